@@ -20,24 +20,24 @@ import (
 
 var _ seckill.Bills = (*Client)(nil)
 
-// Limits of a bill. A line takes about 250 bytes, a tenth of it zipped: these hold two million lines.
+// Limits of a bill. A line takes about 250 bytes, a tenth of that zipped, so two million lines fit.
 const (
-	MaxArchive = 64 << 20 // bytes of the ZIP, which is held in memory
-	// bytes of the file in it, which is read in a stream; archive/zip gives no more than the ZIP says
+	MaxArchive = 64 << 20 // bytes of the ZIP, which is kept in memory
+	// bytes of the file inside, which is streamed; archive/zip stops at the size that the ZIP declares
 	MaxBill         = 512 << 20
-	DownloadTimeout = 60 * time.Second // of the ZIP
+	DownloadTimeout = 60 * time.Second // for downloading the ZIP
 	maxBillFiles    = 16               // a real ZIP has two
 )
 
-// subNoBill is how the sub code ends when there is no bill: "isp.bill_not_exist" is what the gateway answers,
-// BILL_NOT_EXIST what the call's page says.
+// subNoBill is the suffix of the sub code for a missing bill: the gateway answers "isp.bill_not_exist", the
+// documentation says BILL_NOT_EXIST.
 const subNoBill = "bill_not_exist"
 
-// Names of the files in the ZIP end so.
+// Suffixes of the file names in the ZIP.
 const (
 	nameDetails  = "业务明细.csv"
 	nameSummary  = "汇总).csv"
-	nameAccounts = "账务明细.csv" // the account's own movements, which some bills have beside
+	nameAccounts = "账务明细.csv" // the account's own movements; some bills include them
 )
 
 // billContent is the biz_content of alipay.data.dataservice.bill.downloadurl.query.
@@ -46,8 +46,8 @@ type billContent struct {
 	BillDate string `json:"bill_date"`
 }
 
-// Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details. It has every trade of the
-// seller, also those of other shops and apps.
+// Bill implements seckill.Bills with the trade bill ("业务明细"). It lists every trade of the seller, including those of
+// other shops and apps.
 func (c *Client) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	if !seckill.ValidDay(day) {
 		return seckill.Bill{}, fmt.Errorf("alipay: bill: %.40q is not a date: want 2006-01-02", day)
@@ -72,7 +72,7 @@ func (c *Client) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	return readArchive(archive, day)
 }
 
-// archive downloads a bill. Whoever knows its address can do so for 30 seconds, so no error names the address.
+// archive downloads a bill. The URL works for 30 seconds for anyone who knows it, so no error contains it.
 func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	u, err := c.billURL(address)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("download: no request can be made of its address")
 	}
-	// API Gateway, before a fake gateway, gives bytes only to who asks for them first
+	// API Gateway returns bytes only to a client that accepts them first; a fake gateway may be behind one
 	req.Header.Set("Accept", "application/zip, */*")
 	resp, err := c.download.Do(req)
 	if err != nil {
@@ -107,8 +107,8 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
-// billURL reads the address of a bill. It is asked over HTTPS, also where Alipay writes http (its page's example does):
-// only a gateway that is itself without TLS, a test's, may have its bills so.
+// billURL parses the URL of a bill. It changes http to https, because Alipay's documentation shows http. The
+// exception is a test gateway without TLS.
 func (c *Client) billURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -123,7 +123,7 @@ func (c *Client) billURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// readArchive reads the one file of details in a ZIP.
+// readArchive reads the one details file in a ZIP.
 func readArchive(archive []byte, day string) (seckill.Bill, error) {
 	fail := func(err error) (seckill.Bill, error) {
 		return seckill.Bill{}, fmt.Errorf("alipay: bill of %s: %w", day, err)
@@ -165,7 +165,7 @@ func readArchive(archive []byte, day string) (seckill.Bill, error) {
 	return bill, nil
 }
 
-// fileName returns a name as text, with ASCII brackets: Alipay writes names in GBK.
+// fileName returns a name as UTF-8 with ASCII brackets: Alipay writes names in GBK.
 func fileName(f *zip.File) string {
 	name := f.Name
 	if f.NonUTF8 && (!utf8.ValidString(name) || !strings.HasSuffix(name, ".csv") || !strings.Contains(name, "明细")) {

@@ -39,14 +39,14 @@ func gbk(t testing.TB, text string) string {
 	return s
 }
 
-// billRow is a line as real bills have it: a tab behind each field.
+// billRow returns a line as real bills have it: with a tab after each field.
 func billRow(trade, order, kind, title, done, amount, refundID string) string {
 	return strings.Join([]string{trade, order, kind, title, "2026-01-01 09:59:58", done, "", "", "", "",
 		"buy***@example.com", amount, amount, "0.00",
 		"0.00", "0.00", "0.00", "0.00", "", "0.00", "0.00", refundID, "-0.53", "0.00", ""}, "\t,") + "\t"
 }
 
-// bill is a file of details with these lines.
+// bill returns a details file with these lines.
 func bill(rows ...string) string {
 	head := []string{"#支付宝业务明细查询", "#账号：[20880000000000010156]",
 		"#起始日期：[2026年01月01日 00:00:00]   终止日期：[2026年01月02日 00:00:00]",
@@ -56,7 +56,7 @@ func bill(rows ...string) string {
 	return strings.Join(append(append(head, rows...), tail...), "\r\n")
 }
 
-const rowLine = 6 // where the first of bill's rows stands
+const rowLine = 6 // line number of the first of bill's rows
 
 var goodRow = billRow(tradeNo, orderID, "交易", "红色外套", "2026-01-01 10:00:00", "88.80", "")
 
@@ -82,7 +82,7 @@ func archive(t testing.TB, files ...zipped) []byte {
 	return out.Bytes()
 }
 
-// provider answers the call for a bill with node, and every other address with download.
+// provider answers the call for a bill with node, and every other request with download.
 func provider(t testing.TB, node string, download http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Host != "gateway.example" {
@@ -151,8 +151,8 @@ func TestParseBillReadsMovements(t *testing.T) {
 	}
 }
 
-// TestParseBillCountsTheLinesOfOthers: a seller's other shops number their orders as they like, and no kind of line of
-// theirs makes the bill unreadable.
+// TestParseBillCountsTheLinesOfOthers checks that lines of a seller's other shops, with whatever order numbers and
+// types, do not make the bill unreadable.
 func TestParseBillCountsTheLinesOfOthers(t *testing.T) {
 	others := []string{
 		billRow(tradeNo, "店-2026/1", "交易", "", "2026-01-01 10:00:00", "88.80", ""),
@@ -229,7 +229,7 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
 		t.Errorf("bytes that are no GBK in a number: %v", err)
 	}
-	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title that was cut within a character
+	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
 	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got.Lines) != 1 {
 		t.Errorf("bytes that are no GBK in a title: %v, %v", got, err)
 	}
@@ -376,7 +376,7 @@ type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// lying is a ZIP whose file of details, of some 1,000 bytes, says to be of another size.
+// lying returns a ZIP whose details file of about 1,000 bytes declares another size.
 func lying(t testing.TB, size uint64) []byte {
 	t.Helper()
 	honest := archive(t, zipped{detailsName, bill(goodRow, goodRow)})
@@ -405,7 +405,7 @@ func lying(t testing.TB, size uint64) []byte {
 	return out.Bytes()
 }
 
-// TestBillOfATestsGatewayNeedsNoTLS: the gateway's own address says so.
+// TestBillOfATestsGatewayNeedsNoTLS checks that a gateway without TLS may have bill URLs without TLS.
 func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 	asked := ""
 	conf := config(provider(t, billNode("http://127.0.0.1:7777/bill"), func(w http.ResponseWriter, r *http.Request) {

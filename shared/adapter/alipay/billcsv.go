@@ -14,14 +14,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of a bill's line.
+// Limits of a line.
 const (
 	maxBillLine   = 64 << 10 // bytes
 	maxBillFields = 100      // a real one has 25
-	maxBillNumber = 64       // characters of the shop's numbers
+	maxBillNumber = 64       // characters of the shop's own numbers
 )
 
-// The columns that are read, by their names in the header with ASCII brackets.
+// The columns that ParseBill reads, by their header names with ASCII brackets.
 const (
 	colTradeNo = iota
 	colOrder
@@ -42,13 +42,13 @@ const (
 
 var asciiBrackets = strings.NewReplacer("（", "(", "）", ")")
 
-// ParseBill reads the details ("业务明细", CSV in GBK) of a day's bill, a line at a time: comments, a header, then a line
-// for each movement. The caller bounds r. Lines whose order is none of a ValidOrderID, another shop's, are counted,
-// whatever else they say; only the rest is held in memory. day is what the comment on its first day, where there is
-// one, has to say. Tabs and blanks around fields are dropped, quotes where they enclose a field. Whatever else it does
-// not understand is an error that names the line: a missed line would be missed money.
+// ParseBill reads the details ("业务明细", CSV in GBK) of a day's bill line by line: comments, a header, then one line
+// per movement. The caller bounds r. ParseBill only counts lines whose order has no ValidOrderID: they belong to
+// another shop. It holds only the rest in memory. If the bill has a comment with its first day, it must equal day.
+// Tabs and blanks around fields and quotes that enclose a field are dropped. Anything else that it does not
+// understand is an error with the line number: a skipped line would be lost money.
 func ParseBill(r io.Reader, day string) (seckill.Bill, error) {
-	in := bufio.NewScanner(simplifiedchinese.GB18030.NewDecoder().Reader(r)) // GB18030 has all of GBK
+	in := bufio.NewScanner(simplifiedchinese.GB18030.NewDecoder().Reader(r)) // GB18030 includes GBK
 	in.Buffer(nil, maxBillLine)
 	p := billParser{day: day}
 	number := 0
@@ -67,11 +67,11 @@ func ParseBill(r io.Reader, day string) (seckill.Bill, error) {
 	return p.bill, nil
 }
 
-// billParser has what is known after the lines so far.
+// billParser is the parser's state after the lines so far.
 type billParser struct {
 	day    string
-	column [columnCount]int // where each column is
-	width  int              // fields of the header; 0 before it
+	column [columnCount]int // index of each column
+	width  int              // fields in the header; 0 before it
 	fields []string
 	bill   seckill.Bill
 }
@@ -90,7 +90,7 @@ func (p *billParser) line(text string) error {
 	if p.width == 0 {
 		return p.header()
 	}
-	if len(p.fields) != p.width { // a comma in a title, say, which would move the others
+	if len(p.fields) != p.width { // for example a comma in a title, which would shift the other fields
 		return fmt.Errorf("%d fields, the header has %d", len(p.fields), p.width)
 	}
 	switch order := p.fields[p.column[colOrder]]; {
@@ -108,7 +108,8 @@ func (p *billParser) line(text string) error {
 	return nil
 }
 
-// comment checks the one that names the bill's first day: a genuine bill of another day could be replayed to us.
+// comment checks the comment that names the bill's first day; otherwise an attacker could replay a genuine bill of
+// another day.
 func (p *billParser) comment(text string) error {
 	_, from, found := strings.Cut(text, "起始日期")
 	if !found {
@@ -148,7 +149,7 @@ func (p *billParser) header() error {
 	return nil
 }
 
-// movement reads the fields of one line. What it keeps is copied, so that the rest of the line is not held in memory.
+// movement reads the fields of one line. It copies what it keeps, so that the rest of the line can be freed.
 func (p *billParser) movement() (seckill.BillLine, error) {
 	get := func(column int) string { return p.fields[p.column[column]] }
 	l := seckill.BillLine{TradeNo: strings.Clone(get(colTradeNo)), Order: strings.Clone(get(colOrder))}
@@ -186,16 +187,16 @@ func (p *billParser) odd(column int) error {
 	return fmt.Errorf("%s %.80q", columnNames[column], p.fields[p.column[column]])
 }
 
-// billNumber reports whether s may be a number of the shop's, which another shop of the same seller may write in its
-// own way, or none.
+// billNumber reports whether s may be one of the shop's own numbers. Other shops of the same seller may use another
+// form, or none.
 func billNumber(s string) bool {
 	return utf8.RuneCountInString(s) <= maxBillNumber && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r == utf8.RuneError
 	})
 }
 
-// splitFields appends a line's fields to fields. A field is taken out of quotes when they enclose all of it; a quote
-// elsewhere is text.
+// splitFields appends a line's fields to fields. It removes quotes that enclose a whole field; a quote elsewhere is
+// text.
 func splitFields(line string, fields []string) ([]string, error) {
 	for more := true; more; {
 		if len(fields) == maxBillFields {
@@ -205,7 +206,7 @@ func splitFields(line string, fields []string) ([]string, error) {
 		var field string
 		if end := quoted(line); end > 0 {
 			field = strings.ReplaceAll(line[1:end], `""`, `"`)
-			_, line, more = strings.Cut(line[end+1:], ",") // between them are blanks only
+			_, line, more = strings.Cut(line[end+1:], ",") // only blanks may follow the closing quote
 		} else {
 			field, line, more = strings.Cut(line, ",")
 		}
@@ -214,8 +215,7 @@ func splitFields(line string, fields []string) ([]string, error) {
 	return fields, nil
 }
 
-// quoted returns where the quote is that closes a field in quotes at the front of a line; 0 when there is no such
-// field.
+// quoted returns the index of the quote that closes a quoted field at the start of line; 0 if there is no such field.
 func quoted(line string) int {
 	if line == "" || line[0] != '"' {
 		return 0
@@ -225,7 +225,7 @@ func quoted(line string) int {
 			continue
 		}
 		if i+1 < len(line) && line[i+1] == '"' {
-			i++ // a doubled quote is one
+			i++ // a doubled quote stands for one
 			continue
 		}
 		if after := strings.TrimLeft(line[i+1:], " \t"); after == "" || after[0] == ',' {

@@ -14,10 +14,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Answer codes ("公共错误码") and the sub codes that decide.
+// Answer codes ("公共错误码") and the sub codes that matter.
 const (
 	codeSuccess  = "10000"
-	codeBusiness = "40004" // the call was carried out and refused for a reason of the trade
+	codeBusiness = "40004" // the call was executed and refused because of the trade's state
 	subNotExist  = "ACQ.TRADE_NOT_EXIST"
 	subCharge    = "ACQ.REFUND_CHARGE_ERROR"
 )
@@ -30,7 +30,7 @@ const (
 	statusClosed   = "TRADE_CLOSED"
 )
 
-// tradeStates has every trade_status. A trade refunded in full is closed too; one refunded in part stays a success.
+// tradeStates maps each trade_status. A fully refunded trade is closed too; a partly refunded one stays a success.
 var tradeStates = map[string]seckill.TradeState{
 	statusWait:     seckill.TradeWaiting,
 	statusSuccess:  seckill.TradePaid,
@@ -38,32 +38,32 @@ var tradeStates = map[string]seckill.TradeState{
 	statusClosed:   seckill.TradeClosed,
 }
 
-// orderContent is the biz_content of query and close: one of the two.
+// orderContent is the biz_content of query and close: one of its fields is set.
 type orderContent struct {
 	OutTradeNo string `json:"out_trade_no,omitempty"`
 	TradeNo    string `json:"trade_no,omitempty"`
 }
 
-// result is what every answer has.
+// result is the common part of all answers.
 type result struct {
 	Code    string `json:"code"`
 	SubCode string `json:"sub_code"`
 }
 
-// fault is the error for a result that decides nothing.
+// fault returns the error for a result that proves nothing.
 func (r result) fault(method, about string) error {
 	return fmt.Errorf("alipay: %s %s: code %.20q, sub_code %.80q", method, about, r.Code, r.SubCode)
 }
 
-// final says that the trade's own state stands against the call: repeating it as it is changes nothing. "AQC." is how
-// Alipay's pages write one of its system errors; a refund's charge that fails ("退收费异常") is to be asked for once more
-// after a while, they say.
+// final reports whether the trade's own state causes the refusal, so that repeating the call cannot help. "AQC." is
+// the prefix of one of Alipay's system errors. A refund whose fee cannot be charged ("退收费异常") should be repeated
+// later, says Alipay.
 func (r result) final() bool {
 	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") &&
 		!strings.HasSuffix(r.SubCode, "SYSTEM_ERROR") && r.SubCode != subCharge
 }
 
-// tradeAnswer is what query and close answer, as far as it is read.
+// tradeAnswer is the part of the answers to query and close that the client reads.
 type tradeAnswer struct {
 	result
 	OutTradeNo  string      `json:"out_trade_no"`
@@ -99,7 +99,7 @@ func (c *Client) Trade(ctx context.Context, order, tradeNo string) (seckill.Trad
 	return a.read(order)
 }
 
-// read returns the trade that a query answers.
+// read returns the trade in the answer to a query.
 func (a *tradeAnswer) read(order string) (seckill.Trade, error) {
 	if a.Code == codeBusiness && a.SubCode == subNotExist {
 		return seckill.Trade{State: seckill.TradeUnknown}, nil
@@ -133,7 +133,7 @@ func (c *Client) Close(ctx context.Context, order string) (seckill.CloseResult, 
 	return "", a.fault(MethodClose, order)
 }
 
-// trade makes a call about an order. The answer is about this order, or says no more than that the call failed.
+// trade makes a call about an order. If the answer is a success, it is about this order.
 func (c *Client) trade(ctx context.Context, method, order string) (*tradeAnswer, error) {
 	var a tradeAnswer
 	if err := c.call(ctx, method, order, orderContent{OutTradeNo: order}, &a); err != nil {
@@ -145,11 +145,11 @@ func (c *Client) trade(ctx context.Context, method, order string) (*tradeAnswer,
 	return &a, nil
 }
 
-// sameness is a number that an answer has, beside the one that was asked about.
+// sameness is a number in an answer and the number that the call was about.
 type sameness struct{ name, got, asked string }
 
-// same refuses an answer about something else: a genuine one could be replayed to us. A refusal may lack the number;
-// success must have it.
+// same refuses an answer about another trade, order or refund: an attacker could replay a genuine one. A refusal may
+// lack the number; a success must have it.
 func (r result) same(numbers ...sameness) error {
 	for _, n := range numbers {
 		if n.got != n.asked && (n.got != "" || r.Code == codeSuccess) {
@@ -159,8 +159,7 @@ func (r result) same(numbers ...sameness) error {
 	return nil
 }
 
-// call makes one signed call and reads the answer that Alipay signed into out. about names, in errors, what it is
-// about.
+// call makes one signed call and decodes the part that Alipay signed into out. about names the subject in errors.
 func (c *Client) call(ctx context.Context, method, about string, content, out any) error {
 	if c.http.Timeout == 0 {
 		var cancel context.CancelFunc
@@ -169,7 +168,7 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 	}
 	fail := func(err error) error { return fmt.Errorf("alipay: %s %s: %w", method, about, err) }
 	if err := c.inTime(); err != nil {
-		return fail(err) // before anything happens at Alipay whose answer could not be read
+		return fail(err) // check before sending: the call would take effect, but its answer could not be read
 	}
 	form, err := SignedQuery(c.key, c.params(method, c.clock.Now(), content))
 	if err != nil {
@@ -198,8 +197,8 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 	return nil
 }
 
-// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes
-// into out.
+// readAnswer extracts the method's node from a body, checks Alipay's signature over its bytes, and decodes these same
+// bytes into out.
 func (c *Client) readAnswer(body []byte, method string, out any) error {
 	node, beside, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
 	if err != nil {
@@ -210,7 +209,7 @@ func (c *Client) readAnswer(body []byte, method string, out any) error {
 	}
 	sign := beside.Sign
 	if err := CheckSign(c.alipay, node, sign); err != nil {
-		// Alipay sometimes signs before it escapes slashes; its own SDK for Java (checkResponseSign) allows for that.
+		// Alipay sometimes signs before it escapes slashes; its Java SDK (checkResponseSign) allows for this.
 		node = bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`))
 		if err := CheckSign(c.alipay, node, sign); err != nil {
 			return err
@@ -222,14 +221,14 @@ func (c *Client) readAnswer(body []byte, method string, out any) error {
 	return nil
 }
 
-// beside is the part of an answer besides its node.
+// beside is the part of an answer outside its node.
 type beside struct {
 	Sign   string
-	CertSN string // certificate mode: of the certificate whose key signed
+	CertSN string // certificate mode: number of the certificate whose key signed
 }
 
-// splitAnswer returns the raw bytes of the named node, exactly as received, and what is beside it. Exactly one of
-// each is wanted: with two, what was checked and what is read could differ.
+// splitAnswer returns the raw bytes of the named node, exactly as received, and the rest of the answer. It refuses a
+// second node of that name: otherwise the checked node and the decoded one could differ.
 func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 	if len(body) > MaxResponse {
 		return nil, b, fmt.Errorf("answer longer than %d bytes", MaxResponse)
@@ -251,7 +250,7 @@ func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 		if err != nil {
 			return nil, b, errors.New("answer is not a JSON object")
 		}
-		k := key.(string) // a decoder yields no other key in an object
+		k := key.(string) // inside an object a decoder returns only string keys
 		if _, twice := seen[k]; twice {
 			return nil, b, fmt.Errorf("answer with %.40q twice", k)
 		}

@@ -32,7 +32,7 @@ func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
 	return sign
 }
 
-// envelope is an answer to a query with a node as it stands and the gateway's signature over it.
+// envelope returns an answer to a query: the node unchanged, with the gateway's signature over it.
 func envelope(t testing.TB, node string) string {
 	return `{"alipay_trade_query_response":` + node + `,"sign":"` + signWith(t, gatewayKeys(), node) + `"}`
 }
@@ -117,7 +117,8 @@ func TestQueryReadsEveryState(t *testing.T) {
 	}
 }
 
-// TestTradeByItsNumber: the trade of that number, if it is the order's; an answer about another trade is none.
+// TestTradeByItsNumber checks that Trade returns the trade only if it belongs to the order, and refuses an answer
+// about another trade.
 func TestTradeByItsNumber(t *testing.T) {
 	for name, tc := range map[string]struct {
 		node, order, no string
@@ -159,7 +160,7 @@ func TestTradeByItsNumber(t *testing.T) {
 	}
 }
 
-// TestAnswerIsCheckedAsReceived has answers whose bytes a JSON library would write otherwise.
+// TestAnswerIsCheckedAsReceived uses answers that a JSON library would encode with other bytes.
 func TestAnswerIsCheckedAsReceived(t *testing.T) {
 	odd :=
 		"{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , " +
@@ -325,10 +326,10 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 		}
 		cancel()
 	}
-	close(stop) // lets the handlers end before the servers are closed
+	close(stop) // ends the handlers before the servers close
 }
 
-// TestCallsHaveADeadline: also those made with a client that has no timeout of its own.
+// TestCallsHaveADeadline also covers calls through an HTTP client without a timeout.
 func TestCallsHaveADeadline(t *testing.T) {
 	var left time.Duration
 	c := client(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// maxCerts is how many certificates a file may have; Alipay's roots are four.
+// maxCerts is the largest number of certificates in a file; Alipay's root file has four.
 const maxCerts = 32
 
-// errOwnCert is the app's own certificate, or its key's, in the place of Alipay's.
+// errOwnCert: the app's own certificate or key is configured where Alipay's belongs.
 var errOwnCert = errors.New("this is the app's own: give the one named alipayCertPublicKey_RSA2.crt")
 
-// rsaSignatures is the arc of object identifiers under which RSA's signature algorithms are.
+// rsaSignatures is the object identifier under which all RSA signature algorithms are registered.
 var rsaSignatures = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1}
 
-// AppCertSN returns app_cert_sn, and alipay_cert_sn too, of a certificate in PEM: of the first when a file has more. It
-// is no serial number in the sense of X.509, but a hash of issuer and serial number ("公钥证书 SN").
+// AppCertSN returns the app_cert_sn or alipay_cert_sn of a PEM certificate, the first if the file has several. It is
+// not an X.509 serial number but a hash of issuer and serial number ("公钥证书 SN").
 func AppCertSN(certificate string) (string, error) {
 	certs, err := parseCerts(certificate)
 	if err != nil {
@@ -38,8 +38,7 @@ func AppCertSN(certificate string) (string, error) {
 	return certSN(leaf)
 }
 
-// RootCertSN returns alipay_root_cert_sn of Alipay's file of root certificates: the numbers of those that are signed
-// with RSA.
+// RootCertSN returns the alipay_root_cert_sn of Alipay's root file: the numbers of its RSA certificates.
 func RootCertSN(roots string) (string, error) {
 	certs, err := rsaCerts(roots)
 	if err != nil {
@@ -54,9 +53,9 @@ func RootCertSN(roots string) (string, error) {
 	return strings.Join(numbers, "_"), nil
 }
 
-// CheckCertificates says what is wrong with the private key and the certificates of certificate mode, as New does, and
-// besides whether the app's certificate is in time. When nothing is: until when the app's is, and until when Alipay's,
-// with those above it.
+// CheckCertificates checks the private key and the certificates of certificate mode as New does, and also whether the
+// app's certificate is valid now. It returns when the app's certificate expires, and when the first of Alipay's chain
+// does.
 func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, now time.Time) (app, alipay time.Time,
 	err error) {
 	fail := func(err error) (time.Time, time.Time, error) { return time.Time{}, time.Time{}, err }
@@ -88,8 +87,8 @@ func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, n
 	return own.NotAfter, theirs.ends, nil
 }
 
-// certSN hashes the issuer's name, as RFC 2253 writes it, and the serial number in decimal digits. MD5 is Alipay's
-// choice; nothing is trusted for it.
+// certSN hashes the issuer's name in RFC 2253 form and the serial number in decimal. Alipay prescribes MD5; nothing
+// relies on its strength.
 func certSN(c *x509.Certificate) (string, error) {
 	var issuer pkix.RDNSequence
 	if _, err := asn1.Unmarshal(c.RawIssuer, &issuer); err != nil {
@@ -99,8 +98,8 @@ func certSN(c *x509.Certificate) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// rsaCerts returns the certificates of a file that are signed with RSA. Alipay's roots have others too, of SM2, which
-// Go cannot read.
+// rsaCerts returns the RSA certificates of a file. Alipay's root file also has SM2 certificates, which Go cannot
+// parse.
 func rsaCerts(text string) ([]*x509.Certificate, error) {
 	all, err := parseCerts(text)
 	if err != nil {
@@ -134,7 +133,7 @@ func rsaCerts(text string) ([]*x509.Certificate, error) {
 
 func unreadable(err error) error { return fmt.Errorf("an unreadable certificate: %w", err) }
 
-// parseCerts returns the DER of the certificates in PEM. The error never contains any of the text.
+// parseCerts returns the DER of the PEM certificates. The error never contains any of the text.
 func parseCerts(text string) ([][]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("empty")
@@ -161,16 +160,16 @@ func parseCerts(text string) ([][]byte, error) {
 	return out, nil
 }
 
-// trust is what a certificate of Alipay's says.
+// trust is what the client needs of Alipay's certificate chain.
 type trust struct {
 	key    *rsa.PublicKey
 	sn     string
-	begins time.Time // of it and those above it, the last to begin
-	ends   time.Time // and the first to end
+	begins time.Time // when the last certificate of the chain becomes valid
+	ends   time.Time // when the first certificate of the chain expires
 }
 
-// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked,
-// for now or, if some of it is not in time now, for a moment at which all was. Revocation is not looked up.
+// trustAlipay reads Alipay's certificate, followed by those between it and the root. It verifies the chain, for now
+// or, if a part is not valid now, for a moment at which all of it was. It does not check revocation.
 func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	fail := func(setting Setting, err error) (trust, error) { return trust{}, &SettingError{setting, err} }
 	const own, root = SettingAlipayCert, SettingRootCert
@@ -210,7 +209,8 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 		}
 	}
 	if err != nil && now.After(leaf.NotAfter) {
-		// The root may have been issued anew since. Nothing is trusted by it: there is no time at which it would be.
+		// No moment exists at which the whole chain is valid, perhaps because the root was reissued. Return an empty
+		// period, so that nothing is trusted.
 		return trust{key: key, begins: leaf.NotAfter.Add(1), ends: leaf.NotAfter, sn: "ended"}, nil
 	}
 	if err != nil {
@@ -236,7 +236,7 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	return t, nil
 }
 
-// pairedCert reads the app's certificate, which must be the private key's.
+// pairedCert reads the app's certificate and checks that it belongs to the private key.
 func pairedCert(certificate string, private *rsa.PrivateKey) (*x509.Certificate, error) {
 	fail := func(err error) (*x509.Certificate, error) { return nil, &SettingError{SettingAppCert, err} }
 	certs, err := parseCerts(certificate)

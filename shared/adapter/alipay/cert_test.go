@@ -28,7 +28,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// issuer is a certificate authority of the tests.
+// issuer is a certificate authority for tests.
 type issuer struct {
 	cert *x509.Certificate
 	key  crypto.Signer
@@ -42,7 +42,8 @@ func rsaKey(pair fakegateway.KeyPair) *rsa.PrivateKey {
 	return key
 }
 
-// issue makes a certificate; by nil it signs itself. Serial numbers of more than 64 bits are usual.
+// issue makes a certificate signed by by, or self-signed if by is nil. Its serial number exceeds 64 bits, as is
+// usual.
 func issue(by *issuer, name string, serial int64, key crypto.Signer, from, until time.Time, ca bool) *issuer {
 	number := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(serial))
 	template := &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
@@ -69,8 +70,8 @@ func (i *issuer) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw}))
 }
 
-// sm2 is a certificate that Go cannot read, as one of Alipay's roots is: one of P-256 whose curve's name is changed to
-// SM2's.
+// sm2 returns a certificate that Go cannot parse, like one of Alipay's roots: a P-256 certificate whose curve's name
+// is changed to SM2's.
 func sm2() string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -86,8 +87,8 @@ func sm2() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// certs is a set of certificates as Alipay gives it: the root's file has one of another kind and two with RSA; the
-// app's is under the second root, Alipay's under an authority under the first.
+// certs is a set of certificates like Alipay's. The root file has one certificate of another kind and two with RSA;
+// the app's certificate is under the second root, Alipay's under an authority under the first.
 var certs = sync.OnceValue(func() (c struct{ root, middle, app, alipay, ec *issuer }) {
 	until := start.AddDate(1, 0, 0)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -102,7 +103,7 @@ var certs = sync.OnceValue(func() (c struct{ root, middle, app, alipay, ec *issu
 	return c
 })
 
-// middleKeys has no public key in PEM, because no test needs one.
+// middleKeys lacks the public key in PEM, because no test needs it.
 var middleKeys = sync.OnceValue(func() fakegateway.KeyPair {
 	b, err := os.ReadFile("testdata/test-only-stranger-private.pem")
 	if err != nil {
@@ -128,7 +129,7 @@ func certClient(t *testing.T, h http.Handler) *alipay.Client {
 	return c
 }
 
-// wantSN is written out, without the package's own helpers.
+// wantSN computes the number without the package's own helpers.
 func wantSN(issuerCN string, i *issuer) string {
 	sum := md5.Sum([]byte("CN=" + issuerCN + ",OU=Certification Authority,O=Test Financial,C=CN" +
 		i.cert.SerialNumber.String()))
@@ -218,7 +219,7 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 		if (err == nil) != tc.ok || tc.ok != (got == paidTrade) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
-		// In key mode there is nothing to compare with: the signature alone decides.
+		// Key mode has nothing to compare with: the signature alone decides.
 		if name == "another" {
 			if _, err := client(t, answering([]byte(tc.body)), &clock{start}).Query(context.Background(),
 				orderID); err != nil {
@@ -341,8 +342,9 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 	}
 }
 
-// TestACertificateOfAlipaysThatEnds fails what has to read Alipay's signature, also while the client lives, and as a
-// fault, not as a forgery; nothing is asked for whose answer could not be read. The app goes on signing.
+// TestACertificateOfAlipaysThatEnds checks that after Alipay's certificate expires, even in a running client, reading
+// answers fails as a fault and not as a forgery, and that no call is sent whose answer could not be read. Signing for
+// the app continues.
 func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	c := certs()
 	until, soon, late := start.AddDate(1, 0, 0), start.AddDate(0, 1, 0), start.AddDate(0, 2, 0)
@@ -354,7 +356,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	g := gateway(t, &clock{start})
 	for name, tc := range map[string]struct {
 		cert string
-		want map[time.Time]string // what is said at a time; "": nothing
+		want map[time.Time]string // the expected error at each time; "": none
 	}{
 		"ended long ago": {leaf(start.AddDate(-1, 0, 0), start.Add(-time.Hour)),
 			map[time.Time]string{start: "ended on 2026-01-01"}},
@@ -405,7 +407,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 			t.Errorf("%s: signs %q, %v; want %q", name, got, err, want)
 		}
 	}
-	conf := certConfig(nil) // a signer looks at nothing of Alipay's but the roots' numbers
+	conf := certConfig(nil) // a signer uses only the root file's numbers of Alipay's settings
 	conf.AlipayCert, conf.Clock = "nonsense", nil
 	if _, err := alipay.NewSigner(conf); err != nil {
 		t.Error(err)
@@ -428,7 +430,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	}
 }
 
-// answer is a transport that is told of each request and answers none.
+// answer is a transport that calls the function for each request and fails it.
 type answer func()
 
 func (a answer) RoundTrip(*http.Request) (*http.Response, error) {

@@ -1,13 +1,13 @@
-// Package alipay is the payment provider (seckill.Payments, Refunds, Bills) in Alipay's open platform: it signs order
-// strings and pages, asks for trades, closes and refunds them, reads notifications and bills. In: orders, refunds, days
+// Package alipay is the adapter for Alipay's open platform (seckill.Payments, Refunds, Bills): it signs order strings
+// and payment pages, queries, closes and refunds trades, and reads notifications and bills. In: orders, refunds, days
 // and notification forms. Out: signed strings, the state of a trade or a refund, an authentic notification, a day's
-// movements. It talks to Alipay's gateway, to where that says a bill lies, and to nothing else, and repeats nothing:
+// movements. It connects only to Alipay's gateway and to the bill URLs that the gateway returns. It never retries:
 // the caller does.
 //
-// Rules are from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单下单并支付页面接口" (alipay.trade.page.pay),
-// "手机网站支付接口2.0" (alipay.trade.wap.pay), "统一收单交易查询" (alipay.trade.query), "统一收单交易关闭接口" (alipay.trade.close),
-// "统一收单交易退款接口" (alipay.trade.refund), "统一收单交易退款查询" (alipay.trade.fastpay.refund.query), "查询对账单下载地址"
-// (alipay.data.dataservice.bill.downloadurl.query), "异步通知说明", "自行实现签名/验签" and "公钥证书签名方式".
+// Its rules come from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单下单并支付页面接口"
+// (alipay.trade.page.pay), "手机网站支付接口2.0" (alipay.trade.wap.pay), "统一收单交易查询" (alipay.trade.query), "统一收单交易关闭接口"
+// (alipay.trade.close), "统一收单交易退款接口" (alipay.trade.refund), "统一收单交易退款查询" (alipay.trade.fastpay.refund.query),
+// "查询对账单下载地址" (alipay.data.dataservice.bill.downloadurl.query), "异步通知说明", "自行实现签名/验签" and "公钥证书签名方式".
 package alipay
 
 import (
@@ -24,18 +24,19 @@ import (
 
 // Limits.
 const (
-	CallTimeout    = 5 * time.Second // a whole call, connecting and reading included, when Config.HTTP sets no Timeout
-	MaxResponse    = 1 << 20         // bytes of an answer
-	MaxSubject     = 256             // characters of subject
-	maxURL         = 256             // characters of notify_url and return_url
-	maxQuitURL     = 400             // characters of quit_url
-	maxCredentials = 32              // characters of app_id and of seller_id
+	// for a whole call, including connecting and reading, if Config.HTTP has no Timeout
+	CallTimeout    = 5 * time.Second
+	MaxResponse    = 1 << 20 // bytes of an answer
+	MaxSubject     = 256     // characters of subject
+	maxURL         = 256     // characters of notify_url and return_url
+	maxQuitURL     = 400     // characters of quit_url
+	maxCredentials = 32      // characters of app_id and of seller_id
 )
 
-// TimeLayout is how Alipay writes times, all of them in seckill.Zone.
+// TimeLayout is Alipay's format of times. All are in seckill.Zone.
 const TimeLayout = "2006-01-02 15:04:05"
 
-// Names of the calls.
+// Method names of the calls.
 const (
 	MethodPay         = "alipay.trade.app.pay"
 	MethodPagePay     = "alipay.trade.page.pay"
@@ -47,26 +48,29 @@ const (
 	MethodBill        = "alipay.data.dataservice.bill.downloadurl.query"
 )
 
-// Config is what a client has to know. HTTP may be nil. Alipay's key comes in one of two ways: AlipayPublicKey, or, in
-// certificate mode, the three certificates, as PEM texts of the files that Alipay gives. The rest is required.
+// Config holds a client's settings. HTTP may be nil. Alipay's key is given either by AlipayPublicKey or, in
+// certificate mode, by the three certificates: the contents of the PEM files that Alipay provides. All other fields
+// are required.
 type Config struct {
 	AppID           string
-	SellerID        string        // the seller's Alipay user id, 2088…
-	PrivateKey      string        // ours: PKCS #8 or PKCS #1, PEM or base64, 2048 bits or more
-	AlipayPublicKey string        // Alipay's, not our own: PKIX or PKCS #1, PEM or base64
-	AppCert         string        // appCertPublicKey_….crt
-	AlipayCert      string        // alipayCertPublicKey_RSA2.crt, whole: what is behind the first leads to the root
-	AlipayRootCert  string        // alipayRootCert.crt
-	Gateway         string        // absolute URL of gateway.do
-	NotifyURL       string        // absolute URL of our notify endpoint, at most 256 characters
-	HTTP            *http.Client  // nil: one that keeps to CallTimeout and follows no redirect
-	Clock           seckill.Clock // dates the calls
+	SellerID        string // the seller's Alipay user id, 2088…
+	PrivateKey      string // ours: PKCS #8 or PKCS #1, PEM or base64, 2048 bits or more
+	AlipayPublicKey string // Alipay's, not our own: PKIX or PKCS #1, PEM or base64
+	AppCert         string // appCertPublicKey_….crt
+	// alipayCertPublicKey_RSA2.crt, the whole file: after the first certificate it has those up to
+	// the root
+	AlipayCert     string
+	AlipayRootCert string        // alipayRootCert.crt
+	Gateway        string        // absolute URL of gateway.do
+	NotifyURL      string        // absolute URL of our notify endpoint, at most 256 characters
+	HTTP           *http.Client  // nil: a client with CallTimeout that follows no redirects
+	Clock          seckill.Clock // timestamps the calls
 }
 
-// Setting is a field of Config, as errors call it.
+// Setting is the name of a Config field in errors.
 type Setting string
 
-// The settings that can be wrong.
+// The settings that may be invalid.
 const (
 	SettingAppID      Setting = "app id"
 	SettingSellerID   Setting = "seller id"
@@ -79,7 +83,7 @@ const (
 	SettingNotifyURL  Setting = "notify URL"
 )
 
-// SettingError describes an invalid setting, and never contains a key.
+// SettingError describes an invalid setting. It never contains a key.
 type SettingError struct {
 	Setting Setting
 	Err     error
@@ -91,14 +95,14 @@ func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.S
 // Unwrap returns the cause.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of
-// its root certificates. It is safe for concurrent use.
+// Signer implements seckill.Signer: it signs the strings with which shoppers pay. Of Alipay's settings it needs only
+// the numbers of the root certificates. It is safe for concurrent use.
 type Signer struct {
 	app, seller        string
 	gateway, notifyURL string
 	key                *rsa.PrivateKey
 	appSN, rootSN      string    // certificate mode: app_cert_sn, alipay_root_cert_sn
-	appEnds            time.Time // certificate mode: when the app's certificate ends
+	appEnds            time.Time // certificate mode: when the app's certificate expires
 }
 
 // Client implements seckill.Payments, Refunds and Bills. It is safe for concurrent use.
@@ -111,9 +115,8 @@ type Client struct {
 
 var _ seckill.Payments = (*Client)(nil)
 
-// NewSigner checks the settings except AlipayPublicKey, AlipayCert, HTTP and Clock, which it does not need:
-// whatever becomes of them, it signs. The error is a SettingError. Whether the app's certificate is in time, Alipay
-// checks.
+// NewSigner checks the settings except AlipayPublicKey, AlipayCert, HTTP and Clock, which a signer does not need. The
+// error is a SettingError. Alipay itself checks whether the app's certificate is still valid.
 func NewSigner(c Config) (*Signer, error) {
 	if err := checkIDs(c.AppID, c.SellerID); err != nil {
 		return nil, err
@@ -143,12 +146,12 @@ func NewSigner(c Config) (*Signer, error) {
 	return s, nil
 }
 
-// certificates reports whether the settings are those of certificate mode.
+// certificates reports whether the settings select certificate mode.
 func (c *Config) certificates() bool { return c.AppCert+c.AlipayCert+c.AlipayRootCert != "" }
 
-// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of
-// Alipay's that has ended, or ends later, is no error of New's: calls and notifications fail from then on, and nothing
-// else does.
+// New checks the settings. The error is a SettingError that says what to do, or reports a missing clock. An expired
+// certificate of Alipay's is not an error of New: calls and the verification of notifications fail from its expiry
+// on, and signing continues.
 func New(c Config) (*Client, error) {
 	if c.Clock == nil {
 		return nil, errors.New("alipay: no clock")
@@ -183,8 +186,8 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// CertificatesEnd returns when the first certificate that the client rests on ends, the app's own or one on the way to
-// Alipay's root, and which; the zero time without certificates.
+// CertificatesEnd returns when the first certificate expires, the app's own or one between Alipay's and the root, and
+// which one; the zero time without certificates.
 func (c *Client) CertificatesEnd() (time.Time, Setting) {
 	if c.alipaySN == "" {
 		return time.Time{}, ""
@@ -195,7 +198,7 @@ func (c *Client) CertificatesEnd() (time.Time, Setting) {
 	return c.ends, SettingAlipayCert
 }
 
-// checkURL checks an address that a browser or Alipay is to open.
+// checkURL checks a URL that a browser or Alipay will open.
 func checkURL(name Setting, address string, most int) error {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return &SettingError{name, errors.New("want an absolute http or https URL")}
@@ -206,5 +209,6 @@ func checkURL(name Setting, address string, most int) error {
 	return nil
 }
 
-// noRedirect: a signed call goes to the configured gateway or nowhere, a download to the address that Alipay signed.
+// noRedirect refuses redirects: a signed call must reach only the configured gateway, and a download only the URL
+// that Alipay signed.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -34,7 +34,8 @@ func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 		`"subject":"红色外套 Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00",` +
 		`"seller_id":"2088000000000001"}&charset=utf-8&format=JSON&method=alipay.trade.app.pay` +
 		`&notify_url=https://shop.example/seckill/alipay/notify&sign_type=RSA2&timestamp=2026-01-01 20:00:00&version=1.0`
-	// Checked without the package's own helpers: the content is as written above, and the signature is over it.
+	// This check uses none of the package's helpers: the content is the literal above, and the signature must match
+	// it.
 	block, _ := pem.Decode([]byte(shopKeys().Public))
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
@@ -249,7 +250,8 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			continue
 		}
 		for _, secret := range []string{conf.PrivateKey, conf.AlipayPublicKey} {
-			for line := range strings.Lines(secret) { // of a PEM each line is looked for, of bare base64 its beginning
+			// look for each line of a PEM; for bare base64, for its beginning
+			for line := range strings.Lines(secret) {
 				if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
 					t.Errorf("%s: the error holds key material: %v", name, err)
 				}

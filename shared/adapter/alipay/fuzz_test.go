@@ -16,9 +16,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The seeds in testdata/fuzz are signed by the samples' keys, or unsigned.
+// The seeds in testdata/fuzz are signed with the samples' keys, or not signed.
 
-// FuzzNotify: only the samples themselves are accepted, because only their keys sign.
+// FuzzNotify checks that only the samples are accepted, because only their keys sign.
 func FuzzNotify(f *testing.F) {
 	c := sdkClient(f, nil)
 	signed := map[string]seckill.Notification{}
@@ -31,7 +31,7 @@ func FuzzNotify(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		// the signed text is the same when a parameter is part of the value before it
+		// the signed text stays the same if a parameter moves into the value before it
 		for _, name := range []string{"notify_time", "total_amount", "seller_id"} {
 			other := maps.Clone(form)
 			names := slices.Sorted(maps.Keys(form))
@@ -67,7 +67,7 @@ func FuzzNotify(f *testing.F) {
 	})
 }
 
-// parameters counts the parameters that a form's signed text has when it is taken apart, and those that are not signed.
+// parameters returns the number of parameters in a form's signed text when it is split again, plus the unsigned ones.
 func parameters(form url.Values) int {
 	n := 0
 	for _, part := range strings.Split(alipay.SignContent(form, "sign", "sign_type"), "&") {
@@ -84,8 +84,8 @@ func parameters(form url.Values) int {
 	return n
 }
 
-// FuzzAnswer returns any body as the answer to one of the calls. Unsigned, only the samples' own results may come of
-// it; with the gateway's signature (signed: body is then a node), nothing but what a caller can rely on.
+// FuzzAnswer uses any body as the answer to one of the calls. Without a signature, only the samples' own results may
+// follow; with the gateway's signature (signed: body is then a node), only results that a caller can rely on.
 func FuzzAnswer(f *testing.F) {
 	methods := []string{alipay.MethodQuery, alipay.MethodClose, alipay.MethodRefund, alipay.MethodRefundQuery,
 		alipay.MethodBill}
@@ -134,7 +134,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzBill returns anything as a bill: as the text of the details, or as the ZIP (archived).
+// FuzzBill parses any bytes as a bill: as the text of the details, or as the ZIP (archived).
 func FuzzBill(f *testing.F) {
 	good := bill(goodRow, billRow(tradeNo, orderID, "退款", `"外套, ""Pro"""`, "2026-01-01 11:00:00", "-88.80",
 		refund().ID))

@@ -23,7 +23,7 @@ const (
 	otherID   = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// Key pairs take long to make, so that all tests share these.
+// Generating key pairs takes long, so all tests share these.
 var shopKeys, gatewayKeys, strangerKeys = onceKeys(), onceKeys(), onceKeys()
 
 func onceKeys() func() fakegateway.KeyPair {
@@ -42,7 +42,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// transport lets a client talk to a handler without a network.
+// transport connects a client to a handler without a network.
 type transport struct{ http.Handler }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -55,7 +55,7 @@ func answering(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, bytes.NewReader(body)) })
 }
 
-// keyless is what every client here has, but for keys.
+// keyless returns the settings common to all clients here, without keys.
 func keyless(h http.Handler, c *clock) alipay.Config {
 	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do",
 		NotifyURL: notifyURL,
@@ -92,7 +92,7 @@ func order() seckill.Order {
 		Placed: start, PayBy: start.Add(15 * time.Minute)}
 }
 
-// paidForm is a genuine notification: order() was paid.
+// paidForm returns a genuine notification: order() was paid.
 func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 	t.Helper()
 	form, err := g.NotificationForm("2026010100222200000000000000001",
@@ -105,7 +105,7 @@ func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 	return form
 }
 
-// verified verifies a form. The notification that it returns has an empty Raw, after a check that Raw was the form.
+// verified verifies a form and checks that Raw equals the form. It returns the notification with an empty Raw.
 func verified(t *testing.T, v seckill.Verifier, form url.Values) (seckill.Notification, error) {
 	t.Helper()
 	n, err := v.Verify(form)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// minKeyBits is the smallest RSA key that sign type RSA2 takes ("RSA2 签名": 2048 bits).
+// minKeyBits is the smallest RSA key that sign type RSA2 allows ("RSA2 签名": 2048 bits).
 const minKeyBits = 2048
 
-// What to do about a key that is wrong.
+// Advice for a wrong key.
 const (
 	adviceMake = "make an RSA key pair of 2048 bits with Alipay's key tool"
 	adviceCopy = "copy Alipay's from the app's settings page"
@@ -69,7 +69,7 @@ func ParsePublicKey(text string) (*rsa.PublicKey, error) {
 	}
 }
 
-// rsaPublic takes a public key that Alipay can have.
+// rsaPublic returns the RSA key in key, if it is one that Alipay may use.
 func rsaPublic(key any) (*rsa.PublicKey, error) {
 	public, ok := key.(*rsa.PublicKey)
 	if !ok {
@@ -78,7 +78,7 @@ func rsaPublic(key any) (*rsa.PublicKey, error) {
 	return sized(public, public.N.BitLen(), adviceCopy)
 }
 
-// sized returns a key that is long enough.
+// sized returns key if it is long enough.
 func sized[K any](key *K, bits int, advice string) (*K, error) {
 	if bits < minKeyBits {
 		return nil, fmt.Errorf("a key of %d bits: want at least %d: %s", bits, minKeyBits, advice)
@@ -86,7 +86,7 @@ func sized[K any](key *K, bits int, advice string) (*K, error) {
 	return key, nil
 }
 
-// kindOf names what DER holds, for an error about a mixed-up setting; "" if unknown.
+// kindOf returns what DER holds, for an error about mixed-up settings; "" if unknown.
 func kindOf(der []byte) (any, string) {
 	for _, k := range []struct {
 		kind  string
@@ -106,7 +106,7 @@ func kindOf(der []byte) (any, string) {
 	return nil, ""
 }
 
-// keyBytes returns the DER of a key written as PEM or as base64 with any white space.
+// keyBytes returns the DER of a key in PEM or in base64 with any white space.
 func keyBytes(text string) ([]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("empty")

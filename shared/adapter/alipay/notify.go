@@ -20,8 +20,8 @@ const (
 	maxParamName    = 64
 )
 
-// Verifier implements seckill.Verifier. It has no key of the shop, so an attacker who takes it over can sign nothing.
-// It is safe for concurrent use.
+// Verifier implements seckill.Verifier. It has no key of the shop, so an attacker who takes over its process can sign
+// nothing. It is safe for concurrent use.
 type Verifier struct {
 	appID, sellerID string
 	alipay          *rsa.PublicKey
@@ -32,7 +32,7 @@ type Verifier struct {
 
 var _ seckill.Verifier = (*Verifier)(nil)
 
-// NewVerifier checks the settings as New does, except that it cannot notice the app's own public key in the place of
+// NewVerifier checks the settings as New does, except that it cannot detect the app's own public key in the place of
 // Alipay's.
 func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	if err := checkIDs(appID, sellerID); err != nil {
@@ -45,8 +45,8 @@ func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	return &Verifier{appID: appID, sellerID: sellerID, alipay: public}, nil
 }
 
-// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert. That the certificate
-// has ended is no error here: Verify says so as long as it lasts.
+// NewCertVerifier is NewVerifier for certificate mode, with Config's AlipayCert and AlipayRootCert. An expired
+// certificate is not an error here: Verify fails while it is not valid.
 func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, clock seckill.Clock) (*Verifier, error) {
 	if err := checkIDs(appID, sellerID); err != nil {
 		return nil, err
@@ -60,7 +60,8 @@ func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, clock s
 		clock: clock}, nil
 }
 
-// inTime says that Alipay's certificate, or one above it, has ended: what it signed proves nothing any more.
+// inTime returns an error if Alipay's certificate, or one above it, is not valid now: its signature then proves
+// nothing.
 func (v *Verifier) inTime() error {
 	if v.alipaySN == "" {
 		return nil
@@ -68,7 +69,7 @@ func (v *Verifier) inTime() error {
 	return checkTime(v.clock.Now(), v.begins, v.ends)
 }
 
-// checkTime reports whether Alipay's certificate and those above it are in time.
+// checkTime returns an error unless now is within the chain's validity.
 func checkTime(now, begins, ends time.Time) error {
 	switch {
 	case now.After(ends):
@@ -93,8 +94,8 @@ func checkIDs(appID, sellerID string) error {
 	return nil
 }
 
-// sameCert refuses a notification that names another certificate of Alipay than the configured one. One that names none
-// is left to its signature.
+// sameCert refuses a notification that names another certificate of Alipay than the configured one. If it names none,
+// its signature decides.
 func (v *Verifier) sameCert(sn string) error {
 	if v.alipaySN != "" && sn != "" && sn != v.alipaySN {
 		return fmt.Errorf(
@@ -105,10 +106,10 @@ func (v *Verifier) sameCert(sn string) error {
 	return nil
 }
 
-// Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong,
-// or a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about
-// an out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
-// Any other error: it cannot be checked now, as Alipay's certificate is not in time.
+// Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is
+// wrong, or a signed value is one that Alipay never writes. CodeNotOurs: authentic, but for another app or seller, or
+// its out_trade_no is not an order id. The caller checks whether the order exists and has this amount. Any other
+// error: it cannot be checked now, because Alipay's certificate is not valid.
 func (v *Verifier) Verify(parameters map[string][]string) (seckill.Notification, error) {
 	form := url.Values(parameters)
 	if err := v.inTime(); err != nil {
@@ -145,12 +146,12 @@ func (v *Verifier) Verify(parameters map[string][]string) (seckill.Notification,
 		Paid: state == seckill.TradePaid, Raw: form.Encode()}, nil
 }
 
-// chineseCharsets may be what Alipay writes a notification in whatever was asked for: it signs its bytes. What decides
-// is ASCII in all of them.
+// chineseCharsets lists the charsets that Alipay may use whatever was requested: it signs the bytes. All values that
+// matter are ASCII, which is equal in all of them.
 var chineseCharsets = []string{"gbk", "gb2312", "gb18030"}
 
-// authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure
-// that what is checked is what is read.
+// authentic checks the form's shape and Alipay's signature. It checks the shape first: that bounds the work and
+// ensures that the checked values are the ones that are read.
 func (v *Verifier) authentic(form url.Values) error {
 	if len(form) > maxNotifyParams {
 		return fmt.Errorf("alipay: notification with %d parameters", len(form))
@@ -195,9 +196,9 @@ func (v *Verifier) authentic(form url.Values) error {
 	return nil
 }
 
-// holdsParam reports whether a value has an & with a parameter's name and = behind it. The signed text joins parameters
-// so, and would be the same with that parameter beside this one: of two forms with one signature it is unknown which
-// Alipay meant.
+// holdsParam reports whether a value contains an & followed by a parameter name and =. The signed text joins
+// parameters in the same way, so another form with that parameter beside this one would have the same signature, and
+// it is unknown which one Alipay signed.
 func holdsParam(value string) bool {
 	for _, part := range strings.Split(value, "&")[1:] {
 		if name, _, found := strings.Cut(part, "="); found && validParamName(name) {
@@ -208,7 +209,7 @@ func holdsParam(value string) bool {
 }
 
 // validParamName reports whether a parameter may have this name. The signed text does not escape = and &, so a name
-// with one of them could stand for several signed parameters.
+// that contains one could stand for several parameters.
 func validParamName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' {
@@ -218,7 +219,7 @@ func validParamName(s string) bool {
 	return len(s) > 0 && len(s) <= maxParamName
 }
 
-// validNotificationID reports whether s may be the id of a notification: Alipay's are hexadecimal digits, and some
+// validNotificationID reports whether s may be a notification's id: Alipay's are hexadecimal digits, some with
 // letters.
 func validNotificationID(s string) bool {
 	return s != "" && len(s) <= seckill.MaxNotificationID && !strings.ContainsFunc(s, func(r rune) bool {

@@ -29,7 +29,7 @@ func TestVerifyReadsAGenuineNotify(t *testing.T) {
 	}
 }
 
-// TestVerifierNeedsNoKeyOfOurs: it reads what a client reads, and refuses what a client refuses.
+// TestVerifierNeedsNoKeyOfOurs checks that a verifier reads and refuses the same forms as a client.
 func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 	v, err := alipay.NewVerifier(appID, sellerID, gatewayKeys().Public)
 	if err != nil {
@@ -74,14 +74,14 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 	changes := map[string]func(url.Values){
 		"one more": func(f url.Values) { f.Set("refund_fee", "88.80") },
 		"empty one more": func(f url.Values) {
-			f.Set("zz", "") // Alipay's SDKs sign empty values, so this one was not there
+			f.Set("zz", "") // added after signing: Alipay's SDKs sign empty values, too
 		},
 		"no signature":       func(f url.Values) { f.Del("sign") },
 		"empty signature":    func(f url.Values) { f.Set("sign", "") },
 		"signature as list":  func(f url.Values) { f["sign"] = nil },
 		"break in signature": func(f url.Values) { f.Set("sign", f.Get("sign")[:10]+"\n"+f.Get("sign")[10:]) },
 		"unused bits of signature": func(f url.Values) {
-			b := []byte(f.Get("sign")) // 256 bytes end in a digit with four unused bits, and "=="
+			b := []byte(f.Get("sign")) // 256 bytes end in a digit with four unused bits and "=="
 			b[len(b)-3]++
 			f.Set("sign", string(b))
 		},
@@ -102,7 +102,7 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 		value := form.Get(name)
 		for i := range len(value) {
 			if name != "sign" && name != "trade_status" && i != 0 && i != len(value)/2 && i != len(value)-1 {
-				continue // of the long ones three bytes; of the signature and the state every byte
+				continue // three bytes of each long value; every byte of the signature and the state
 			}
 			changes[fmt.Sprintf("byte %d of %s", i, name)] = func(f url.Values) {
 				b := []byte(value)
@@ -133,8 +133,8 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 	}
 }
 
-// TestVerifyJudgesSignedValues changes a notification and has the gateway sign it again: the signature is right each
-// time.
+// TestVerifyChecksSignedValues changes a notification and has the gateway sign it again, so the signature is right
+// each time.
 func TestVerifyChecksSignedValues(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	const ok = seckill.Code("")
@@ -180,9 +180,9 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 		{"charset", "UTF-16", seckill.CodeForged},
 		{"subject", "", ok}, // an empty value is signed like any other
 		{"subject", "a=b&c&=d", ok},
-		{"subject", "a=b&c=d", seckill.CodeForged}, // stands for a parameter c as well
-		{"passback_params", "x%26y", ok},           // decoded once only
-		{"refund_fee", "10.00", ok},                // a partial refund leaves the trade a success
+		{"subject", "a=b&c=d", seckill.CodeForged}, // could also stand for a parameter c
+		{"passback_params", "x%26y", ok},           // decoded only once
+		{"refund_fee", "10.00", ok},                // a trade stays a success after a partial refund
 	} {
 		form := paidForm(t, g)
 		form.Set(tc.name, tc.value)
@@ -196,8 +196,8 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 	}
 }
 
-// TestVerifyTakesChineseBytes: Alipay has written notifications in GBK to shops that asked for UTF-8, and signed those
-// bytes.
+// TestVerifyTakesChineseBytes covers notifications in GBK: Alipay has sent them to shops that asked for UTF-8, and
+// signed those bytes.
 func TestVerifyTakesChineseBytes(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	for charset, good := range map[string]bool{"GBK": true, "gb18030": true, "utf-8": false, "": false} {
@@ -274,8 +274,8 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 	}
 }
 
-// TestVerifyRefusesOneOfTwoForms: what is signed joins name=value by &, so a value that holds &name= makes a second
-// form of the same signature.
+// TestVerifyRefusesOneOfTwoForms covers values that contain &name=: signing joins name=value by &, so another form
+// has the same signature.
 func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 	genuineForm := paidForm(t, gateway(t, &clock{start}))
 	genuineForm.Del("sign")
@@ -298,8 +298,8 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 			t.Errorf("%s within %s, under the same signature: %+v, %v, want notify_forged", gone, into, n, err)
 		}
 	}
-	// Also under Alipay's own signature: it is unknown which of the two Alipay signed. A value with an & that names
-	// nothing is one.
+	// Refuse it even with Alipay's own signature, because it is unknown which form was signed. An & that no name
+	// follows is unambiguous.
 	for value, ok := range map[string]bool{"R&D": true, "a & b = c": true, "a=b": true, "&": true, "x&=y": true,
 		"x&注=y": true, "a&b=c": false, "&total_amount=": false, "1&a.b_C=": false} {
 		g := gateway(t, &clock{start})
@@ -320,14 +320,14 @@ func TestVerifyRefusesAStrangersKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The order is named: by it an operator tells a wrong key from a forger.
+	// The error names the order, so that an operator can tell a wrong key from a forger.
 	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) ||
 		!errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
 		t.Errorf("got %+v, %v, want notify_forged that names %s", got, err, genuine.Order)
 	}
 }
 
-// TestVerifyRefusesBodies has bodies as they come over the network, decoded once as the endpoint does.
+// TestVerifyRefusesBodies decodes bodies once, as the endpoint does.
 func TestVerifyRefusesBodies(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	form := paidForm(t, g)
@@ -365,7 +365,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 		"empty":                      "",
 		"no form":                    "<xml>paid</xml>",
 		"JSON":                       `{"trade_status":"TRADE_SUCCESS"}`,
-		"not escaped":                strings.Join(unescaped, "&"), // a "+" of the signature is read as a blank
+		"not escaped":                strings.Join(unescaped, "&"), // a "+" in the signature is decoded as a blank
 		"values encoded twice":       strings.Join(twice, "&"),
 		"body encoded twice":         url.QueryEscape(good),
 		"a parameter's = encoded":    strings.Replace(good, "total_amount=", "total_amount%3D", 1),

@@ -26,9 +26,9 @@ type payContent struct {
 	QuitURL     string `json:"quit_url,omitempty"`
 }
 
-// Prepare signs the order string of alipay.trade.app.pay. It depends on the order and the settings only, so it is the
-// same bytes each time. An order that Alipay would refuse is an error: a wrong id, an amount outside 0.01..MaxFen, no
-// placing time, no end of the hold.
+// Prepare signs the order string of alipay.trade.app.pay. It depends only on the order and the settings, so its bytes
+// never change. It returns an error for an order that Alipay would refuse: a wrong id, an amount outside
+// 0.01..MaxFen, no placing time, no end of the hold.
 func (c *Signer) Prepare(o seckill.Order) (string, error) {
 	params, err := c.payment(MethodPay, o, payContent{ProductCode: "QUICK_MSECURITY_PAY", SellerID: c.seller})
 	if err != nil {
@@ -37,21 +37,21 @@ func (c *Signer) Prepare(o seckill.Order) (string, error) {
 	return SignedQuery(c.key, params)
 }
 
-// Page is a way to Alipay's cashier for a browser. Both forms of it open the same trade.
+// Page is Alipay's cashier for a browser, in two forms that open the same trade.
 type Page struct {
-	URL  string // to go to
-	Form string // HTML of a form with one button, to be POSTed; for what is too long for an address
+	URL  string // URL to open
+	Form string // HTML form with one button that POSTs it, for what is too long for a URL
 }
 
-// PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute
-// and at most 256 characters, is where Alipay sends the browser after payment; it may be empty. That it was opened
-// proves nothing: only Query and notifications do.
+// PagePay signs alipay.trade.page.pay, the cashier for computers, by the rules of Prepare. returnURL is where Alipay
+// sends the browser after payment: absolute, at most 256 characters, may be empty. A visit there proves nothing: only
+// Query and notifications prove a payment.
 func (c *Signer) PagePay(o seckill.Order, returnURL string) (Page, error) {
 	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
 }
 
-// WapPay signs what opens the cashier in a telephone's browser, alipay.trade.wap.pay, as PagePay does. quitURL,
-// absolute and at most 400 characters, is where Alipay sends a shopper who gives up.
+// WapPay signs alipay.trade.wap.pay, the cashier for phone browsers, like PagePay. quitURL is where Alipay sends a
+// shopper who gives up: absolute, at most 400 characters.
 func (c *Signer) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
 	if err := checkURL("quit URL", quitURL, maxQuitURL); err != nil {
 		return Page{}, err
@@ -60,7 +60,8 @@ func (c *Signer) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error
 		returnURL)
 }
 
-// page signs a payment for a browser. The form has in its action what Alipay wants there, the charset above all.
+// page signs a payment for a browser. The form's action URL contains the parameters that Alipay wants there, the
+// charset above all.
 func (c *Signer) page(method string, o seckill.Order, content payContent, returnURL string) (Page, error) {
 	params, err := c.payment(method, o, content)
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *Signer) page(method string, o seckill.Order, content payContent, return
 	return p, nil
 }
 
-// payment returns the parameters of a call that pays, not yet signed.
+// payment returns the unsigned parameters of a call that pays.
 func (c *Signer) payment(method string, o seckill.Order, content payContent) (url.Values, error) {
 	switch {
 	case !seckill.ValidOrderID(o.ID):
@@ -105,7 +106,7 @@ func (c *Signer) payment(method string, o seckill.Order, content payContent) (ur
 	}
 	content.OutTradeNo, content.TotalAmount, content.Subject = o.ID, o.Amount.Yuan(), Subject(o.Title)
 	if content.Subject == "" {
-		content.Subject = o.ID // mandatory, and the shopper recognises the order by it
+		content.Subject = o.ID // mandatory; the order id is what the shopper recognises
 	}
 	content.TimeExpire = o.PayBy.In(seckill.Zone).Format(TimeLayout)
 	params := c.params(method, o.Placed, content)
@@ -113,7 +114,7 @@ func (c *Signer) payment(method string, o seckill.Order, content payContent) (ur
 	return params, nil
 }
 
-// SignedQuery signs a request's parameters and writes them URL-encoded, sorted, the signature last.
+// SignedQuery signs a request's parameters and returns them URL-encoded and sorted, with the signature last.
 func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
 	sign, err := Sign(key, SignContent(params, "sign"))
 	if err != nil {
@@ -122,17 +123,17 @@ func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
 	return escaped(params) + "&" + escaped(url.Values{"sign": {sign}}), nil
 }
 
-// escaped writes parameters URL-encoded and sorted. Blanks become %20, which every decoder reads alike, where some
-// leave a "+" as it is.
+// escaped returns parameters URL-encoded and sorted. It writes blanks as %20, which every decoder reads alike; some
+// leave a "+" unchanged.
 func escaped(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
 
-// params returns the parameters that every call has.
+// params returns the parameters common to all calls.
 func (c *Signer) params(method string, at time.Time, content any) url.Values {
 	var biz bytes.Buffer
 	enc := json.NewEncoder(&biz)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(content); err != nil {
-		panic(err) // structs of strings always marshal
+		panic(err) // cannot happen: structs of strings always marshal
 	}
 	params := url.Values{
 		"app_id":      {c.app},
@@ -151,8 +152,8 @@ func (c *Signer) params(method string, at time.Time, content any) url.Values {
 	return params
 }
 
-// Subject makes a title fit for subject: without /, = and & (alipay.trade.app.pay forbids them) and control characters,
-// blanks trimmed, at most MaxSubject characters. It may become empty.
+// Subject makes a title valid as a subject: without /, = and & (alipay.trade.app.pay forbids them) and control
+// characters, trimmed, at most MaxSubject characters. The result may be empty.
 func Subject(title string) string {
 	s := strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == '/' || r == '=' || r == '&' || r == utf8.RuneError || unicode.IsControl(r) {

@@ -18,7 +18,7 @@ const (
 	returnURL = "https://shop.example/back?order=x&y=%E7%BA%A2"
 )
 
-// pages has both calls for a browser.
+// pages returns both calls for a browser by name.
 func pages(c *alipay.Client) map[string]func(seckill.Order, string) (alipay.Page, error) {
 	return map[string]func(seckill.Order, string) (alipay.Page, error){
 		alipay.MethodPagePay: c.PagePay,
@@ -31,7 +31,7 @@ func pages(c *alipay.Client) map[string]func(seckill.Order, string) (alipay.Page
 var formHTML = regexp.MustCompile(`^<form method="post" action="([^"<>]+)" accept-charset="utf-8">` +
 	`<input type="hidden" name="biz_content" value="([^"<>]+)"><button type="submit">[^<>]+</button></form>$`)
 
-// sent returns the parameters with which a browser that uses the page comes to Alipay: by its address, and by its form.
+// sent returns the parameters that reach Alipay when a browser opens the page, by its URL and by its form.
 func sent(t *testing.T, p alipay.Page) (byURL, byForm url.Values) {
 	t.Helper()
 	values := func(address string) url.Values {
@@ -89,7 +89,7 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 	}
 }
 
-// TestPagesGiveTheSameBytesEachTime: as Prepare does.
+// TestPagesGiveTheSameBytesEachTime checks what Prepare guarantees, too.
 func TestPagesGiveTheSameBytesEachTime(t *testing.T) {
 	now := &clock{start}
 	c := client(t, nil, now)
@@ -157,7 +157,7 @@ func TestPagesRefuse(t *testing.T) {
 	}
 }
 
-// TestPagesOfAGatewayWithAQuery: a gateway's own address may have one.
+// TestPagesOfAGatewayWithAQuery covers a gateway whose own URL has a query.
 func TestPagesOfAGatewayWithAQuery(t *testing.T) {
 	conf := config(nil, &clock{start})
 	conf.Gateway += "?env=test"

@@ -10,11 +10,12 @@ import (
 
 var _ seckill.Refunds = (*Client)(nil)
 
-// What the calls for refunds say.
+// Values in the answers to refund calls.
 const (
-	fundMoved     = "Y"              // fund_change: this very call moved the money
+	fundMoved     = "Y"              // fund_change: this call moved the money
 	refundSuccess = "REFUND_SUCCESS" // refund_status
-	// Older pages of alipay.trade.fastpay.refund.query write the sub code for an unknown trade without its prefix.
+	// Older documentation of alipay.trade.fastpay.refund.query has the sub code for an unknown trade without its
+	// prefix.
 	subNotExistBare = "TRADE_NOT_EXIST"
 )
 
@@ -26,8 +27,8 @@ type refundContent struct {
 	RefundReason string `json:"refund_reason,omitempty"`
 }
 
-// refundAnswer is what the two calls answer, as far as it is read. Only a refund has fund_change and refund_fee (all
-// that went back of the trade so far), only a query has out_request_no, refund_amount and refund_status.
+// refundAnswer is the part of both calls' answers that the client reads. Only a refund has fund_change and refund_fee
+// (the sum of the trade's refunds); only a query has out_request_no, refund_amount and refund_status.
 type refundAnswer struct {
 	result
 	OutTradeNo   string      `json:"out_trade_no"`
@@ -39,10 +40,10 @@ type refundAnswer struct {
 	RefundStatus string      `json:"refund_status"`
 }
 
-// Refund implements seckill.Refunds with alipay.trade.refund. The page of the call: only fund_change=Y means that the
-// money moved; N, or none, is for a refund query to tell, be it that this refund was asked for before. Every sub code
-// of the trade itself is a refusal: the balance, the closed window, another amount under the same number. An answer of
-// less than the whole amount is unreadable.
+// Refund implements seckill.Refunds with alipay.trade.refund. By the call's documentation only fund_change=Y proves
+// that the money moved; after N, or none, a refund query must tell, because this refund may have been requested
+// before. Every sub code about the trade itself is a refusal: the balance, the closed window, another amount under
+// the same number. An answer with less than the whole amount is unreadable.
 func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefund, err)
@@ -75,9 +76,9 @@ func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAn
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }
 
-// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. Alipay answers success without any
-// number for a refund that it does not know. A trade that it does not know is no fault here either: there is no such
-// refund, and the caller gets the refusal, which an operator sees; a fault would be repeated forever.
+// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. For an unknown refund Alipay
+// answers success without any number. An unknown trade is no fault either: it means that there is no such refund, and
+// the caller receives a refusal that an operator sees. A fault would be repeated forever.
 func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefundQuery, err)
@@ -114,7 +115,7 @@ func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }
 
-// checkRefund refuses what Alipay would not take for the refund of one trade.
+// checkRefund returns an error for a refund that Alipay would not accept.
 func checkRefund(r seckill.Refund) error {
 	switch {
 	case !seckill.ValidOrderID(r.Order):

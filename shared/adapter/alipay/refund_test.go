@@ -21,12 +21,12 @@ func refund() seckill.Refund {
 		Reason: "付款晚于订单关闭，原路退回"}
 }
 
-// envelopeOf is an answer to a method, with the gateway's signature over the node as it stands.
+// envelopeOf returns an answer to a method: the node unchanged, with the gateway's signature over it.
 func envelopeOf(t testing.TB, method, node string) string {
 	return strings.Replace(envelope(t, node), "alipay_trade_query", strings.ReplaceAll(method, ".", "_"), 1)
 }
 
-// node writes an answer's node; a number that is given as "" is left out.
+// node encodes an answer's node without the fields whose value is "".
 func node(t testing.TB, fields map[string]any) string {
 	t.Helper()
 	for k, v := range fields {
@@ -46,7 +46,7 @@ type refundCase struct {
 	change  map[string]any
 	want    seckill.RefundState // "": a fault
 	code    string
-	unknown bool // the answer is what Alipay says of something that it does not know
+	unknown bool // the answer is Alipay's for an unknown trade or refund
 }
 
 func runRefunds(t *testing.T, method string, success map[string]any, cases []refundCase,
@@ -181,7 +181,7 @@ func TestRefundStatusReadsEveryAnswer(t *testing.T) {
 	})
 }
 
-// TestRefundAsksWhatAlipayWants: the fields of the two calls, and the same number each time.
+// TestRefundAsksWhatAlipayWants checks the fields of the two calls, and that the number stays the same.
 func TestRefundAsksWhatAlipayWants(t *testing.T) {
 	var asked []map[string]string
 	c := client(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -215,7 +215,7 @@ func TestRefundAsksWhatAlipayWants(t *testing.T) {
 	}
 }
 
-// TestNothingIsAskedForAWrongRefund: a mistake of ours moves no money.
+// TestNothingIsAskedForAWrongRefund checks that an invalid refund makes no call.
 func TestNothingIsAskedForAWrongRefund(t *testing.T) {
 	c := client(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a call was made")
@@ -241,8 +241,8 @@ func TestNothingIsAskedForAWrongRefund(t *testing.T) {
 	}
 }
 
-// TestRefundTakesNothingForgedForAnAnswer: what call_test.go tries on a query holds here too, as it is one function;
-// this is that it is used.
+// TestRefundTakesNothingForgedForAnAnswer checks that the refund calls use the check that call_test.go tests with a
+// query.
 func TestRefundTakesNothingForgedForAnAnswer(t *testing.T) {
 	made := `{"code":"10000","out_trade_no":"` + orderID + `","trade_no":"` + tradeNo +
 		`","fund_change":"Y","refund_fee":"88.80","out_request_no":"` +

@@ -29,7 +29,7 @@ func testdata(t testing.TB, name string) string {
 	return string(b)
 }
 
-// samples reads a file that has at least so many: an emptied one must not pass.
+// samples reads a file with at least fewest samples, so that an emptied file cannot pass.
 func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(testdata(t, name)))
@@ -43,7 +43,7 @@ func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 	return out
 }
 
-// sdkClient has the keys of the samples.
+// sdkClient returns a client with the samples' keys.
 func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	t.Helper()
 	c := keyless(h, &clock{start})
@@ -74,7 +74,8 @@ type orderSample struct {
 	OrderString string      `json:"order_string"`
 }
 
-// params reads an order string. biz_content becomes canonical JSON: two writers may escape a character differently.
+// params parses an order string, once as it is and once with canonical JSON in biz_content: two writers may escape a
+// character differently.
 func params(t *testing.T, orderString string) (form, canonical url.Values) {
 	t.Helper()
 	form, err := url.ParseQuery(orderString)
@@ -114,7 +115,7 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 		ours, oursCanonical := params(t, got)
 		theirs, theirsCanonical := params(t, s.OrderString)
 		if ours.Get("biz_content") == theirs.Get("biz_content") {
-			sameSign++ // RSA with PKCS #1 v1.5 gives one signature: the diff below compares it
+			sameSign++ // RSA with PKCS #1 v1.5 is deterministic; the diff below compares the signature
 		} else {
 			oursCanonical.Del("sign")
 			theirsCanonical.Del("sign")
@@ -192,7 +193,7 @@ type pageSample struct {
 	Address   string      `json:"address"`
 }
 
-// TestPagesAreThoseOfAlipaysSDK: but for alipay_sdk, in which the SDK names itself.
+// TestPagesAreThoseOfAlipaysSDK compares all parameters except alipay_sdk, in which the SDK names itself.
 func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
 	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
 	if err != nil {
@@ -241,7 +242,7 @@ type answerSample struct {
 	Differs string       `json:"differs"`
 }
 
-// answerResult is what a client makes of an answer.
+// answerResult is what a client reads from an answer.
 type answerResult struct {
 	Fault      bool                `json:"fault"`
 	State      seckill.TradeState  `json:"state"`
@@ -254,12 +255,12 @@ type answerResult struct {
 	Bill       string              `json:"bill"` // where it is asked for
 }
 
-// asker returns a function that makes the call which a body is to answer.
+// asker returns a function that makes the call to which a body is the answer.
 func asker(t testing.TB) func(method, body string) (answerResult, error) {
 	var reply, bill string
 	cl := sdkClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Host != "gateway.example" {
-			bill = r.URL.String() // and nothing there
+			bill = r.URL.String() // a URL that serves nothing
 			return
 		}
 		_, _ = io.WriteString(w, reply)
@@ -298,7 +299,7 @@ func TestAnswersSignedByAlipaysSDK(t *testing.T) {
 		if got != s.Want {
 			t.Errorf("%s %s: got %+v, %v\nwant %+v", s.Method, s.Name, got, err, s.Want)
 		}
-		// A fault does not say by itself whether the signature was at fault; the reason does.
+		// A fault alone does not tell whether the signature was wrong; its text does.
 		authentic := err == nil || !strings.Contains(err.Error(), "signature") &&
 			!strings.Contains(err.Error(), "about another")
 		if (authentic != s.SDK) != (s.Differs != "") {

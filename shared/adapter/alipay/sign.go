@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// ErrSignature says that a signature is not the key's over that content.
+// ErrSignature: the signature does not match the key and the content.
 var ErrSignature = errors.New("alipay: signature does not match")
 
-// SignContent joins every parameter but those named in except as Alipay signs them: sorted by name, "k=v&k=v", values
-// decoded and not escaped. Requests leave out sign; notifications leave out sign and sign_type. Empty values take part,
-// as they do in rsaCheckV1 of Alipay's own SDKs (Java, PHP, Node.js). Of a name that is given twice only the first
-// value is seen: a caller that reads foreign input refuses such input before.
+// SignContent joins the parameters, without those in except, as Alipay signs them: sorted by name, "k=v&k=v", values
+// decoded and not escaped. Requests leave out sign; notifications leave out sign and sign_type. Empty values take
+// part, as in rsaCheckV1 of Alipay's own SDKs (Java, PHP, Node.js). It uses only the first value of a repeated name:
+// callers must refuse foreign input with repeated names first.
 func SignContent(params url.Values, except ...string) string {
 	names := make([]string, 0, len(params))
 	for name := range params {
@@ -39,7 +39,7 @@ func SignContent(params url.Values, except ...string) string {
 	return b.String()
 }
 
-// Sign signs content with RSA2 (SHA256 with RSA, PKCS #1 v1.5) and returns base64: the same bytes for the same content.
+// Sign signs content with RSA2 (SHA256 with RSA, PKCS #1 v1.5) and returns base64. It is deterministic.
 func Sign(key *rsa.PrivateKey, content string) (string, error) {
 	sum := sha256.Sum256([]byte(content))
 	sig, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
@@ -49,8 +49,8 @@ func Sign(key *rsa.PrivateKey, content string) (string, error) {
 	return base64.StdEncoding.EncodeToString(sig), nil
 }
 
-// CheckSign checks an RSA2 signature in base64; ErrSignature when it does not match. Only the one canonical base64 text
-// of a signature is taken, so no byte of it can be changed unnoticed.
+// CheckSign checks an RSA2 signature in base64; ErrSignature if it does not match. It accepts only the canonical
+// base64 text of a signature, so any changed byte is detected.
 func CheckSign(key *rsa.PublicKey, content []byte, sign string) error {
 	sig, err := base64.StdEncoding.Strict().DecodeString(sign)
 	if err != nil || strings.ContainsAny(sign, "\r\n") {

@@ -1,10 +1,10 @@
-// Package apigw turns the events that AWS Lambda hands to a function into calls of what serves them, and the results
-// into the answers that Lambda expects: API Gateway's REST proxy events and an http.Handler, SQS batches and a step's
-// Handle, EventBridge schedules and a step's run. In: an event's JSON. Out: an answer's JSON. It touches nothing but
-// the handler it was given.
+// Package apigw converts the events that AWS Lambda passes to a function into calls, and their results into the
+// answers that Lambda expects: API Gateway's REST proxy events for an http.Handler, SQS batches for a step's Handle,
+// EventBridge schedules for a step's run. In: an event's JSON. Out: an answer's JSON. It touches only the handler
+// that it was given.
 //
-// Each handler ends its work somewhat before Lambda's deadline, so that there is an answer: an instance that is killed
-// in the middle costs a cold start and leaves no reason in the log.
+// Each handler ends its work shortly before Lambda's deadline, so that there is an answer: killing an instance midway
+// costs a cold start and leaves no reason in the log.
 package apigw
 
 import (
@@ -21,18 +21,18 @@ import (
 
 // Margins before Lambda's deadline.
 const (
-	answerMargin = 250 * time.Millisecond // of an HTTP request: to write the refusal
-	batchMargin  = 2 * time.Second        // of a batch and of a schedule: what is under way ends, the rest is reported
+	answerMargin = 250 * time.Millisecond // HTTP: time to write the refusal
+	batchMargin  = 2 * time.Second        // batches and schedules: running work ends, the rest is reported
 )
 
-// Handler handles one event. An error makes Lambda count the call as failed; its text goes to logs and to the caller.
+// Handler handles one event. An error makes Lambda count the call as failed; logs and the caller receive its text.
 type Handler func(ctx context.Context, event []byte) ([]byte, error)
 
-// Invoke makes a Handler what the Lambda runtime starts.
+// Invoke adapts a Handler to the Lambda runtime.
 func (h Handler) Invoke(ctx context.Context, event []byte) ([]byte, error) { return h(ctx, event) }
 
-// Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means
-// now. The request's id is Lambda's own, which the platform's log lines have too.
+// Schedule returns a handler for a step that runs each minute. It ends 2 s before the deadline and ignores the
+// event's content. The request id is Lambda's own, which the platform's log lines also have.
 func Schedule(run func(context.Context) error) Handler {
 	return direct(func(ctx context.Context, _ []byte) ([]byte, error) {
 		if err := run(ctx); err != nil {
@@ -42,9 +42,9 @@ func Schedule(run func(context.Context) error) Handler {
 	})
 }
 
-// ScheduleOr tells the events of a function that has a schedule and an operator apart: a schedule's says so
-// (detail-type "Scheduled Event" from aws.events). operator gets every other, and has to refuse what it does not know;
-// it too ends 2 s before the deadline and has Lambda's request id.
+// ScheduleOr dispatches the events of a function that serves a schedule and an operator: a schedule's event says so
+// (detail-type "Scheduled Event" from aws.events). operator receives every other event and must refuse unknown ones;
+// it also ends 2 s before the deadline and has Lambda's request id.
 func ScheduleOr(schedule, operator Handler) Handler {
 	operator = direct(operator)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
@@ -59,7 +59,7 @@ func ScheduleOr(schedule, operator Handler) Handler {
 	}
 }
 
-// direct is what comes before a handler whose event is no queue's and no HTTP request's.
+// direct prepares the context for a handler whose event is neither a queue's nor an HTTP request's.
 func direct(h Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		ctx, cancel := early(ctx, batchMargin)
@@ -71,7 +71,7 @@ func direct(h Handler) Handler {
 	}
 }
 
-// BatchOr distinguishes the events of a function with a queue and a schedule: only a queue's event has Records.
+// BatchOr dispatches the events of a function with a queue and a schedule: only a queue's event has Records.
 func BatchOr(batch, schedule Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e struct {
@@ -87,7 +87,7 @@ func BatchOr(batch, schedule Handler) Handler {
 	}
 }
 
-// HTTPOr distinguishes the events of a function with routes and a schedule: only an HTTP request has a method.
+// HTTPOr dispatches the events of a function with routes and a schedule: only an HTTP request has a method.
 func HTTPOr(http, schedule Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e struct {
@@ -103,7 +103,7 @@ func HTTPOr(http, schedule Handler) Handler {
 	}
 }
 
-// early ends a context somewhat before its deadline; one without a deadline stays as it is.
+// early returns a context that ends margin before its parent's deadline; without a deadline it never ends early.
 func early(ctx context.Context, margin time.Duration) (context.Context, context.CancelFunc) {
 	if at, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, at.Add(-margin))

@@ -16,14 +16,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// stragglers is how long after its end a batch waits for messages under way; what is not done by then is reported as
-// failed and comes back.
+// stragglers is how long after its end a batch waits for messages under way. It reports unfinished ones as failed, so
+// that they are delivered again.
 const stragglers = time.Second
 
-// Batch makes a handler of a queue's events: messages are handled at the same time, at most MaxBatch of them, and those
-// that failed are named in the answer, so that the queue delivers them again and deletes the rest. It begins nothing in
-// the last 2 s before the deadline. handle has to be safe for concurrent use; its context has the request id that the
-// message carries; one that panics fails its own message only.
+// Batch returns a handler for a queue's events. It handles at most MaxBatch messages concurrently and lists the
+// failed ones in the answer, so that the queue delivers these again and deletes the rest. It starts nothing in the
+// last 2 s before the deadline. handle must be safe for concurrent use; its context has the request id that the
+// message carries; if it panics, only its own message fails.
 func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logger) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e events.SQSEvent
@@ -32,7 +32,7 @@ func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logge
 		}
 		for i := range e.Records {
 			if e.Records[i].MessageId == "" {
-				return nil, notAnEvent("SQS", errShape) // it could not be named in the answer
+				return nil, notAnEvent("SQS", errShape) // the answer could not name it
 			}
 		}
 		ctx, cancel := early(ctx, batchMargin)
@@ -52,7 +52,7 @@ func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logge
 	}
 }
 
-// run handles messages until all are handled or ctx ends, and says which are done.
+// run handles messages until all are handled or ctx ends, and reports which are done.
 func run(ctx context.Context, batch []events.SQSMessage, handle func(context.Context,
 	seckill.Delivery) bool) []atomic.Bool {
 	done := make([]atomic.Bool, len(batch))
@@ -88,7 +88,7 @@ func run(ctx context.Context, batch []events.SQSMessage, handle func(context.Con
 }
 
 func delivery(m *events.SQSMessage) seckill.Delivery {
-	// One that has no count was received at least now.
+	// Without a count, it was received at least now.
 	receives, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	return seckill.Delivery{ID: m.MessageId, Receipt: m.ReceiptHandle, Body: []byte(m.Body), Receives: max(receives, 1)}
 }
@@ -107,14 +107,14 @@ func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, s
 	return err == nil
 }
 
-// recovering turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it
-// is delivered.
+// recovering turns a panic into an error; otherwise one poisoned message would kill the instance with the other
+// messages at each delivery.
 func recovering(ctx context.Context, d seckill.Delivery, handle func(context.Context,
 	seckill.Delivery) error) (err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
-		case runtime.Error: // only the runtime's own messages are known to hold nothing of the message
+		case runtime.Error: // only the runtime's own messages are known to contain nothing of the message
 			err = fmt.Errorf("panic: %w", v)
 		default:
 			err = fmt.Errorf("panic: %T", v)

@@ -22,7 +22,7 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// event is a batch of n wake messages, m0 to mn-1.
+// event returns a batch of n wake messages, m0 to m(n-1).
 func event(n int) []byte {
 	var records []string
 	for i := range n {
@@ -119,7 +119,7 @@ func TestABatchIsHandledAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := apigw.Batch(func(context.Context, seckill.Delivery) error {
-			time.Sleep(time.Second) // of the bubble's clock
+			time.Sleep(time.Second) // on the synctest clock
 			return nil
 		}, quiet)
 		for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestABatchIsHandledAtTheSameTime(t *testing.T) {
 func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		deaf bool // to the end of its context
+		deaf bool // ignores the end of its context
 		took time.Duration
 	}{
 		"handler obeys": {false, 8 * time.Second},
@@ -179,7 +179,7 @@ func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 			if begun != 11 {
 				t.Errorf("%s: %d messages begun, want 11: ten at once and one for the one that ended", name, begun)
 			}
-			time.Sleep(time.Hour) // of the bubble's clock: those that hang end as well
+			time.Sleep(time.Hour) // on the synctest clock: those that hang end as well
 		})
 	}
 }

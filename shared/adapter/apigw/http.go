@@ -18,12 +18,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, for logs, is
-// requestContext.extendedRequestId, which API Gateway makes and answers as X-Amz-Apigw-Id; where there is none,
-// Lambda's. X-Amzn-Trace-Id and requestContext.requestId are what a client sent, if it did ("$context variables",
-// Amazon API Gateway Developer Guide): it would name requests in our logs as it likes. The request's context ends 250
-// ms before Lambda's deadline. A handler that breaks its answer off (http.ErrAbortHandler) fails the call, and API
-// Gateway answers 5xx. Answers have the headers of package guard.
+// HTTP returns a handler for REST proxy events (payload format 1.0). The request id, for logs, is
+// requestContext.extendedRequestId, which API Gateway generates and returns as X-Amz-Apigw-Id; if it is missing,
+// Lambda's. X-Amzn-Trace-Id and requestContext.requestId may come from the client ("$context variables", Amazon API
+// Gateway Developer Guide), so a client could choose the ids in our logs. The request's context ends 250 ms before
+// Lambda's deadline. If the handler aborts its answer (http.ErrAbortHandler), the call fails and API Gateway answers
+// 5xx. Answers have the headers of package guard.
 func HTTP(h http.Handler) Handler {
 	h = guard.Headers(h)
 	return func(ctx context.Context, event []byte) (out []byte, err error) {
@@ -84,8 +84,8 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 	return r.WithContext(seckill.WithTrace(ctx, id)), nil
 }
 
-// pathOf is the path without the stage. API Gateway leaves the stage out; some local gateways do not. The resource,
-// which never has it, tells whether a path that begins with the stage's name means the stage.
+// pathOf returns the path without the stage. API Gateway leaves the stage out; some local gateways do not. The
+// resource never has it, so comparing with the resource tells whether the first segment is the stage.
 func pathOf(e *events.APIGatewayProxyRequest) string {
 	prefix := "/" + e.RequestContext.Stage
 	rest, found := strings.CutPrefix(e.Path, prefix)
@@ -135,7 +135,7 @@ type response struct {
 // Header implements http.ResponseWriter.
 func (w *response) Header() http.Header { return w.header }
 
-// WriteHeader implements http.ResponseWriter; a 1xx has no way to the client.
+// WriteHeader implements http.ResponseWriter; it ignores 1xx, which cannot reach the client.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
@@ -148,14 +148,14 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// event is the answer as API Gateway takes it. Every map and list is there, though empty: local gateways stumble over
-// null.
+// event returns the answer in API Gateway's form. Every map and list is non-nil, because local gateways fail on null.
 func (w *response) event() events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)
 	out := events.APIGatewayProxyResponse{StatusCode: w.status, Headers: map[string]string{},
 		MultiValueHeaders: map[string][]string{}}
 	if w.body.Len() > 0 && w.header.Get("Content-Type") == "" {
-		w.header.Set("Content-Type", http.DetectContentType(w.body.Bytes())) // else API Gateway calls everything JSON
+		// otherwise API Gateway labels everything JSON
+		w.header.Set("Content-Type", http.DetectContentType(w.body.Bytes()))
 	}
 	for name, values := range w.header {
 		if len(values) == 1 {

@@ -30,7 +30,7 @@ func recorded(t *testing.T, name string) []byte {
 	return b
 }
 
-// changed is the recorded request with some fields set to others; "requestContext.x" names an inner one.
+// changed returns the recorded request with some fields replaced; "requestContext.x" names a nested one.
 func changed(t *testing.T, fields map[string]any) []byte {
 	t.Helper()
 	var e map[string]any
@@ -51,13 +51,13 @@ func changed(t *testing.T, fields map[string]any) []byte {
 	return b
 }
 
-// seen is what of a request a handler can see.
+// seen is what a handler sees of a request.
 type seen struct {
 	Method, Path, Query, Host, Remote, Trace, ID, Body string
 	Length                                             int64
 }
 
-// serve returns an event to a handler that notes the request.
+// serve passes an event to a handler that records the request.
 func serve(t *testing.T, event []byte) (seen, http.Header) {
 	t.Helper()
 	var s seen
@@ -194,7 +194,8 @@ func TestAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}, `{"statusCode":418,"headers":{},"multiValueHeaders":{},"body":""}`},
 	} {
-		bare := func(w http.ResponseWriter, r *http.Request) { // what package guard adds is TestAnswersAreGuarded's
+		// TestAnswersAreGuarded covers the headers that package guard adds
+		bare := func(w http.ResponseWriter, r *http.Request) {
 			clear(w.Header())
 			c.serve(w, r)
 		}
@@ -205,7 +206,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// An answer that is broken off is a failed call; any other panic is the runtime's to report.
+// An aborted answer fails the call; any other panic is left to the runtime.
 func TestAnswerBrokenOff(t *testing.T) {
 	t.Parallel()
 	event := recorded(t, "apigateway.json")
@@ -254,7 +255,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestAnswersAreGuarded: headers for browsers are on every answer; API Gateway's clients come by https.
+// TestAnswersAreGuarded checks that every answer has the headers for browsers; API Gateway's clients use https.
 func TestAnswersAreGuarded(t *testing.T) {
 	for proto, want := range map[string]string{"https": "max-age=31536000", "http": ""} {
 		event := changed(t, map[string]any{"multiValueHeaders": map[string][]string{"X-Forwarded-Proto": {proto}}})

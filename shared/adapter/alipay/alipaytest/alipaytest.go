@@ -1,5 +1,6 @@
-// Package alipaytest makes certificates as Alipay gives them, for tests of certificate mode. In: key pairs, and from
-// when until when. Out: the texts of the three files. Only clients that are given their root trust it.
+// Package alipaytest makes certificates like Alipay's, for tests of certificate mode. In: key pairs and a period of
+// validity. Out: the contents of the three certificate files. Only clients that are configured with their root trust
+// them.
 package alipaytest
 
 import (
@@ -19,14 +20,16 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
-// Certificates are the texts of the files, by whom they are about.
+// Certificates holds the contents of the files, each named after its subject.
 type Certificates struct {
-	App    string // appCertPublicKey_….crt
-	Alipay string // alipayCertPublicKey_RSA2.crt: Alipay's, and behind it the authority's under the root
-	Root   string // alipayRootCert.crt: one that is signed in another way than with RSA, and the root
+	App string // appCertPublicKey_….crt
+	// alipayCertPublicKey_RSA2.crt: Alipay's certificate, followed by the authority's that the root
+	// signed
+	Alipay string
+	Root   string // alipayRootCert.crt: one certificate that is not signed with RSA, and the root
 }
 
-// Make returns certificates of a shop's and of Alipay's key, all under one root, the same for every call, which is
+// Make returns certificates of the shop's and of Alipay's key. One root signs them; it is the same in every call and
 // valid from 2000 to 2100.
 func Make(t testing.TB, shop, theirs fakegateway.KeyPair, from, until time.Time) Certificates {
 	t.Helper()
@@ -57,7 +60,7 @@ type chain struct {
 	other        []byte
 }
 
-// authorities take a second to make.
+// authorities are made once, because that takes a second.
 var authorities = sync.OnceValue(func() (c chain) {
 	from, until := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	issue := func(name string, by *authority) *authority {
@@ -90,7 +93,7 @@ func text(der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// must panics on an error that occurs only without a source of randomness.
+// must panics on an error, which occurs only without a source of randomness.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

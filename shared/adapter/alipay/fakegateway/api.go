@@ -37,14 +37,14 @@ type node struct {
 
 func success() node { return node{Code: "10000", Message: "Success"} }
 
-// about is an answer about a trade.
+// about returns an answer about a trade.
 func (g *Gateway) about(r *Record) node {
 	n := success()
 	n.OutTradeNo, n.TradeNo, n.BuyerID = r.OutTradeNo, r.TradeNo, buyerID
 	return n
 }
 
-// content is what the calls' biz_content may have.
+// content has all fields that the calls' biz_content may have.
 type content struct {
 	OutTradeNo   string      `json:"out_trade_no"`
 	TradeNo      string      `json:"trade_no"`
@@ -54,7 +54,7 @@ type content struct {
 	BillDate     string      `json:"bill_date"`
 }
 
-// read takes in a call's biz_content. ErrContent.
+// read decodes a call's biz_content. ErrContent.
 func (c *content) read(biz, method string) error {
 	if json.Unmarshal([]byte(biz), c) != nil {
 		return ErrContent
@@ -73,7 +73,7 @@ func (c *content) read(biz, method string) error {
 	return nil
 }
 
-// callQuery carries out alipay.trade.query.
+// callQuery implements alipay.trade.query.
 func (g *Gateway) callQuery(ctx context.Context, c *content) (node, error) {
 	r, err := g.find(ctx, c.TradeNo, c.OutTradeNo)
 	if err != nil {
@@ -87,7 +87,7 @@ func (g *Gateway) callQuery(ctx context.Context, c *content) (node, error) {
 	return n, nil
 }
 
-// note logs a fault of the store; refusals are the shop's business.
+// note logs a fault of the store. Refusals are not logged: they are answers to the shop.
 func (g *Gateway) note(ctx context.Context, err error) {
 	if errors.Is(err, ErrUnavailable) {
 		g.opt.Log.WarnContext(ctx, "trades cannot be reached", "err", err)
@@ -97,7 +97,7 @@ func (g *Gateway) note(ctx context.Context, err error) {
 func refusalNode(err error, outTradeNo string) node {
 	var r *Refusal
 	if !errors.As(err, &r) {
-		panic(err) // the gateway refuses by these only
+		panic(err) // the gateway refuses only with *Refusal values
 	}
 	messages := map[string]string{"20000": "Service Currently Unavailable", "40002": "Invalid Arguments",
 		"40004": "Business Failed"}
@@ -105,11 +105,11 @@ func refusalNode(err error, outTradeNo string) node {
 		OutTradeNo: outTradeNo}
 }
 
-// answer writes {name: node, "sign": …}, the signature being over the node's bytes as written.
+// answer writes {name: node, "sign": …}. The signature covers the node's bytes as written.
 func (g *Gateway) answer(w http.ResponseWriter, name string, n node) {
 	raw, err := json.Marshal(n)
 	if err != nil {
-		panic(err) // strings always marshal
+		panic(err) // cannot happen: strings always marshal
 	}
 	sign, err := alipay.Sign(g.key, string(raw))
 	if err != nil {
@@ -117,11 +117,11 @@ func (g *Gateway) answer(w http.ResponseWriter, name string, n node) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json;charset=utf-8")
-	// If this fails, the client is gone.
+	// If this fails, the client has disconnected.
 	_, _ = w.Write([]byte(`{"` + name + `":` + string(raw) + `,"sign":"` + sign + `"}`))
 }
 
-// authentic checks that the shop signed these parameters. ErrForm, ErrAppID, ErrSignType, ErrSignature.
+// authentic checks the shop's signature of these parameters. ErrForm, ErrAppID, ErrSignType, ErrSignature.
 func (g *Gateway) authentic(form url.Values) error {
 	for _, values := range form {
 		if len(values) != 1 {
@@ -145,11 +145,11 @@ func (g *Gateway) authentic(form url.Values) error {
 	return nil
 }
 
-// products has the product_code of each call that pays.
+// products maps each call that pays to its product_code.
 var products = map[string]string{alipay.MethodPay: "QUICK_MSECURITY_PAY",
 	alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"}
 
-// readOrderString checks an order string of alipay.trade.app.pay and reads the trade that it asks for.
+// readOrderString checks an order string of alipay.trade.app.pay and returns the trade that it describes.
 func (g *Gateway) readOrderString(s string) (Record, error) {
 	if len(s) > maxOrderString {
 		return Record{}, ErrForm
@@ -161,7 +161,7 @@ func (g *Gateway) readOrderString(s string) (Record, error) {
 	return g.readOrder(form)
 }
 
-// readOrder is readOrderString for parameters that are decoded, and for the calls that pay on the web.
+// readOrder is readOrderString for decoded parameters and for the calls that pay on the web.
 func (g *Gateway) readOrder(form url.Values) (Record, error) {
 	if err := g.authentic(form); err != nil {
 		return Record{}, err
@@ -190,7 +190,7 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		content.Subject == "" || strings.ContainsAny(content.Subject, "/=&"),
 		utf8.RuneCountInString(content.Subject) > alipay.MaxSubject,
 		content.ProductCode != product,
-		content.SellerID != "" && content.SellerID != g.opt.SellerID: // page.pay and wap.pay need none
+		content.SellerID != "" && content.SellerID != g.opt.SellerID: // optional in page.pay and wap.pay
 		return Record{}, ErrContent
 	}
 	return Record{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount,
@@ -198,7 +198,8 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		NotifyURL: form.Get("notify_url")}, nil
 }
 
-// validNo reports whether Alipay would take s as a number of ours: 1 to 64 ASCII letters, digits and underscores.
+// validNo reports whether Alipay would accept s as a merchant's number: 1 to 64 ASCII letters, digits and
+// underscores.
 func validNo(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false

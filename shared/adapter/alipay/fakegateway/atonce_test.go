@@ -15,7 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// atOnce is a gateway that tells the shop within the payment's request, and the form of order(0)'s open cashier.
+// atOnce returns a gateway that notifies the shop within the payment's request, and the form of order(0)'s open
+// cashier.
 func atOnce(t *testing.T) (*fakegateway.Gateway, *shop, *clock, url.Values) {
 	t.Helper()
 	g, s, c := system(t, func(o *fakegateway.Options) { o.AtOnce = true })
@@ -51,7 +52,8 @@ func TestAtOnceAShopThatFailsIsToldAgain(t *testing.T) {
 	}
 }
 
-// TestAtOnceARequestThatRunsOutOfTime: the attempt was not made, and is due for the next Repeat.
+// TestAtOnceARequestThatRunsOutOfTime checks that an attempt cut off by the request's deadline does not count and is
+// due for the next Repeat.
 func TestAtOnceARequestThatRunsOutOfTime(t *testing.T) {
 	g, s, _, form := atOnce(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +73,7 @@ func TestAtOnceARequestThatRunsOutOfTime(t *testing.T) {
 	}
 }
 
-// TestNotificationsFollowNoRedirect: the shop signed one address and no other.
+// TestNotificationsFollowNoRedirect checks that notifications go only to the URL that the shop signed.
 func TestNotificationsFollowNoRedirect(t *testing.T) {
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.HTTP = nil })
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +98,7 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 	}
 }
 
-// TestASharedStoreListsNothing: what lists all trades is for a gateway's own memory.
+// TestASharedStoreListsNothing checks that trades are listed only from a gateway's own memory.
 func TestASharedStoreListsNothing(t *testing.T) {
 	store := fakegateway.NewMemory(&clock{now: start}, 10)
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.Store = store })

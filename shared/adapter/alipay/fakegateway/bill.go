@@ -22,7 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// billURLFor is how long a bill's address is good ("查询对账单下载地址": 30 seconds).
+// billURLFor is how long a bill's URL works ("查询对账单下载地址": 30 seconds).
 const billURLFor = 30 * time.Second
 
 // billHeader is the header line of a bill's details.
@@ -33,12 +33,12 @@ const billHeader = "支付宝交易号,商户订单号,业务类型,商品名称
 // movement is one line of a bill.
 type movement struct {
 	trade  Trade
-	refund string // its out_request_no; "" for a payment
+	refund string // out_request_no of a refund; "" for a payment
 	amount seckill.Fen
 	at     time.Time
 }
 
-// movements lists a day's, in the order in which the money moved. ErrUnavailable.
+// movements returns a day's movements in the order in which they happened. ErrUnavailable.
 func (g *Gateway) movements(ctx context.Context, on string) ([]movement, error) {
 	keys, err := g.store.Moved(ctx, on)
 	if err != nil {
@@ -64,7 +64,7 @@ func (g *Gateway) movements(ctx context.Context, on string) ([]movement, error) 
 	return out, nil
 }
 
-// base is where a gateway's paths begin: as it was told, or else where a request came to, scheme and host.
+// base returns the URL under which the gateway's paths are: Options.URL, or else the scheme and host of the request.
 func (g *Gateway) base(r *http.Request) string {
 	if g.opt.URL != "" {
 		return strings.TrimSuffix(g.opt.URL, callPath)
@@ -76,7 +76,7 @@ func (g *Gateway) base(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-// callBill carries out alipay.data.dataservice.bill.downloadurl.query, for the trade bill of a day that is over.
+// callBill implements alipay.data.dataservice.bill.downloadurl.query, for the trade bill of a day that is over.
 func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, error) {
 	now := g.opt.Clock.Now()
 	if d, err := time.Parse(time.DateOnly, c.BillDate); err != nil || d.Format(time.DateOnly) != c.BillDate ||
@@ -86,7 +86,8 @@ func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, 
 	if c.BillDate >= seckill.Day(now) {
 		return node{}, ErrNoBill
 	}
-	moved, err := g.store.Moved(ctx, c.BillDate) // names alone: who calls waits a few seconds, who downloads longer
+	// keys only: a caller waits a few seconds, a download may take longer
+	moved, err := g.store.Moved(ctx, c.BillDate)
 	if err != nil {
 		return node{}, unavailable(err)
 	}
@@ -100,7 +101,7 @@ func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, 
 	return n, nil
 }
 
-// billToken shows that the gateway gave this address: any that has its key, for it may be another one that is asked.
+// billToken signs a bill's URL with the gateway's key, so that any gateway with the same key can verify it.
 func (g *Gateway) billToken(day, until string) string {
 	secret := sha256.Sum256(x509.MarshalPKCS1PrivateKey(g.key))
 	mac := hmac.New(sha256.New, secret[:])
@@ -108,7 +109,7 @@ func (g *Gateway) billToken(day, until string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// serveBill is the download: 403 for an address that was not given, or is too old.
+// serveBill serves the download: 403 if the URL is not signed or has expired.
 func (g *Gateway) serveBill(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	on, until := q.Get("day"), q.Get("until")
@@ -127,14 +128,14 @@ func (g *Gateway) serveBill(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+on+`.zip"`)
 	if err := writeBill(w, g.opt.SellerID, on, g.opt.Clock.Now(), moved); err != nil {
-		panic(http.ErrAbortHandler) // the client is gone: what it has is no whole file
+		panic(http.ErrAbortHandler) // abort, because the client has received an incomplete file
 	}
 }
 
-// writeBill writes a bill's ZIP: details and summary, GBK.
+// writeBill writes a bill's ZIP, with details and summary in GBK.
 func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement) error {
 	z := zip.NewWriter(w)
-	account := seller + "0156" // the account's number is the seller's id with four digits behind
+	account := seller + "0156" // an account number is the seller's id followed by four digits
 	from, err := time.ParseInLocation(time.DateOnly, on, seckill.Zone)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement)
 	return z.Close()
 }
 
-// inGBK puts a question mark for every character that GBK lacks.
+// inGBK encodes text as GBK, with a question mark for each character that GBK lacks.
 func inGBK(s string) string {
 	enc := simplifiedchinese.GBK.NewEncoder()
 	return strings.Map(func(r rune) rune {
@@ -182,7 +183,7 @@ func inGBK(s string) string {
 	}, s)
 }
 
-// totals of a bill; what went back counts below zero.
+// totals are the sums of a bill; refunds count as negative.
 type totals struct {
 	payments, refunds int
 	paid, returned    seckill.Fen
@@ -201,7 +202,7 @@ func sum(moved []movement) (t totals) {
 	return t
 }
 
-// yuan writes an amount that may be below zero.
+// yuan formats an amount that may be negative.
 func yuan(f seckill.Fen) string {
 	if f < 0 {
 		return "-" + (-f).Yuan()
@@ -231,7 +232,7 @@ func writeSummary(w *bufio.Writer, moved []movement) {
 		"0.00", net)
 }
 
-// writeLine writes fields as Alipay's bills have them: each with a tab behind it.
+// writeLine writes fields as Alipay's bills do: with a tab after each.
 func writeLine(w *bufio.Writer, fields ...string) {
 	for i, f := range fields {
 		if i > 0 {

@@ -22,7 +22,7 @@ import (
 
 func billOf(day string) map[string]any { return map[string]any{"bill_type": "trade", "bill_date": day} }
 
-// files downloads a ZIP and decodes its files, names and texts.
+// files downloads a ZIP and decodes the names and contents of its files.
 func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -50,8 +50,8 @@ func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]stri
 	return out
 }
 
-// sold is a gateway that had a payment on New Year's Day at noon, and of it a refund at the first moment of the day
-// after, in China's time.
+// sold returns a gateway with a payment at noon on New Year's Day and its refund in the first moment of the next day,
+// in China's time zone.
 func sold(t *testing.T, title string) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, nil)
@@ -108,7 +108,7 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 	}
 }
 
-// Before an API with a stage, or a proxy, a request does not say where it came to.
+// Behind an API with a stage, or a proxy, the gateway cannot see its public URL in the request.
 func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
 	g, s, c := system(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
-// serveCall answers /gateway.do. Parameters may come in the address, in a form, or some in each, as Alipay takes them.
+// serveCall answers /gateway.do. Like Alipay it accepts parameters in the URL, in a form, or split over both.
 func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	if err := r.ParseForm(); err != nil {
@@ -59,7 +59,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		n = refusalNode(err, c.OutTradeNo)
 	}
 	if g.faults.hit(CallCut) {
-		panic(http.ErrAbortHandler) // the server cuts the connection
+		panic(http.ErrAbortHandler) // makes the server cut the connection
 	}
 	if unknown {
 		n = refusalNode(g.faults.unknown(CallUnknown), c.OutTradeNo)
@@ -67,7 +67,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	g.answer(w, name, n)
 }
 
-// callClose carries out alipay.trade.close.
+// callClose implements alipay.trade.close.
 func (g *Gateway) callClose(ctx context.Context, c *content) (node, error) {
 	r, err := g.closeTrades(ctx, c.TradeNo, c.OutTradeNo)
 	if err != nil {

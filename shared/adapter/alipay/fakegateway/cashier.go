@@ -19,7 +19,7 @@ var cashierHTML string
 
 var cashierPage = template.Must(template.New("cashier").Parse(cashierHTML))
 
-// view is what the page shows.
+// view is the data of the page.
 type view struct {
 	Lang, Nonce string
 	Words       words
@@ -30,8 +30,8 @@ type view struct {
 	Amount      string
 	LeftSeconds int64
 	Token       string
-	Return      string // where to go back to; "" for the page before
-	OtherLang   string // the same page in the other language; "" when it cannot be had by a link
+	Return      string // URL to return to; "" for the previous page
+	OtherLang   string // URL of the page in the other language; "" if no link can open it
 }
 
 // words are the page's texts in one language.
@@ -74,7 +74,7 @@ var languages = map[string]words{
 	},
 }
 
-// serveCashier opens the cashier: the query is an order string, to which lang=zh or lang=en may be added.
+// serveCashier opens the cashier. The query is an order string, optionally with lang=zh or lang=en added.
 func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	orderString, lang := splitLang(r.URL.RawQuery)
 	if languages[lang].Cashier == "" {
@@ -84,8 +84,8 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	g.showCashier(w, r, want, err, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
 }
 
-// showCashier opens the cashier for what an order asks for, unless it could not be read. otherLang is the same page in
-// the other language.
+// showCashier opens the cashier for an order, or shows why the order could not be read. otherLang is the URL of the
+// page in the other language.
 func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Record, err error, lang, otherLang string) {
 	if lang == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
@@ -100,8 +100,8 @@ func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Recor
 	render(w, v, err)
 }
 
-// servePay takes the click on "pay". The token shows that it comes from the cashier's page, and which of an order's
-// trades is meant.
+// servePay handles the click on "pay". The token proves that the request comes from the cashier's page and names one
+// of the order's trades.
 func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	lang := r.PostFormValue("lang")
@@ -117,14 +117,14 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 				_, _, failed := g.attempt(ctx, t.Key())
 				g.note(ctx, failed)
 			}
-			err = ErrPaid // the page says that it is paid, for the first click as for a second
+			err = ErrPaid // the page says "paid" after a second click as after the first
 		}
 	}
 	g.note(ctx, err)
 	render(w, g.view(t, err, lang), err)
 }
 
-// byToken is the order's trade with that token. ErrForm, ErrUnavailable.
+// byToken returns the order's trade with that token. ErrForm, ErrUnavailable.
 func (g *Gateway) byToken(ctx context.Context, outTradeNo, token string) (Record, error) {
 	if !validNo(outTradeNo) {
 		return Record{}, ErrForm
@@ -141,7 +141,7 @@ func (g *Gateway) byToken(ctx context.Context, outTradeNo, token string) (Record
 	return Record{}, ErrForm
 }
 
-// view chooses what to show for a trade that can be paid (err is nil) or cannot.
+// view chooses the page for a trade: err is why it cannot be paid, nil if it can.
 func (g *Gateway) view(t Record, err error, lang string) view {
 	text := languages[lang]
 	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: g.returnURL(t.OutTradeNo)}
@@ -171,7 +171,7 @@ func (g *Gateway) view(t Record, err error, lang string) view {
 	return v
 }
 
-// pageStatus has the HTTP status of each kind of page.
+// pageStatus maps each kind of page to its HTTP status.
 var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "refunded": http.StatusOK,
 	"expired": http.StatusGone,
 	"closed":  http.StatusGone, "busy": http.StatusServiceUnavailable, "wrong": http.StatusBadRequest}
@@ -192,13 +192,13 @@ func render(w http.ResponseWriter, v view, cause error) {
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	var refusal *Refusal
 	if errors.As(cause, &refusal) {
-		h.Set("X-Sub-Code", refusal.SubCode) // helps those who test a shop against this gateway
+		h.Set("X-Sub-Code", refusal.SubCode) // for those who test a shop against this gateway
 	}
 	w.WriteHeader(pageStatus[v.Kind])
-	_, _ = w.Write(page.Bytes()) // the browser is gone if this fails
+	_, _ = w.Write(page.Bytes()) // if this fails, the browser has disconnected
 }
 
-// splitLang takes lang=… out of a query: it is the page's own and no part of the order string.
+// splitLang removes lang=… from a query: it belongs to the page, not to the order string.
 func splitLang(rawQuery string) (orderString, lang string) {
 	var kept []string
 	for _, p := range strings.Split(rawQuery, "&") {
@@ -211,7 +211,7 @@ func splitLang(rawQuery string) (orderString, lang string) {
 	return strings.Join(kept, "&"), lang
 }
 
-// acceptedLang picks Chinese or English by Accept-Language; Chinese when it names neither.
+// acceptedLang chooses Chinese or English by Accept-Language; Chinese if it names neither.
 func acceptedLang(header string) string {
 	best, bestQ := "zh", 0.0
 	for _, part := range strings.Split(header, ",") {

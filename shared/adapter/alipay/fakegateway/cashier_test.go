@@ -75,7 +75,7 @@ func TestPayingAtTheCashier(t *testing.T) {
 			t.Errorf("%s: status %d, trade %s, want 400 and no payment", name, w.Code, g.Trades()[0].Status)
 		}
 	}
-	for range 2 { // a second click changes nothing and says the same
+	for range 2 { // a second click changes nothing and shows the same page
 		w = post(g, form)
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") ||
 			!strings.Contains(w.Body.String(), "Back to the shop") {
@@ -122,7 +122,7 @@ func TestTheCashierIsHonestWhenItCannotBePaid(t *testing.T) {
 	}
 }
 
-// closeTrade makes the shop close a trade by alipay.trade.close.
+// closeTrade closes a trade for the shop by alipay.trade.close.
 func closeTrade(t *testing.T, g *fakegateway.Gateway, s *shop, id string) {
 	t.Helper()
 	signed := resign(t, prepare(t, s, order(0)), func(f url.Values, biz map[string]string) {
@@ -177,7 +177,7 @@ func TestOtherRoutesAndMethods(t *testing.T) {
 		{http.MethodPost, "/cashier", http.StatusMethodNotAllowed},
 		{http.MethodGet, "/cashier/pay", http.StatusMethodNotAllowed},
 		{http.MethodGet, "/elsewhere", http.StatusNotFound},
-		{http.MethodGet, "/gateway.do", http.StatusOK}, // refused in the answer's own words
+		{http.MethodGet, "/gateway.do", http.StatusOK}, // refused in the format of the call's answer
 	} {
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, httptest.NewRequest(tc.method, tc.path, nil))

@@ -15,7 +15,7 @@ func (g *Gateway) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, g.Faults())
 }
 
-// putFaults takes a Faults in the place of the plan that is. 400 with {"error": …}, which says what is known.
+// putFaults replaces the fault plan by a Faults. It answers 400 with {"error": …}, which lists the known faults.
 func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
@@ -40,10 +40,10 @@ func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client is gone if this fails
+	_ = json.NewEncoder(w).Encode(v) // if this fails, the client has disconnected
 }
 
-// line is a trade as /trades shows it: amounts in yuan, times RFC 3339.
+// line is a trade in the output of /trades: amounts in yuan, times in RFC 3339.
 type line struct {
 	OutTradeNo string      `json:"out_trade_no"`
 	TradeNo    string      `json:"trade_no"`
@@ -64,8 +64,8 @@ type lineBack struct {
 	At        time.Time   `json:"at"`
 }
 
-// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order.
-// 501 when the store is no Lister, 503 when it fails.
+// serveTrades lists all trades, one JSON object per line, oldest first; with ?out_trade_no= those of one order. 501
+// if the store is no Lister, 503 if it fails.
 func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 	trades, err := g.List(r.Context())
 	switch {
@@ -94,7 +94,7 @@ func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 			l.Refunds = append(l.Refunds, lineBack(back))
 		}
 		if enc.Encode(l) != nil {
-			return // the client is gone
+			return // the client has disconnected
 		}
 	}
 }

@@ -106,8 +106,8 @@ func TestTradesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestControlHasToBeAskedFor: without the option no request can change the faults, and a store that cannot list its
-// trades is not listed.
+// TestControlHasToBeAskedFor checks that without Options.Control no request can change the faults, and that /trades
+// answers 501 for a store that cannot list.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
 	for _, path := range []string{"/faults", "/trades"} {
@@ -129,14 +129,14 @@ func TestControlHasToBeAskedFor(t *testing.T) {
 	}
 }
 
-// failing cannot list its trades now.
+// failing is a store whose listing fails.
 type failing struct{ fakegateway.Store }
 
 func (failing) All(context.Context) ([]fakegateway.Record, error) {
 	return nil, errors.New("no table")
 }
 
-// TestPayingOnTheWeb: the calls for web pages open the cashier at /gateway.do, by address or by form.
+// TestPayingOnTheWeb checks that the web calls open the cashier at /gateway.do, by URL or by form.
 func TestPayingOnTheWeb(t *testing.T) {
 	for method, product := range map[string]string{alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY",
 		alipay.MethodWapPay: "QUICK_WAP_WAY"} {

@@ -17,17 +17,17 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
-// A shop that is tested against the gateway: the shopper pays at the cashier, the shop is told, asks, and gives the
-// money back. The shop here signs with this project's adapter; any of Alipay's SDKs will do.
+// A shop tests itself against the gateway: the shopper pays at the cashier; the shop receives the notification,
+// queries the trade, and refunds it. This shop signs with the project's adapter; any of Alipay's SDKs works too.
 func Example() {
-	clock := memory.NewClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)) // or a real one
-	keys, err := fakegateway.GenerateKeys()                                // the shop's
+	clock := memory.NewClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)) // or a real clock
+	keys, err := fakegateway.GenerateKeys()                                // the shop's keys
 	check(err)
 
-	// The shop's own server, as far as it matters here: it is told of payments.
+	// The shop's own server, reduced to what matters here: it receives notifications.
 	var gateway *fakegateway.Gateway
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// of the Content-Type, which is as odd as Alipay's own
+		// ParseForm complains about the Content-Type, which is as odd as Alipay's own
 		if err := r.ParseForm(); !errors.Is(err, mime.ErrInvalidMediaParameter) {
 			check(err)
 		}
@@ -37,11 +37,11 @@ func Example() {
 			r.PostForm.Get("sign")))
 		fmt.Printf("told: %s %s, refunded %q\n", r.PostForm.Get("out_trade_no"), r.PostForm.Get("trade_status"),
 			r.PostForm.Get("refund_fee"))
-		fmt.Fprint(w, "success") // anything else, and it is told again
+		fmt.Fprint(w, "success") // after any other answer the gateway sends it again
 	}))
 	defer shop.Close()
 
-	// Make the gateway and mount it. Of what may go wrong, every notification arrives twice here.
+	// Make the gateway and mount it. Its fault plan makes every notification arrive twice.
 	gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: "2021000000000001",
 		SellerID: "2088000000000001", MerchantPublicKey: keys.Public,
 		Faults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 1}}})
@@ -77,7 +77,7 @@ func Example() {
 	check(err)
 	check(gateway.Pay("o1"))
 
-	// Whoever owns the gateway sends what is due: when Ready speaks, and whenever Next says.
+	// The gateway's owner sends due notifications when Ready receives and at the time that Next returns.
 	<-gateway.Ready()
 	delivered, failed := gateway.Tick(context.Background())
 	fmt.Println("notifications:", delivered, failed)

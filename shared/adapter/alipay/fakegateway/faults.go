@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Fault is one thing that can go wrong.
+// Fault names one thing that can go wrong.
 type Fault string
 
-// The faults; Meanings says what each is. The share of each is of the chances that it has.
+// The faults; Meanings explains each. A share is the fraction of a fault's opportunities in which it happens.
 const (
 	NotificationLost        Fault = "notification-lost"
 	NotificationDuplicated  Fault = "notification-duplicated"
@@ -35,12 +35,12 @@ const (
 	BalanceShort            Fault = "balance-short"
 )
 
-// FaultNames are all faults.
+// FaultNames lists all faults.
 var FaultNames = []Fault{NotificationLost, NotificationDuplicated, NotificationDelayed, NotificationReordered,
 	NotificationForged, NotificationWrongAmount, NotificationOtherApp, PayLate,
 	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
 
-// Meanings explains each fault in a line. docs/LOCAL.md has the same.
+// Meanings explains each fault in one line. A test compares docs/LOCAL.md with it.
 var Meanings = map[Fault]string{
 	NotificationLost:       "an attempt to notify the shop never arrives; the next one follows after its wait",
 	NotificationDuplicated: "an attempt arrives twice",
@@ -64,25 +64,25 @@ var Meanings = map[Fault]string{
 	BalanceShort: "a refund is refused for want of balance",
 }
 
-// Lengths of the faults of time.
+// Durations of the faults that concern time.
 const (
 	longestDelay = 10 * time.Minute
 	heldBack     = 5 * time.Second
 	latest       = time.Hour
 )
 
-// Faults is a plan of what goes wrong. The zero value: nothing. It is JSON as
+// Faults is a plan of what goes wrong. The zero value means nothing. As JSON it is
 //
 //	{"seed": 7, "shares": {"notification-lost": 0.2, "unknown": 0.1}}
 //
-// and, for a command's flag, text as ParseFaults reads it. Each fault draws from a stream of its own that depends on
-// the seed alone: with the same seed the same of its chances are hit, whatever other faults there are.
+// and, as the text of a command's flag, what ParseFaults reads. Each fault draws from its own random stream, which
+// depends only on the seed: the same seed hits the same opportunities, whatever other faults are planned.
 type Faults struct {
 	Seed   uint64            `json:"seed"`
 	Shares map[Fault]float64 `json:"shares"` // 0 to 1; a fault that is not there has 0
 }
 
-// ParseFaults reads "notification-lost=0.2,unknown=0.1,seed=7". The error says what is known.
+// ParseFaults reads "notification-lost=0.2,unknown=0.1,seed=7". The error lists the known faults.
 func ParseFaults(s string) (Faults, error) {
 	f := Faults{Shares: map[Fault]float64{}}
 	if strings.TrimSpace(s) == "" {
@@ -121,29 +121,29 @@ func known() string {
 	return strings.Join(names, ", ")
 }
 
-// check refuses faults that are not known and shares out of range.
+// check refuses unknown faults and shares out of range.
 func (f *Faults) check() error {
 	var errs []error
 	for name, share := range f.Shares {
 		switch {
 		case !strings.Contains(" "+known()+",", " "+string(name)+","):
 			errs = append(errs, fmt.Errorf("fault %q is not known; known: %s", name, known()))
-		case !(share >= 0 && share <= 1): // NaN is refused as well
+		case !(share >= 0 && share <= 1): // written so that it refuses NaN, too
 			errs = append(errs, fmt.Errorf("fault %s: share %v: want 0 to 1", name, share))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// FaultReport is a plan and how often each fault has landed since it was set.
+// FaultReport is a plan and the number of times each fault has happened since the plan was set.
 type FaultReport struct {
 	Faults
 	Landed map[Fault]int `json:"landed"`
-	// false notifications that the shop answered with "success": each is a fault of the shop
+	// false notifications that the shop confirmed with "success": each is a bug in the shop
 	Taken map[Fault]int `json:"taken"`
 }
 
-// faults draws what goes wrong.
+// faults draws which faults happen.
 type faults struct {
 	mu      sync.Mutex
 	report  FaultReport
@@ -164,7 +164,7 @@ func (f *faults) set(plan Faults) {
 	}
 }
 
-// draw reports whether a fault hits this chance. Whoever lets it land counts it.
+// draw reports whether a fault happens at this opportunity. The caller counts it once it has taken effect.
 func (f *faults) draw(name Fault) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,14 +172,14 @@ func (f *faults) draw(name Fault) bool {
 	return share > 0 && f.streams[name].Float64() < share
 }
 
-// planned reports whether a fault can hit at all.
+// planned reports whether the plan has the fault.
 func (f *faults) planned(name Fault) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.report.Shares[name] > 0
 }
 
-// hit is draw for a fault that lands for certain.
+// hit is draw for a fault whose effect is certain; it also counts.
 func (f *faults) hit(name Fault) bool {
 	if !f.draw(name) {
 		return false
@@ -200,12 +200,12 @@ func (f *faults) taken(name Fault) {
 	f.report.Taken[name]++
 }
 
-// number draws from a fault's stream: 0 to n-1.
+// number draws a number in 0 to n-1 from a fault's stream.
 func (f *faults) number(name Fault, n int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.streams[name].Int64N(n)
 }
 
-// unknown is an answer that says nothing, drawn by the fault that has it.
+// unknown returns one of the inconclusive answers, drawn from the fault's stream.
 func (f *faults) unknown(name Fault) *Refusal { return unknowns[f.number(name, int64(len(unknowns)))] }

@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// always is a plan in which a fault takes every chance.
+// always returns a plan in which each fault happens at every opportunity.
 func always(faults ...fakegateway.Fault) fakegateway.Faults {
 	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{}}
 	for _, f := range faults {
@@ -27,7 +27,7 @@ func always(faults ...fakegateway.Fault) fakegateway.Faults {
 	return plan
 }
 
-// faulty is a system with a plan, in which the cashier of order(0) is open.
+// faulty returns a system with a plan, in which the cashier of order(0) is open.
 func faulty(t *testing.T, faults ...fakegateway.Fault) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, func(o *fakegateway.Options) { o.Faults = always(faults...) })
@@ -115,10 +115,11 @@ func TestNotifyReordered(t *testing.T) {
 	}
 }
 
-// TestFalseNotifications: each comes before the genuine one, and whether the shop takes it for genuine is counted.
+// TestFalseNotifications checks that a false notification precedes the genuine one, and that the gateway counts those
+// which the shop accepts.
 func TestFalseNotifications(t *testing.T) {
 	for fault, want := range map[fakegateway.Fault]struct {
-		code   seckill.Code // with which the shop's adapter refuses; "" when that is the caller's business
+		code   seckill.Code // code of the adapter's refusal; "" if the caller has to refuse
 		amount string
 	}{
 		fakegateway.NotificationForged:      {seckill.CodeForged, "0.01"},
@@ -161,7 +162,7 @@ func TestFalseNotifications(t *testing.T) {
 
 func TestPayLate(t *testing.T) {
 	for name, tc := range map[string]struct {
-		after time.Duration // the end of its time
+		after time.Duration // time after the trade's expiry
 		close bool
 		want  error
 	}{
@@ -237,7 +238,7 @@ func TestACallIsCutOffOrUnavailable(t *testing.T) {
 	}
 }
 
-// TestUnknown: the answer says nothing, and the effect is there about half the time.
+// TestUnknown checks that the answer is inconclusive, and that the call takes effect about half the time.
 func TestUnknown(t *testing.T) {
 	g, _, _ := faulty(t, fakegateway.CallUnknown)
 	mustPay(t, g)
@@ -322,8 +323,8 @@ func TestTwoTrades(t *testing.T) {
 	query(map[string]any{"trade_no": first}, first)
 }
 
-// TestAnOrdersWaitingTradesAreClosedTogether: a close by the order's number means all of them, one by a trade's number
-// that one.
+// TestAnOrdersWaitingTradesAreClosedTogether checks that a close by the order's number closes all waiting trades, and
+// one by a trade's number only that trade.
 func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		one  bool
@@ -366,7 +367,7 @@ func TestBalanceShort(t *testing.T) {
 	}
 }
 
-// TestTheSameSeedHitsTheSame: a fault's hits depend on the seed alone, not on other faults.
+// TestTheSameSeedHitsTheSame checks that a fault's hits depend only on the seed, not on other faults.
 func TestTheSameSeedHitsTheSame(t *testing.T) {
 	hits := func(plan string) (out []bool) {
 		faults, err := fakegateway.ParseFaults(plan)
@@ -439,7 +440,7 @@ func TestPlansAreChecked(t *testing.T) {
 	}
 }
 
-// TestNothingGoesWrongByItself: without a plan no fault lands, whatever is done.
+// TestNothingGoesWrongByItself checks that without a plan no fault happens.
 func TestNothingGoesWrongByItself(t *testing.T) {
 	g, s, c := paid(t)
 	if _, err := g.Open(prepare(t, s, order(0))); err == nil {
@@ -464,7 +465,7 @@ func closeTradeOf(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order
 
 var update = flag.Bool("update", false, "write the faults in docs/LOCAL.md")
 
-// TestEachFaultIsExplained: docs/LOCAL.md has a row for each fault, and for no other; -update writes them.
+// TestEachFaultIsExplained checks that docs/LOCAL.md has exactly one row per fault; -update writes the rows.
 func TestEachFaultIsExplained(t *testing.T) {
 	const file, open, end = "../../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n",
 		"<!-- end: faults -->"

@@ -23,69 +23,70 @@ import (
 // Limits.
 const (
 	DefaultMaxTrades = 100_000
-	MaxOrderTrades   = 2               // of one order: TwoTrades makes no third
+	MaxOrderTrades   = 2               // trades per order: TwoTrades makes no third
 	maxOrderString   = 16 << 10        // bytes
 	maxRequest       = 64 << 10        // bytes of a request's body
-	notifyTimeout    = 5 * time.Second // one attempt, when Options.HTTP is nil
+	notifyTimeout    = 5 * time.Second // one attempt, if Options.HTTP is nil
 	keyBits          = 2048
 )
 
-// AlipayFinishes is the shorter of Alipay's usual times for Options.FinishAfter: contracts say 90 days or 12 months.
+// AlipayFinishes is the shorter of Alipay's usual values for Options.FinishAfter: contracts say 90 days or 12 months.
 const AlipayFinishes = 90 * 24 * time.Hour
 
-// Options are a gateway's settings. The keys, the ids and the clock are required, but for PrivateKey.
+// Options are a gateway's settings. The keys except PrivateKey, the ids and the clock are required.
 type Options struct {
 	Clock             seckill.Clock
 	AppID, SellerID   string
 	MerchantPublicKey string // the shop's: PKIX or PKCS #1
-	PrivateKey        string // the gateway's own; "" makes a new one, which takes up to a second
-	Store             Store  // of the trades; nil: a Memory of its own
-	// a payment's first notification is sent within the request that pays, for a process that sleeps between requests
+	PrivateKey        string // the gateway's own; "" generates one, which takes up to a second
+	Store             Store  // keeps the trades; nil: a new Memory
+	// send a payment's first notification within the request that pays, for a process that sleeps between requests
 	AtOnce  bool
-	Log     *slog.Logger    // of faults of the store; nil: none
-	HTTP    *http.Client    // sends notifications; nil: one that gives up after 5 s and follows no redirect
-	Retries []time.Duration // waits between the attempts of a notification; nil: AlipayRetries
-	URL     string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
-	// where the cashier's links lead back to, with out_trade_no added; "" for the page before
+	Log     *slog.Logger    // logs faults of the store; nil: no log
+	HTTP    *http.Client    // sends notifications; nil: a client with a timeout of 5 s that follows no redirects
+	Retries []time.Duration // waits between attempts to deliver a notification; nil: AlipayRetries
+	URL     string          // public URL of /gateway.do; bills are under the same prefix. "": the URL of the request
+	// target of the cashier's return links, with out_trade_no added; "" for the previous page
 	ReturnURL string
 	LateGrace time.Duration // how long after time_expire an opened trade can still be paid
-	// how long after its payment a trade is finished (Alipay: AlipayFinishes or longer); 0: never
+	// how long after its payment a trade becomes TRADE_FINISHED (Alipay: AlipayFinishes or longer); 0: never
 	FinishAfter time.Duration
-	// what the seller's account has at first: payments fill it, refunds need it. nil: always enough. Only without Store
+	// initial balance of the seller's account, which payments raise and refunds lower; nil: unlimited. Only without
+	// Store
 	Balance *seckill.Fen
-	Faults  Faults // what goes wrong; SetFaults changes it
-	Control bool   // serve /faults and /trades, to everybody who can call
-	// of a Memory of its own. 0: DefaultMaxTrades; beyond it old closed trades are dropped
+	Faults  Faults // the fault plan; SetFaults changes it
+	Control bool   // serve /faults and /trades to every caller
+	// capacity of the default Memory; above it old closed trades are dropped. 0: DefaultMaxTrades
 	MaxTrades int
 }
 
-// Gateway is the stand-in. It is an http.Handler and safe for concurrent use.
+// Gateway is the fake. It is an http.Handler and safe for concurrent use.
 type Gateway struct {
 	opt      Options
 	key      *rsa.PrivateKey
 	merchant *rsa.PublicKey
 	mux      *http.ServeMux
 	store    Store
-	own      *Memory // the store, when it is the gateway's own
+	own      *Memory // the store, if it is the gateway's own
 	ready    chan struct{}
-	drop     atomic.Bool // attempts are lost on the way
+	drop     atomic.Bool // attempts are dropped as if lost on the network
 	faults   faults
 	account  account
 }
 
-// callPath is where calls come to.
+// callPath is the path of the calls.
 const callPath = "/gateway.do"
 
-// Paths are the patterns that a gateway serves, for mounting it beside other handlers.
+// Paths lists the patterns that a gateway serves, for mounting it beside other handlers.
 var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
 
-// ServeHTTP serves what the package's comment lists.
+// ServeHTTP serves the paths that the package comment lists.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
 // KeyPair is an RSA key pair in PEM.
 type KeyPair struct{ Private, Public string }
 
-// GenerateKeys makes a key pair of 2048 bits: PKCS #8 and PKIX.
+// GenerateKeys generates a key pair of 2048 bits, as PKCS #8 and PKIX.
 func GenerateKeys() (KeyPair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
@@ -94,7 +95,7 @@ func GenerateKeys() (KeyPair, error) {
 	return pairOf(key)
 }
 
-// PairOf returns the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never
+// PairOf returns the key pair of a private key, in any form that alipay.ParsePrivateKey reads. The error never
 // contains it.
 func PairOf(private string) (KeyPair, error) {
 	key, err := alipay.ParsePrivateKey(private)
@@ -118,15 +119,15 @@ func pairOf(key *rsa.PrivateKey) (KeyPair, error) {
 func publicPEM(key *rsa.PublicKey) string {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
-		panic(err) // an RSA key always marshals
+		panic(err) // cannot happen: an RSA key always marshals
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-// PublicKey is the gateway's public key in PEM: what alipay.Config.AlipayPublicKey wants.
+// PublicKey returns the gateway's public key in PEM, for alipay.Config.AlipayPublicKey.
 func (g *Gateway) PublicKey() string { return publicPEM(&g.key.PublicKey) }
 
-// returnURL is where the shopper goes back to after an order's cashier; "" when there is no such place.
+// returnURL returns where the cashier's links lead after an order; "" if Options.ReturnURL is unset.
 func (g *Gateway) returnURL(outTradeNo string) string {
 	if g.opt.ReturnURL == "" || outTradeNo == "" {
 		return g.opt.ReturnURL
@@ -138,8 +139,8 @@ func (g *Gateway) returnURL(outTradeNo string) string {
 	return g.opt.ReturnURL + sep + "out_trade_no=" + url.QueryEscape(outTradeNo)
 }
 
-// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and
-// nothing is changed then.
+// SetFaults replaces the fault plan and resets the counts. If a fault or a share is invalid, it returns an error and
+// changes nothing.
 func (g *Gateway) SetFaults(plan Faults) error {
 	if err := plan.check(); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (g *Gateway) SetFaults(plan Faults) error {
 	return nil
 }
 
-// Faults returns the plan and how often each fault has landed.
+// Faults returns the plan and how often each fault has happened.
 func (g *Gateway) Faults() FaultReport {
 	f := &g.faults
 	f.mu.Lock()
@@ -157,7 +158,7 @@ func (g *Gateway) Faults() FaultReport {
 		Taken: maps.Clone(f.report.Taken)}
 }
 
-// load reads a trade as it stands now. ErrNoTrade, ErrUnavailable.
+// load reads a trade with its current status. ErrNoTrade, ErrUnavailable.
 func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
 	r, found, err := g.store.Load(ctx, k)
 	switch {
@@ -170,8 +171,8 @@ func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
 	return r, nil
 }
 
-// change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned
-// with the trade, and nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
+// change loads a trade, applies f and saves it, and retries if another caller changed it in between. If f fails,
+// change returns f's error with the trade and saves nothing. ErrNoTrade, ErrUnavailable, errNothing and f's errors.
 func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.Time) error) (Record, error) {
 	err := ErrChanged
 	for try := 0; try < saveTries && errors.Is(err, ErrChanged); try++ {
@@ -190,8 +191,7 @@ func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.
 	return Record{}, unavailable(err)
 }
 
-// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished
-// in the end.
+// status returns the trade's state at a time: a waiting trade closes at its expiry, a paid one finishes eventually.
 func (g *Gateway) status(r *Record, now time.Time) Status {
 	switch {
 	case r.Status == StatusWait && !now.Before(r.Lapses):
@@ -202,7 +202,7 @@ func (g *Gateway) status(r *Record, now time.Time) Status {
 	return r.Status
 }
 
-// ofOrder reads an order's trades as they stand now, the oldest first; there may be none. ErrUnavailable.
+// ofOrder reads an order's trades with their current status, oldest first; it may return none. ErrUnavailable.
 func (g *Gateway) ofOrder(ctx context.Context, outTradeNo string) ([]Record, error) {
 	var out []Record
 	for n := 1; n <= MaxOrderTrades; n++ {
@@ -218,7 +218,8 @@ func (g *Gateway) ofOrder(ctx context.Context, outTradeNo string) ([]Record, err
 	return out, nil
 }
 
-// find is the trade that a call means; a trade number counts before an order's. ErrNoTrade, ErrUnavailable.
+// find returns the trade that a call means; a trade number takes precedence over an order's. ErrNoTrade,
+// ErrUnavailable.
 func (g *Gateway) find(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
 	if tradeNo == "" {
 		trades, err := g.ofOrder(ctx, outTradeNo)

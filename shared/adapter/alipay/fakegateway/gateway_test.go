@@ -58,7 +58,7 @@ func (c *clock) set(t time.Time) {
 	c.now = t
 }
 
-// shop is the other side: it answers notifications as it is told to and checks what it gets.
+// shop answers notifications as configured and checks what it receives.
 type shop struct {
 	client *alipay.Client
 	status int
@@ -86,7 +86,7 @@ func (s *shop) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Body: io.NopCloser(strings.NewReader(s.answer)), Request: r}, nil
 }
 
-// system is a gateway and a shop on one clock.
+// system returns a gateway and a shop on one clock.
 func system(t *testing.T, change func(*fakegateway.Options)) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	c := &clock{now: start}
@@ -128,7 +128,7 @@ func prepare(t *testing.T, s *shop, o seckill.Order) string {
 	return out
 }
 
-// resign changes an order string and signs it as the shop would.
+// resign changes an order string and signs it again with the shop's key.
 func resign(t *testing.T, orderString string, change func(form url.Values, biz map[string]string)) string {
 	t.Helper()
 	form, err := url.ParseQuery(orderString)
@@ -195,7 +195,7 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 
 func TestTimeExpire(t *testing.T) {
 	for name, tc := range map[string]struct {
-		grace, open, pay time.Duration // open, pay: after placing; the trade's time ends at 15 min
+		grace, open, pay time.Duration // open and pay are times after placing; the trade expires at 15 min
 		wantOpen         error
 		wantPay          error
 	}{

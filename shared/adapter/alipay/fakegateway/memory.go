@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Memory is the Store of one process. When it is full, old closed trades are dropped for new ones.
+// Memory is the Store of a single process. When it is full, it drops old closed trades.
 type Memory struct {
 	clock seckill.Clock
 	most  int
@@ -18,16 +18,16 @@ type Memory struct {
 	mu      sync.Mutex
 	byKey   map[Key]*Record
 	byNo    map[string]Key
-	pending map[Key]bool // trades with an attempt to come
-	order   []*Record    // as created
+	pending map[Key]bool // trades that have a due or later attempt
+	order   []*Record    // in order of creation
 }
 
-// NewMemory makes an empty one that holds at most so many trades.
+// NewMemory returns an empty store for at most most trades.
 func NewMemory(clock seckill.Clock, most int) *Memory {
 	return &Memory{clock: clock, most: most, byKey: map[Key]*Record{}, byNo: map[string]Key{}, pending: map[Key]bool{}}
 }
 
-// clone is a copy that shares nothing.
+// clone returns a deep copy.
 func (r *Record) clone() Record {
 	c := *r
 	c.Refunds, c.Notifications = slices.Clone(r.Refunds), slices.Clone(r.Notifications)
@@ -91,9 +91,9 @@ func (m *Memory) Save(ctx context.Context, r Record) error {
 	return nil
 }
 
-// dropClosed forgets the oldest closed trades that were never paid, a hundredth of the limit at once so that the walk
-// is rarely made. Only those past time_expire go, which no order string can bring back, and no order's first of two,
-// which keeps the count.
+// dropClosed removes the oldest closed trades that were never paid: a hundredth of the limit at once, so that the
+// scan is rare. It only removes trades past time_expire, which no order string can open again, and never the first of
+// an order's two trades, because trades of an order are numbered without gaps.
 func (m *Memory) dropClosed(now time.Time) {
 	left := m.most/100 + 1
 	kept := m.order[:0]
@@ -139,7 +139,7 @@ func (m *Memory) Due(ctx context.Context, by time.Time) ([]Key, error) {
 	return out, nil
 }
 
-// next is when the next attempt is due; false when there is none.
+// next returns when the next attempt is due; false if there is none.
 func (m *Memory) next() (next time.Time, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +151,7 @@ func (m *Memory) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// waiting returns a copy of the trades with an attempt to come, in any order.
+// waiting returns copies of the trades with an attempt to make, in any order.
 func (m *Memory) waiting() []Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +190,7 @@ func (m *Memory) All(ctx context.Context) ([]Record, error) {
 	return m.records(), nil
 }
 
-// records returns a copy of all, as created.
+// records returns copies of all trades, in order of creation.
 func (m *Memory) records() []Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()

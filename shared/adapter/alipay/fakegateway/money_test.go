@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMoneyIsConserved: whatever goes wrong, what buyers paid is what went back and what the seller keeps, and the bill
-// says the same.
+// TestMoneyIsConserved checks that whatever goes wrong, what buyers paid equals what was refunded plus what the
+// seller keeps, and that the bill agrees.
 func TestMoneyIsConserved(t *testing.T) {
 	landed := map[fakegateway.Fault]int{}
 	for seed := range uint64(16) {
@@ -48,8 +48,8 @@ type market struct {
 	s    *shop
 	c    *clock
 
-	paid  seckill.Fen // by whom the test had click
-	asked int         // refunds
+	paid  seckill.Fen // total of the payments that the test made
+	asked int         // refunds requested
 }
 
 func (w *market) step() {
@@ -84,7 +84,7 @@ func (w *market) step() {
 	}
 }
 
-// refund asks for a part or for all, and once more with the same number when the answer says nothing.
+// refund requests a part or all, and repeats the request with the same number if the answer is inconclusive.
 func (w *market) refund(tr fakegateway.Trade) {
 	amount := tr.Amount
 	if w.rand.IntN(2) == 0 {
@@ -121,7 +121,7 @@ func (w *market) expect(err error, some ...error) {
 	}
 }
 
-// check compares what was paid with the trades, the bills and the notifications.
+// check compares the payments with the trades, the bills and the notifications.
 func (w *market) check() {
 	paid, kept, back := w.paid, seckill.Fen(0), seckill.Fen(0)
 	for _, tr := range w.g.Trades() {

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
-// New checks the settings; the error names the one that is wrong.
+// New checks the settings; the error names the invalid one.
 func New(o Options) (*Gateway, error) {
 	switch {
 	case o.Clock == nil:

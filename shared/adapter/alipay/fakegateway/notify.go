@@ -18,26 +18,26 @@ import (
 // buyerID is the buyer of every trade.
 const buyerID = "2088000000000002"
 
-// AlipayRetries is how long Alipay waits between the attempts of a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h,
-// 15h).
+// AlipayRetries are Alipay's waits between the attempts to deliver a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h,
+// 6h, 15h).
 var AlipayRetries = []time.Duration{4 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour, 2 * time.Hour,
 	6 * time.Hour, 15 * time.Hour}
 
 // Limits of an attempt.
 const (
-	// how long a started attempt keeps others from the next; one whose process died is made again then
+	// how long an attempt under way blocks another one; if its process dies, the attempt is repeated after that
 	claimFor      = time.Minute
-	recordTimeout = time.Second // to record an attempt whose caller's time is over
+	recordTimeout = time.Second // for recording an attempt after the caller's time is over
 )
 
-// Pending is a notification that is not delivered yet.
+// Pending is an undelivered notification.
 type Pending struct {
 	OutTradeNo string
-	Attempts   int       // made so far
-	Next       time.Time // of the next one
+	Attempts   int       // attempts made
+	Next       time.Time // time of the next attempt
 }
 
-// start is when a notification's first attempt is made, as drawn before it is known whether there will be one.
+// start is the time of a notification's first attempt, drawn before it is known whether there will be a notification.
 type start struct {
 	reordered, delayed bool
 	wait               time.Duration
@@ -53,13 +53,13 @@ func (g *Gateway) drawStart() (s start) {
 	return s
 }
 
-// notification is a new one about a movement of money now.
+// notification returns a new notification about a movement of money at now.
 func (s start) notification(now time.Time) Notification {
 	at := now.In(seckill.Zone)
 	return Notification{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now.Add(s.wait)}
 }
 
-// moved says that money has moved, and a notification begins so.
+// moved records a movement of money, which starts a notification.
 func (g *Gateway) moved(s start) {
 	if s.reordered {
 		g.faults.count(NotificationReordered)
@@ -69,17 +69,17 @@ func (g *Gateway) moved(s start) {
 	}
 	select {
 	case g.ready <- struct{}{}:
-	default: // it has not been read yet and says the same
+	default: // an unread value already means the same
 	}
 }
 
-// Ready receives after a payment or a refund at this gateway. One value may stand for several.
+// Ready receives after payments and refunds at this gateway. One value may stand for several.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
-// SetDropNotifications makes every attempt from now on fail as if it were lost on the way, or ends that.
+// SetDropNotifications switches whether every attempt fails as if lost on the network.
 func (g *Gateway) SetDropNotifications(drop bool) { g.drop.Store(drop) }
 
-// Next returns when the next attempt is due; false when there is none, and always with Options.Store.
+// Next returns when the next attempt is due; false if there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
 	if g.own == nil {
 		return time.Time{}, false
@@ -87,8 +87,8 @@ func (g *Gateway) Next() (time.Time, bool) {
 	return g.own.next()
 }
 
-// Pending lists the notifications that are not delivered, the one due first at the front. One that failed as often as
-// Alipay tries is given up and is not among them. With Options.Store it lists none.
+// Pending lists the undelivered notifications, earliest due first. It omits those that have failed as often as Alipay
+// tries. With Options.Store it lists none.
 func (g *Gateway) Pending() []Pending {
 	out := []Pending{}
 	if g.own == nil {
@@ -107,9 +107,8 @@ func (g *Gateway) Pending() []Pending {
 	return out
 }
 
-// Tick makes every attempt that is due, one after the other, until ctx ends. An attempt delivers when it is answered
-// 200 with the text "success" and nothing else; otherwise the next one follows after the wait that Options.Retries has
-// for it.
+// Tick makes every due attempt, one after the other, until ctx ends. An attempt succeeds if the answer is 200 with
+// exactly the text "success"; otherwise the next attempt follows after the wait in Options.Retries.
 func (g *Gateway) Tick(ctx context.Context) (delivered, failed int) {
 	delivered, failed, err := g.Repeat(ctx)
 	if err != nil {
@@ -118,17 +117,17 @@ func (g *Gateway) Tick(ctx context.Context) (delivered, failed int) {
 	return delivered, failed
 }
 
-// Repeat is Tick, and says when the store cannot be reached.
+// Repeat is Tick with an error if the store is unavailable.
 func (g *Gateway) Repeat(ctx context.Context) (delivered, failed int, err error) {
 	delivered, failed, err = g.repeat(ctx)
 	if ctx.Err() != nil {
-		err = nil // what fails because the caller's time is over is no fault
+		err = nil // a failure because the caller's time is over is not a fault
 	}
 	return delivered, failed, err
 }
 
 func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error) {
-	// an index that lags names again what was done: a round without an attempt is the last
+	// a lagging index may return finished keys again, so stop after a round without an attempt
 	for before := -1; before < delivered+failed; {
 		before = delivered + failed
 		due, err := g.store.Due(ctx, g.opt.Clock.Now())
@@ -150,17 +149,18 @@ func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error)
 	return delivered, failed, nil
 }
 
-// attempt sends the notification of the movement of money that is due longest, unless another attempt is sending it.
-// One that the caller breaks off is not made.
+// attempt sends the notification of the trade that has been due longest, unless another attempt is under way. An
+// attempt that the caller interrupts does not count.
 func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error) {
 	var which int
-	var due time.Time // as it was
+	var due time.Time // due time before the claim
 	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
 		if which = r.next(); which < 0 || r.Notifications[which].Next.After(now) {
 			return errNothing
 		}
 		due = r.Notifications[which].Next
-		r.Notifications[which].Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
+		// rounded as the store will return it
+		r.Notifications[which].Next = now.Add(claimFor).Truncate(time.Millisecond)
 		return nil
 	})
 	if errors.Is(err, errNothing) || errors.Is(err, ErrNoTrade) {
@@ -172,14 +172,14 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	ok = !g.drop.Load() && !g.faults.hit(NotificationLost) && g.deliver(ctx, &r, which)
 	broken := !ok && ctx.Err() != nil
 	claimed := r.Notifications[which].Next
-	if ctx.Err() != nil { // what was found is recorded all the same
+	if ctx.Err() != nil { // record the outcome even then
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
 	}
 	_, err = g.change(ctx, k, func(r *Record, now time.Time) error {
 		switch n := &r.Notifications[which]; {
-		case n.Next.IsZero(), !ok && !n.Next.Equal(claimed): // the claim ran out, and another one went on
+		case n.Next.IsZero(), !ok && !n.Next.Equal(claimed): // the claim expired and another attempt took over
 			return errNothing
 		case broken:
 			n.Next = due
@@ -196,13 +196,13 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	return !broken, ok, err
 }
 
-// deliver makes one attempt, with what goes wrong around it, and reports whether the shop confirmed it.
+// deliver makes one attempt, with the faults around it, and reports whether the shop confirmed it.
 func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 	at := g.opt.Clock.Now()
 	form := func(change func(url.Values)) url.Values {
 		f, err := g.NotificationForm(r.Notifications[which].ID, told(r, which), at)
 		if err != nil {
-			panic(err) // the key has signed before
+			panic(err) // cannot happen: the key has signed before
 		}
 		if change != nil {
 			change(f)
@@ -222,12 +222,13 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 			continue
 		}
 		f := form(func(f url.Values) {
-			f.Set("notify_id", f.Get("notify_id")+"1") // one id is one notification, which a shop may keep
+			// another id makes it another notification, which a shop may store
+			f.Set("notify_id", f.Get("notify_id")+"1")
 			lie.change(f)
 		})
 		if lie.signed {
 			if err := g.SignForm(f); err != nil {
-				panic(err) // the key has signed before
+				panic(err) // cannot happen: the key has signed before
 			}
 		}
 		if g.send(ctx, r.NotifyURL, f) {
@@ -241,7 +242,7 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 	return ok
 }
 
-// told is the trade as it was after the movement of money that a notification is about.
+// told returns the trade as it was after the movement that the notification is about.
 func told(r *Record, which int) Trade {
 	t := r.Trade
 	t.Refunds, t.Status = r.Refunds[:which], StatusSuccess
@@ -257,7 +258,7 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	if err != nil {
 		return false
 	}
-	// as Alipay does, though text/html is no parameter
+	// as Alipay sends it, although text/html is not a valid parameter
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; text/html; charset=utf-8")
 	resp, err := g.opt.HTTP.Do(req)
 	if err != nil {
@@ -269,8 +270,8 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && string(body) == want
 }
 
-// NotificationForm writes and signs the notification about a trade, as sent at that time: about its last refund, if it
-// has one. Tests change it to see it refused.
+// NotificationForm writes and signs the notification about a trade as of that time: about its last refund, if it has
+// one. Tests change it to check that it is refused.
 func (g *Gateway) NotificationForm(id string, t Trade, at time.Time) (url.Values, error) {
 	amount := t.Amount.Yuan()
 	form := url.Values{
@@ -301,7 +302,7 @@ func (g *Gateway) NotificationForm(id string, t Trade, at time.Time) (url.Values
 	}
 	if n := len(t.Refunds); n > 0 {
 		last := t.Refunds[n-1]
-		form.Set("refund_fee", t.Refunded().Yuan()) // of all refunds
+		form.Set("refund_fee", t.Refunded().Yuan()) // sum of all refunds
 		form.Set("gmt_refund", last.At.In(seckill.Zone).Format(alipay.TimeLayout+".000"))
 		form.Set("out_biz_no", last.RequestNo)
 		if t.Kept() == 0 {
@@ -311,10 +312,10 @@ func (g *Gateway) NotificationForm(id string, t Trade, at time.Time) (url.Values
 	return form, g.SignForm(form)
 }
 
-// stamp writes a moment as Alipay does.
+// stamp formats a time as Alipay does.
 func stamp(t time.Time) string { return t.In(seckill.Zone).Format(alipay.TimeLayout) }
 
-// SignForm signs a notification's form as the gateway does, replacing the signature that it has.
+// SignForm signs a notification's form as the gateway does, replacing any signature.
 func (g *Gateway) SignForm(form url.Values) error {
 	sign, err := alipay.Sign(g.key, alipay.SignContent(form, "sign", "sign_type"))
 	if err != nil {

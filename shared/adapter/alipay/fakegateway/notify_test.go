@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// paid is a system in which order(0) was opened and paid at start.
+// paid returns a system in which order(0) was opened and paid at start.
 func paid(t *testing.T) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, nil)

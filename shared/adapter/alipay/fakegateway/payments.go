@@ -11,17 +11,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// SetBalance limits what the seller's account has from now on, as Options.Balance does at first: as if the rest had
-// been withdrawn.
+// SetBalance sets the balance of the seller's account, as if the rest had been withdrawn. See Options.Balance.
 func (g *Gateway) SetBalance(f seckill.Fen) {
 	g.account.mu.Lock()
 	defer g.account.mu.Unlock()
 	g.account.limited, g.account.balance = true, f
 }
 
-// Open does what opening the cashier with an order string does: it checks the string and makes the trade, or finds it.
-// ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid, ErrInconsistent,
-// ErrFull, ErrUnavailable.
+// Open has the effect of opening the cashier with an order string: it checks the string and creates or finds the
+// trade. ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid,
+// ErrInconsistent, ErrFull, ErrUnavailable.
 func (g *Gateway) Open(orderString string) (tradeNo string, err error) {
 	want, err := g.readOrderString(orderString)
 	if err != nil {
@@ -31,9 +30,10 @@ func (g *Gateway) Open(orderString string) (tradeNo string, err error) {
 	return r.TradeNo, err
 }
 
-// open makes or finds the trade that an order string asks for, and gives it also when it is paid, expired or closed.
+// open creates or finds the trade that an order string describes. It also returns a trade that is paid, expired or
+// closed.
 func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
-	for range saveTries { // a second try finds the trade that another request has made
+	for range saveTries { // the second attempt finds a trade that another request has created
 		now := g.opt.Clock.Now()
 		trades, err := g.ofOrder(ctx, want.OutTradeNo)
 		if err != nil {
@@ -71,7 +71,7 @@ func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
 	return Record{}, unavailable(ErrChanged)
 }
 
-// Pay captures an order's trade that waits and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed,
+// Pay captures an order's waiting trade and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed,
 // ErrUnavailable.
 func (g *Gateway) Pay(outTradeNo string) error {
 	trades, err := g.ofOrder(context.Background(), outTradeNo)
@@ -90,7 +90,7 @@ func (g *Gateway) Pay(outTradeNo string) error {
 	return g.pay(context.Background(), r.Key())
 }
 
-// PayTrade is Pay for the trade with that number: of an order that has two.
+// PayTrade is Pay for the trade with that number, for an order with two trades.
 func (g *Gateway) PayTrade(tradeNo string) error {
 	r, err := g.find(context.Background(), tradeNo, "")
 	if err != nil {
@@ -127,8 +127,8 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 	return nil
 }
 
-// late reports whether a trade's time is over and it is paid all the same. The store has such a trade as one that
-// waits, what the shop has closed as closed. ErrUnavailable.
+// late reports whether an expired trade is paid all the same. The store holds such a trade as waiting, and one that
+// the shop closed as closed. ErrUnavailable.
 func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 	if !g.faults.planned(PayLate) {
 		return false, nil
@@ -142,7 +142,7 @@ func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 		g.faults.draw(PayLate), nil
 }
 
-// capture takes the buyer's money; captured says so once that is saved.
+// capture marks the trade as paid; the caller calls captured after saving it.
 func capture(r *Record, s start, now time.Time) {
 	r.Status, r.Paid = StatusSuccess, now
 	r.Notifications = []Notification{s.notification(now)}
@@ -153,8 +153,8 @@ func (g *Gateway) captured(r *Record, s start) {
 	g.moved(s)
 }
 
-// closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade,
-// ErrNotWaiting, ErrUnavailable; with the fault CloseFailsPaid also an answer that says nothing.
+// closeTrades closes waiting trades: the named one, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable;
+// with the fault CloseFailsPaid also an inconclusive answer.
 func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
 	named, err := g.find(ctx, tradeNo, outTradeNo)
 	if err != nil {
@@ -207,8 +207,7 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	return named, err
 }
 
-// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it
-// lists none.
+// Trades lists all trades, oldest first, if the gateway has its own Memory; with Options.Store it lists none.
 func (g *Gateway) Trades() []Trade {
 	if g.own == nil {
 		return []Trade{}
@@ -216,8 +215,7 @@ func (g *Gateway) Trades() []Trade {
 	return g.asNow(g.own.records())
 }
 
-// List lists all trades, oldest first. errors.ErrUnsupported when the store is no Lister; else what the store fails
-// with.
+// List lists all trades, oldest first. errors.ErrUnsupported if the store is no Lister; otherwise the store's error.
 func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
 	store, ok := g.store.(Lister)
 	if !ok {
@@ -232,7 +230,7 @@ func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
 	return g.asNow(records), nil
 }
 
-// asNow returns trades with the status that they have by now.
+// asNow returns trades with their current status.
 func (g *Gateway) asNow(records []Record) []Trade {
 	now := g.opt.Clock.Now()
 	out := make([]Trade, len(records))

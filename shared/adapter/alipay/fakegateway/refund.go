@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refund returns money of a trade back. A request number is used once: with the same amount again nothing moves, which
+// refund refunds money of a trade. A request number works once: repeating it with the same amount moves nothing and
 // is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
 	err error) {
@@ -30,7 +30,7 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 			return ErrRefundAmount
 		case amount > r.Kept():
 			return ErrRefundTotal
-		case taken == 0 && !g.account.take(amount): // once, however often the trade has to be saved
+		case taken == 0 && !g.account.take(amount): // withdraw once, however often saving is retried
 			return ErrBalance
 		}
 		taken = amount
@@ -58,7 +58,7 @@ func refundOf(t *Trade, requestNo string) int {
 	return slices.IndexFunc(t.Refunds, func(r Refund) bool { return r.RequestNo == requestNo })
 }
 
-// callRefund carries out alipay.trade.refund.
+// callRefund implements alipay.trade.refund.
 func (g *Gateway) callRefund(ctx context.Context, c *content) (node, error) {
 	amount, err := seckill.ParseYuan(c.RefundAmount.String())
 	if err != nil || amount < 1 {
@@ -68,7 +68,7 @@ func (g *Gateway) callRefund(ctx context.Context, c *content) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	if c.OutRequestNo == "" { // the refund is the whole trade's, and is called as the trade is
+	if c.OutRequestNo == "" { // without a number the refund covers the whole trade and takes the trade's number
 		if amount != r.Amount {
 			return node{}, ErrRefundTotal
 		}
@@ -91,8 +91,8 @@ func (g *Gateway) callRefund(ctx context.Context, c *content) (node, error) {
 	return n, nil
 }
 
-// callRefundQuery carries out alipay.trade.fastpay.refund.query. Of a refund that was not made it says success and
-// nothing more: only data mean that money went back.
+// callRefundQuery implements alipay.trade.fastpay.refund.query. For an unknown refund it answers success without
+// data: only data prove that money was refunded.
 func (g *Gateway) callRefundQuery(ctx context.Context, c *content) (node, error) {
 	if c.OutRequestNo == "" {
 		return node{}, ErrContent

@@ -20,7 +20,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// wire carries a client's calls to a gateway; a connection that the gateway cuts is an error, as on a real one.
+// wire sends a client's calls to a gateway; if the gateway cuts a connection, the client gets an error, as on a real
+// network.
 type wire struct{ g *fakegateway.Gateway }
 
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
@@ -43,7 +44,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return a.Result(), nil
 }
 
-// call makes a call as the shop signs it and gives the answer's node and the HTTP status; 0 when the connection was
+// call makes a call signed by the shop and returns the answer's node and the HTTP status; 0 if the connection was
 // cut.
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()
@@ -86,7 +87,7 @@ func back(amount, requestNo string) map[string]any {
 	return map[string]any{"out_trade_no": orderID, "refund_amount": amount, "out_request_no": requestNo}
 }
 
-// code is the sub code of an answer, or fund_change of one that succeeded.
+// code returns the sub code of an answer, or fund_change of a success.
 func code(node map[string]string) string {
 	if node["code"] == "10000" {
 		return node["fund_change"]
@@ -223,7 +224,7 @@ func TestRefundsNeedABalance(t *testing.T) {
 	}
 }
 
-// TestRefundsAtOnce: of many that are asked for at the same time, as many are made as there is money for, each once.
+// TestRefundsAtOnce checks that of many concurrent refunds as many succeed as there is money for, each once.
 func TestRefundsAtOnce(t *testing.T) {
 	const shops = 6
 	for name, tc := range map[string]struct {
@@ -260,7 +261,7 @@ func TestRefundsAtOnce(t *testing.T) {
 			t.Errorf("%s: %d made, %+v; want %d", name, made, tr, tc.want)
 		}
 		if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "rest")); code(got) != "Y" {
-			t.Errorf("%s: the rest: %v", name, got) // a refund that was refused has taken nothing out of the balance
+			t.Errorf("%s: the rest: %v", name, got) // a refused refund must leave the balance unchanged
 		}
 	}
 }
@@ -297,7 +298,7 @@ func TestRefundQuery(t *testing.T) {
 	}
 }
 
-// TestRefundNotifications: the shop is told of the payment, of a part that went back, and of the rest.
+// TestRefundNotifications checks that the shop is notified of the payment, of a partial refund, and of the rest.
 func TestRefundNotifications(t *testing.T) {
 	g, s, c := paid(t)
 	for i, amount := range []string{"8.80", "80.00"} {
@@ -332,7 +333,7 @@ func TestRefundNotifications(t *testing.T) {
 	}
 }
 
-// TestTheShopsClient: the adapter of this shop sees its refund made, once.
+// TestTheShopsClient checks that the project's own adapter sees its refund made, once.
 func TestTheShopsClient(t *testing.T) {
 	g, s, c := paid(t)
 	client := s.clientOf(t, g, c)
@@ -352,7 +353,7 @@ func TestTheShopsClient(t *testing.T) {
 	}
 }
 
-// clientOf is the shop's client over a wire.
+// clientOf returns the shop's client, connected by a wire.
 func (s *shop) clientOf(t *testing.T, g *fakegateway.Gateway, c *clock) *alipay.Client {
 	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,

@@ -2,7 +2,7 @@ package fakegateway
 
 import "fmt"
 
-// Refusal is one of Alipay's refusals; compare with errors.Is to the values below.
+// Refusal is one of Alipay's refusals. Compare it with the values below by errors.Is.
 type Refusal struct{ Code, SubCode, Message string }
 
 func (r *Refusal) Error() string { return "fakegateway: " + r.SubCode + ": " + r.Message }
@@ -35,12 +35,12 @@ var (
 	ErrUnavailable = &Refusal{"20000", "isp.unknow-error", "the gateway cannot reach its trades; try again"}
 )
 
-// unknowns are the answers of CallUnknown: each says only that the caller knows nothing.
+// unknowns are the answers of the fault CallUnknown: none says what happened.
 var unknowns = [...]*Refusal{
 	{"20000", "isp.unknow-error", "unknown error"},
 	{"20000", "aop.ACQ.SYSTEM_ERROR", "system error"},
 	{"40004", "ACQ.SYSTEM_ERROR", "system error"},
 }
 
-// unavailable is ErrUnavailable with its cause.
+// unavailable returns ErrUnavailable with its cause.
 func unavailable(cause error) error { return fmt.Errorf("%w: %w", ErrUnavailable, cause) }

@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// Key names a trade in a Store: the N-th trade of an order, from 1 without gaps.
+// Key names a trade in a Store: the Nth trade of an order, from 1 without gaps.
 type Key struct {
 	OutTradeNo string
 	N          int
 }
 
-// Record is a trade as a Store keeps it. Times are kept to the millisecond. Whoever gets one owns it.
+// Record is a trade in a Store. Times have a resolution of milliseconds. The receiver of a Record owns it.
 type Record struct {
 	Trade
-	N         int       // the trade is its order's N-th
-	Lapses    time.Time // unpaid, it counts as closed from then on: time_expire and the grace
+	N         int       // the trade is the Nth of its order
+	Lapses    time.Time // if unpaid, it counts as closed from then on: time_expire plus the grace
 	NotifyURL string
-	Token     string // proves that the cashier's page came first
-	// none before the payment; the first tells of it, the one behind it of the first refund, and so on
+	Token     string // proves that the cashier's page was opened
+	// empty before the payment; the first is about the payment, the following ones about the refunds in order
 	Notifications []Notification
-	Version       int64 // rises with every Save; 0: never saved
+	Version       int64 // each Save raises it; 0: never saved
 }
 
-// Key names the record.
+// Key returns the record's key.
 func (r *Record) Key() Key { return Key{r.OutTradeNo, r.N} }
 
-// Notification is how far the shop has been told of one movement of money.
+// Notification is the delivery state of the notification about one movement of money.
 type Notification struct {
-	ID       string    // the same for every attempt
-	Attempts int       // made so far
-	Next     time.Time // of the next one; zero when there is none: confirmed, or given up
+	ID       string    // equal in every attempt
+	Attempts int       // attempts made
+	Next     time.Time // time of the next attempt; zero if there is none: confirmed, or given up
 }
 
-// Next is when the trade's next attempt is due; zero when there is none.
+// Next returns when the trade's next attempt is due; zero if there is none.
 func (r *Record) Next() time.Time {
 	if i := r.next(); i >= 0 {
 		return r.Notifications[i].Next
@@ -42,7 +42,7 @@ func (r *Record) Next() time.Time {
 	return time.Time{}
 }
 
-// next is the notification whose attempt is due first; -1 when there is none.
+// next returns the index of the notification whose attempt is due first; -1 if there is none.
 func (r *Record) next() int {
 	first := -1
 	for i := range r.Notifications {
@@ -53,7 +53,7 @@ func (r *Record) next() int {
 	return first
 }
 
-// Moved is when the trade's money moved last; zero when it never did.
+// Moved returns when the trade's money last moved; zero if never.
 func (r *Record) Moved() time.Time {
 	if n := len(r.Refunds); n > 0 {
 		return r.Refunds[n-1].At
@@ -64,33 +64,33 @@ func (r *Record) Moved() time.Time {
 // ErrChanged: the trade has changed since it was loaded; nothing was saved.
 var ErrChanged = errors.New("fakegateway: the trade was changed by another")
 
-// Store keeps a gateway's trades. Several gateways, of several processes, may share one: all that decides is Save's
-// condition. Any error but the two that Save names is a fault; after a Save its effect is unknown.
+// Store keeps a gateway's trades. Gateways in several processes may share one: the condition of Save alone keeps them
+// consistent. Any error except the two of Save is a fault; after a failed Save the effect is unknown.
 type Store interface {
-	// Load reads a trade as it is now; found reports whether there is one.
+	// Load reads a trade consistently; found reports whether it exists.
 	Load(ctx context.Context, k Key) (r Record, found bool, err error)
 	// Find returns the key of the trade with that number.
 	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
-	// Save writes a trade, with the next version, on condition that its version is still the record's: for 0, that
-	// there is no such trade. ErrChanged when it is not; ErrFull when a new one has no room.
+	// Save writes a trade with the next version, if the stored version is still r.Version (0: if the trade does not
+	// exist). ErrChanged if it is not; ErrFull if there is no room for a new one.
 	Save(ctx context.Context, r Record) error
-	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a
-	// later call. It may lag behind Save, so a caller loads the trade before acting on it.
+	// Due returns keys of trades with an attempt due by then, longest due first; a later call returns those beyond a
+	// limit. It may lag behind Save, so callers load a trade before they act.
 	Due(ctx context.Context, by time.Time) ([]Key, error)
-	// Moved names every trade whose money moved on a day (as seckill.Day gives it), once each, in any order. It may lag
-	// behind Save. Of what one Save adds, at most one movement is new: that at the record's Moved.
+	// Moved returns the keys of all trades whose money moved on a day (in the format of seckill.Day), once each, in
+	// any order. It may lag behind Save. One Save adds at most one movement, at the record's Moved.
 	Moved(ctx context.Context, day string) ([]Key, error)
 }
 
-// Lister is a Store that can name all its trades: what Gateway.List, and so /trades, needs.
+// Lister is a Store that can list all its trades, for Gateway.List and /trades.
 type Lister interface {
 	// All returns every trade once, in any order. It may lag behind Save.
 	All(ctx context.Context) ([]Record, error)
 }
 
-// saveTries is how often a change is tried when others change the same trade at the same time. Each time one of them
-// got a step further, and a trade has few steps.
+// saveTries is how often a change is tried while others change the same trade. Each conflict means that another
+// caller made progress, and a trade has few steps.
 const saveTries = 12
 
-// errNothing is returned by a change that would change nothing.
+// errNothing means that a change would change nothing.
 var errNothing = errors.New("nothing to change")

@@ -10,18 +10,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Status is a trade's state by Alipay's name for it (trade_status).
+// Status is a trade's state, with Alipay's name (trade_status).
 type Status string
 
 // The states of a trade.
 const (
 	StatusWait     Status = "WAIT_BUYER_PAY"
 	StatusSuccess  Status = "TRADE_SUCCESS"
-	StatusFinished Status = "TRADE_FINISHED" // paid, and too old for a refund
-	StatusClosed   Status = "TRADE_CLOSED"   // not paid and never will be, or refunded in full
+	StatusFinished Status = "TRADE_FINISHED" // paid, and too old to refund
+	StatusClosed   Status = "TRADE_CLOSED"   // unpaid and never payable again, or fully refunded
 )
 
-// Trade is a trade as Trades shows it.
+// Trade is a trade as Trades returns it.
 type Trade struct {
 	TradeNo, OutTradeNo, Subject string
 	Amount                       seckill.Fen
@@ -31,14 +31,14 @@ type Trade struct {
 	Refunds                      []Refund  // in the order in which they were made
 }
 
-// Refund is money of a trade that went back.
+// Refund is one refund of a trade.
 type Refund struct {
 	RequestNo string // out_request_no
 	Amount    seckill.Fen
 	At        time.Time
 }
 
-// Refunded is what went back of a trade's money.
+// Refunded returns the sum of a trade's refunds.
 func (t *Trade) Refunded() seckill.Fen {
 	sum := seckill.Fen(0)
 	for _, r := range t.Refunds {
@@ -47,7 +47,7 @@ func (t *Trade) Refunded() seckill.Fen {
 	return sum
 }
 
-// Kept is what the seller has of a trade's money.
+// Kept returns the money of a trade that the seller has.
 func (t *Trade) Kept() seckill.Fen {
 	if t.Paid.IsZero() {
 		return 0
@@ -55,7 +55,7 @@ func (t *Trade) Kept() seckill.Fen {
 	return t.Amount - t.Refunded()
 }
 
-// account is the seller's balance, when it is limited.
+// account is the seller's balance, if it is limited.
 type account struct {
 	mu      sync.Mutex
 	limited bool
@@ -68,7 +68,7 @@ func (a *account) add(f seckill.Fen) {
 	a.balance += f
 }
 
-// take takes f out if it is there.
+// take withdraws f if the balance suffices.
 func (a *account) take(f seckill.Fen) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,7 +79,7 @@ func (a *account) take(f seckill.Fen) bool {
 	return true
 }
 
-// pick is the trade that a call by out_trade_no means: the package's comment says which.
+// pick returns the trade that a call by out_trade_no means, by the rule in the package comment.
 func pick(trades []Record) Record {
 	best := trades[len(trades)-1]
 	for _, r := range trades {
@@ -93,16 +93,16 @@ func pick(trades []Record) Record {
 	return best
 }
 
-// digits are 15 random ones: gateways that share a store have no counter in common.
+// digits returns 15 random digits: gateways that share a store share no counter.
 func digits() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1e15))
 	if err != nil {
-		panic(err) // crypto/rand never fails
+		panic(err) // cannot happen: crypto/rand never fails
 	}
 	return fmt.Sprintf("%015d", n)
 }
 
-// unpayable returns why a trade, as load returned it, cannot be paid now; nil when it can.
+// unpayable returns why a trade, as load returned it, cannot be paid now; nil if it can.
 func unpayable(r *Record, now time.Time) error {
 	switch {
 	case r.Status == StatusWait:

@@ -28,7 +28,7 @@ const (
 	orderID  = "oabcdefghijklmnopqrstuvwxyz"
 )
 
-// keys are the shop's and the gateway's.
+// keys are the shop's and the gateway's key pairs.
 var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	for i := range out {
 		var err error
@@ -39,9 +39,9 @@ var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	return out
 })
 
-// pair is two gateways on one store and one clock. A notification that one of them sends is handed to its shop.
+// pair is two gateways that share a store and a clock. The gateway that sends a notification calls its own shop.
 type pair struct {
-	clock       *memory.Clock // finer than a store keeps times
+	clock       *memory.Clock // with a finer resolution than the store's
 	gateways    [2]*fakegateway.Gateway
 	shops       [2]shop
 	orderString string // of a trade that can be paid for 15 minutes
@@ -189,8 +189,8 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// testClaim: an attempt hangs for so long that another gateway makes it again; what the first one finds then does not
-// count any more.
+// testClaim checks that an attempt which hangs is repeated by another gateway, and that the first one's outcome is
+// then ignored.
 func testClaim(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
 	hangs, goOn := make(chan struct{}), make(chan struct{})
@@ -230,7 +230,7 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// broken is a store that cannot be reached any more once its fault is set.
+// broken is a store that fails every call once its fault is set.
 type broken struct {
 	fakegateway.Store
 	fault error
@@ -280,7 +280,7 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// call makes a gateway carry out a call of the shop and returns the answer's node.
+// call sends a call of the shop to a gateway and returns the answer's node.
 func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
 	t.Helper()
 	key, err := alipay.ParsePrivateKey(keys()[0].Private)
@@ -344,7 +344,7 @@ func testTwoTrades(t *testing.T, s fakegateway.Store) {
 		address, _ = p.call(t, 0, alipay.MethodBill, bill)["bill_download_url"].(string)
 	}
 	var lines int
-	for deadline := time.Now().Add(dueLag); lines != 3 && time.Now().Before(deadline); { // of an index that lags
+	for deadline := time.Now().Add(dueLag); lines != 3 && time.Now().Before(deadline); { // the index may lag
 		lines = downloaded(t, p.gateways[1], address)
 	}
 	if lines != 3 {
@@ -352,7 +352,7 @@ func testTwoTrades(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// downloaded counts the lines of a bill that are about the order.
+// downloaded returns the number of lines of a bill that are about the order.
 func downloaded(t *testing.T, g *fakegateway.Gateway, address string) int {
 	t.Helper()
 	w := httptest.NewRecorder()

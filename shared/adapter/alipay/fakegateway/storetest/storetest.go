@@ -1,4 +1,4 @@
-// Package storetest is the conformance suite of fakegateway.Store: every driver of the port runs it.
+// Package storetest is the conformance suite of fakegateway.Store. Every driver of the port runs it.
 package storetest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// dueLag is how long a Due may lag behind a Save, in real time, before the suite calls a trade lost.
+// dueLag is how long, in real time, Due may lag behind a Save before the suite fails.
 const dueLag = 10 * time.Second
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// Run runs the suite. open gives an empty store with room for 200 trades for each test.
+// Run runs the suite. open returns an empty store with room for 200 trades for each test.
 func Run(t *testing.T, open func(t *testing.T) fakegateway.Store) {
 	tests := []struct {
 		name string
@@ -49,7 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) fakegateway.Store) {
 	}
 }
 
-// sample is a new trade.
+// sample returns a new trade.
 func sample(no string) fakegateway.Record {
 	return fakegateway.Record{
 		Trade: fakegateway.Trade{OutTradeNo: no, TradeNo: "2026010122001000000000000001", Subject: "红色外套 <Red> coat",
@@ -59,7 +59,7 @@ func sample(no string) fakegateway.Record {
 	}
 }
 
-// paid is a trade whose notification has an attempt to come; zero: none.
+// paid returns a paid trade whose notification has its next attempt at next; zero: none.
 func paid(no string, next time.Time) fakegateway.Record {
 	r := sample(no)
 	r.Status, r.Paid = fakegateway.StatusSuccess, start.Add(time.Minute)
@@ -67,7 +67,7 @@ func paid(no string, next time.Time) fakegateway.Record {
 	return r
 }
 
-// refunded is a partly refunded trade; the next attempt of the notification about the refund is at next.
+// refunded returns a partly refunded trade; the notification about the refund has its next attempt at next.
 func refunded(r fakegateway.Record, amount seckill.Fen, at, next time.Time) fakegateway.Record {
 	no := fmt.Sprintf("r%d", len(r.Refunds))
 	r.Refunds = append(slices.Clone(r.Refunds), fakegateway.Refund{RequestNo: no, Amount: amount, At: at})
@@ -75,7 +75,7 @@ func refunded(r fakegateway.Record, amount seckill.Fen, at, next time.Time) fake
 	return r
 }
 
-// trade is the key of an order's first trade.
+// trade returns the key of an order's first trade.
 func trade(no string) fakegateway.Key { return fakegateway.Key{OutTradeNo: no, N: 1} }
 
 func save(t *testing.T, s fakegateway.Store, r fakegateway.Record) fakegateway.Record {
@@ -125,7 +125,7 @@ func testUnknown(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// second is a trade of the same order, waiting.
+// second returns another, waiting trade of the same order.
 func second(r fakegateway.Record) fakegateway.Record {
 	r.N, r.TradeNo, r.Token = 2, "2026010122001000000000000002", "another"
 	return r
@@ -161,7 +161,7 @@ func testFind(t *testing.T, s fakegateway.Store) {
 }
 
 func testMoved(t *testing.T, s fakegateway.Store) {
-	noon := time.Date(2026, 1, 1, 4, 0, 0, 0, time.UTC) // in China
+	noon := time.Date(2026, 1, 1, 4, 0, 0, 0, time.UTC) // noon in China
 	midnight := noon.Add(12 * time.Hour)
 	pay := func(r fakegateway.Record, at time.Time) fakegateway.Record {
 		r.Status, r.Paid, r.Notifications = fakegateway.StatusSuccess, at,
@@ -242,7 +242,7 @@ func testConcurrentSave(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// awaitDue reads what is due until it is what it should be.
+// awaitDue reads the due keys until they are as expected.
 func awaitDue(t *testing.T, s fakegateway.Store, by time.Time, want ...fakegateway.Key) {
 	t.Helper()
 	for deadline := time.Now().Add(dueLag); ; {
@@ -272,7 +272,7 @@ func testDue(t *testing.T, s fakegateway.Store) {
 	late.Notifications[0].Next = time.Time{}
 	late = save(t, s, late)
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("later"))
-	// another notification of a trade whose first was confirmed
+	// a further notification of a trade whose first was confirmed
 	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute)))
 	awaitDue(t, s, start.Add(2*time.Minute), trade("first"), trade("later"), trade("late"))
 }
@@ -290,7 +290,7 @@ func testManyDue(t *testing.T, s fakegateway.Store) {
 		}
 		for _, k := range due {
 			if seen[k] {
-				continue // of an index that lags
+				continue // the index may lag
 			}
 			seen[k] = true
 			r, _, err := s.Load(t.Context(), k)
