@@ -1,7 +1,6 @@
-// Package config reads a function's environment: one struct for each function, read once at init. In:
-// environment variables, and one secret of AWS Secrets Manager for all secrets. Out: settings that fit together, or an
-// error that names in one sentence every setting that is missing, wrong or contradicts another. It reads no file, and
-// never prints a secret.
+// Package config reads a function's environment: one struct per function, read once at init. In: environment
+// variables, and one secret in AWS Secrets Manager that holds all secrets. Out: consistent settings, or an error that
+// names in one sentence every missing, wrong or contradictory setting. It reads no file and never prints a secret.
 package config
 
 import (
@@ -21,27 +20,27 @@ import (
 
 // Limits of settings.
 const (
-	// shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
+	// shortest hold with fake payments: tests do not wait a quarter of an hour
 	MinFakeHold = 5 * time.Second
 	MaxAddrs    = 16 // Redis addresses
-	MaxKids     = 6  // keys of tokens with a kid
+	MaxKids     = 6  // keys for tokens with a kid
 
 	maxKid       = 64  // characters of a kid
 	maxPrefix    = 64  // characters of TABLE_PREFIX
 	maxNamespace = 128 // characters of METRICS_NAMESPACE
 )
 
-// Base has the settings of every function. Package telemetry reads the level of the log.
+// Base has the settings that all functions share. Package telemetry reads the log level itself.
 type Base struct {
 	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"` // stands before the name of every table
-	// of the metrics; keeps deployments in one account apart
+	// namespace of the metrics; separates deployments in one account
 	Namespace string `env:"METRICS_NAMESPACE" envDefault:"seckill"`
 	Version   string `env:"SECKILL_VERSION" envDefault:"dev"` // shown by GET /healthz
-	// name or ARN of the secret in AWS Secrets Manager that has the entries of all …_NAME
+	// name or ARN of the secret in AWS Secrets Manager that holds the entries of all …_NAME settings
 	Secrets string `env:"SECRETS"`
 }
 
-// Common returns these settings of any function's.
+// Common returns the shared settings of any function.
 func (b Base) Common() Base { return b }
 
 func (b *Base) problems() (out []string) {
@@ -62,9 +61,9 @@ func plain(s string, most int) bool {
 	return len(s) <= most && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
 }
 
-// Redis is where the stock is.
+// Redis locates the stock.
 type Redis struct {
-	// host:port, separated by commas; of a cluster any of its nodes
+	// host:port, separated by commas; for a cluster any of its nodes
 	Addrs        []string `env:"REDIS_ADDRS,required,notEmpty"`
 	Cluster      bool     `env:"REDIS_CLUSTER"`
 	TLS          bool     `env:"REDIS_TLS"`
@@ -73,7 +72,7 @@ type Redis struct {
 	PasswordName string   `env:"REDIS_PASSWORD_NAME"`
 }
 
-// Secret is where the password comes from; both empty: there is none.
+// Secret returns the source of the password; both fields are empty if there is none.
 func (r *Redis) Secret() Source { return Source{"REDIS_PASSWORD", r.Password, r.PasswordName} }
 
 func (r *Redis) problems() []string {
@@ -95,14 +94,14 @@ func (r *Redis) problems() []string {
 	return out
 }
 
-// Orders is the orders queue of a function that sends to it.
+// Orders is the orders queue, for a function that sends to it.
 type Orders struct {
 	URL string `env:"ORDERS_QUEUE_URL,required,notEmpty"`
 }
 
 func (q *Orders) problems() []string { return wantURL(nil, "ORDERS_QUEUE_URL", q.URL, "http", "https") }
 
-// OrdersDead is the dead-letter queue of the orders queue, for the function that takes messages off it.
+// OrdersDead is the dead-letter queue of the orders queue, for the function that consumes the orders queue.
 type OrdersDead struct {
 	URL string `env:"ORDERS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
 }
@@ -111,7 +110,7 @@ func (q *OrdersDead) problems() []string {
 	return wantURL(nil, "ORDERS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
 }
 
-// Closings is the closings queue of a function that sends to it.
+// Closings is the closings queue, for a function that sends to it.
 type Closings struct {
 	URL string `env:"CLOSINGS_QUEUE_URL,required,notEmpty"`
 }
@@ -120,7 +119,7 @@ func (q *Closings) problems() []string {
 	return wantURL(nil, "CLOSINGS_QUEUE_URL", q.URL, "http", "https")
 }
 
-// ClosingsDead is the dead-letter queue of the closings queue, for the function that takes messages off it.
+// ClosingsDead is the dead-letter queue of the closings queue, for the function that consumes the closings queue.
 type ClosingsDead struct {
 	URL string `env:"CLOSINGS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
 }
@@ -129,19 +128,20 @@ func (q *ClosingsDead) problems() []string {
 	return wantURL(nil, "CLOSINGS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
 }
 
-const kids = "JWT_KIDS" // names entries, and has no variable that gives values
+const kids = "JWT_KIDS" // names entries only; no variable holds their values
 
-// Tokens is what shoppers' tokens are checked with.
+// Tokens holds the keys that verify shoppers' tokens.
 type Tokens struct {
 	Key     Secret   `env:"JWT_SECRET"`
 	KeyName string   `env:"JWT_SECRET_NAME"`
 	Kids    []string `env:"JWT_KIDS"` // separated by commas; the secret of kid 2027 is the entry jwt-2027
 }
 
-// Current is the secret of tokens without a kid; both parts empty: such tokens are refused.
+// Current returns the source of the secret for tokens without a kid; both fields are empty if such tokens are
+// refused.
 func (t *Tokens) Current() Source { return Source{"JWT_SECRET", t.Key, t.KeyName} }
 
-// ByKid has the secrets of tokens with a kid.
+// ByKid returns the sources of the secrets for tokens with a kid.
 func (t *Tokens) ByKid() map[string]Source {
 	out := make(map[string]Source, len(t.Kids))
 	for _, kid := range t.Kids {
@@ -167,9 +167,9 @@ func (t *Tokens) problems() []string {
 	return out
 }
 
-// CORS is which pages may read the answers, beside those of the API's own origin.
+// CORS says which pages of other origins may read the answers.
 type CORS struct {
-	// as a browser writes it, such as https://shop.example.com; "*" for every origin, "" for none
+	// as browsers send it, such as https://shop.example.com; "*" for every origin, "" for none
 	Origin string `env:"CORS_ORIGIN"`
 }
 
@@ -188,9 +188,9 @@ func (c *CORS) problems() []string {
 		`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier is what the payment provider's notifications are checked with; no key of ours. Alipay's key comes as such,
-// or in certificate mode, as PEM texts of the files that Alipay gives. None of these is a secret; they are handled as
-// secrets for simplicity.
+// Verifier holds what verifies the payment provider's notifications; none of our own keys. Alipay's key is given
+// directly or, in certificate mode, as the contents of the PEM files that Alipay provides. None of it is secret; it
+// is handled like a secret for simplicity.
 type Verifier struct {
 	AppID         string `env:"ALIPAY_APP_ID,required,notEmpty"`
 	SellerID      string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
@@ -202,21 +202,21 @@ type Verifier struct {
 	RootCertName  string `env:"ALIPAY_ROOT_CERT_NAME"`
 }
 
-// Public is Alipay's public key; empty in certificate mode.
+// Public returns the source of Alipay's public key; empty in certificate mode.
 func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyName} }
 
-// Own is Alipay's certificate; empty without certificate mode.
+// Own returns the source of Alipay's certificate; empty outside certificate mode.
 func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertName} }
 
-// Root is Alipay's root certificates; empty without certificate mode.
+// Root returns the source of Alipay's root certificates; empty outside certificate mode.
 func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertName} }
 
-// Certificates reports whether these are the settings of certificate mode.
+// Certificates reports whether the settings select certificate mode.
 func (v *Verifier) Certificates() bool { return v.Own().given() }
 
 func (v *Verifier) problems() []string { return trustProblems(v.Public(), v.Own(), v.Root()) }
 
-// Alipay is the payment provider.
+// Alipay holds the settings of the payment provider.
 type Alipay struct {
 	Verifier
 	Gateway        string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
@@ -229,12 +229,12 @@ type Alipay struct {
 	CashierURL     string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
 }
 
-// Private is our private key.
+// Private returns the source of our private key.
 func (a *Alipay) Private() Source {
 	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyName}
 }
 
-// App is the app's certificate; empty without certificate mode.
+// App returns the source of the app's certificate; empty outside certificate mode.
 func (a *Alipay) App() Source { return Source{"ALIPAY_APP_CERT", a.AppCert, a.AppCertName} }
 
 func (a *Alipay) problems() (out []string) {
@@ -254,7 +254,7 @@ func (a *Alipay) problems() (out []string) {
 	return out
 }
 
-// FakeGateway is the payment provider's own side of a sandbox.
+// FakeGateway holds the settings of a sandbox's fake payment provider.
 type FakeGateway struct {
 	AppID             string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
 	SellerID          string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
@@ -262,18 +262,18 @@ type FakeGateway struct {
 	PrivateKeyName    string `env:"GATEWAY_PRIVATE_KEY_NAME"`
 	ShopPublicKey     Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
 	ShopPublicKeyName string `env:"ALIPAY_SHOP_PUBLIC_KEY_NAME"`
-	// of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
+	// public URL of its /gateway.do, under which bills are; "": the URL of the request
 	URL       string `env:"ALIPAY_GATEWAY"`
 	ReturnURL string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
 	Faults    string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
 }
 
-// Private is the gateway's private key.
+// Private returns the source of the gateway's private key.
 func (g *FakeGateway) Private() Source {
 	return Source{"GATEWAY_PRIVATE_KEY", g.PrivateKey, g.PrivateKeyName}
 }
 
-// ShopPublic is the shop's public key.
+// ShopPublic returns the source of the shop's public key.
 func (g *FakeGateway) ShopPublic() Source {
 	return Source{"ALIPAY_SHOP_PUBLIC_KEY", g.ShopPublicKey, g.ShopPublicKeyName}
 }
@@ -293,7 +293,7 @@ func (g *FakeGateway) problems() (out []string) {
 	return out
 }
 
-// keyProblems wants each source given, in one way.
+// keyProblems requires each source exactly once.
 func keyProblems(keys ...Source) (out []string) {
 	for _, s := range keys {
 		out = append(out, s.problems()...)
@@ -304,7 +304,7 @@ func keyProblems(keys ...Source) (out []string) {
 	return out
 }
 
-// trustProblems wants Alipay's public key, or else all the certificates.
+// trustProblems requires either Alipay's public key or all certificates.
 func trustProblems(public Source, certs ...Source) (out []string) {
 	i := slices.IndexFunc(certs, Source.given)
 	if i < 0 {
@@ -342,8 +342,8 @@ func wantURL(out []string, setting, value string, schemes ...string) []string {
 	return out
 }
 
-// Read fills a function's settings (Buy, Consume, …) from environment variables. The error is one sentence about all
-// that is wrong; of a secret it shows nothing.
+// Read reads a function's settings (Buy, Consume, …) from environment variables. The error lists in one sentence
+// everything that is wrong, without secrets.
 func Read[T any](environ map[string]string) (T, error) {
 	var s T
 	err := env.ParseWithOptions(&s, env.Options{Environment: environ})
@@ -366,7 +366,7 @@ func Read[T any](environ map[string]string) (T, error) {
 	return s, errors.New("settings: " + strings.Join(slices.Compact(out), "; "))
 }
 
-// problems asks every part of a function's settings.
+// problems collects the problems of all parts of a function's settings.
 func problems(s reflect.Value) (out []string) {
 	for i := range s.NumField() {
 		if part, ok := s.Field(i).Addr().Interface().(interface{ problems() []string }); ok {
@@ -376,7 +376,7 @@ func problems(s reflect.Value) (out []string) {
 	return out
 }
 
-// problem puts one of the library's errors into words with the setting's name; the library names the Go field.
+// problem rewrites one of the library's errors with the variable's name; the library names the Go field.
 func problem(t reflect.Type, err error) string {
 	var missing env.VarIsNotSetError
 	var empty env.EmptyVarError

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/config"
 )
 
-// every setting that a function may have, as a template sets it.
+// full has every setting that a function may have, as a template sets it.
 var full = map[string]string{
 	"TABLE_PREFIX": "seckill-", "REDIS_ADDRS": "127.0.0.1:6379", "REDIS_TLS": "true",
 	"REDIS_PASSWORD_NAME": "/seckill/redis", "REDIS_USERNAME": "app",
@@ -40,7 +40,7 @@ var functions = map[string]func(map[string]string) error{
 	"shop": read[config.Shop], "gateway": read[config.Gateway],
 }
 
-// needs are the settings that a function does not start without.
+// needs lists the settings without which a function does not start.
 var needs = map[string][]string{
 	"buy": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME"},
 	"consume": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL",
@@ -70,7 +70,7 @@ func TestEachFunctionNamesTheSettingThatIsMissing(t *testing.T) {
 			less := maps.Clone(full)
 			delete(less, setting)
 			if setting == "JWT_SECRET_NAME" {
-				delete(less, "JWT_KIDS") // either will do
+				delete(less, "JWT_KIDS") // one of the two is enough
 			}
 			if setting == "REDIS_PASSWORD_NAME" {
 				delete(less, "REDIS_USERNAME")
@@ -137,7 +137,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 			"ALIPAY_ROOT_CERT_NAME": "/root"}, "settings: ALIPAY_CERT_NAME is missing (ALIPAY_CERT will do)"},
 		"certificate, no root": {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "", "ALIPAY_CERT": "x"},
 			"settings: ALIPAY_ROOT_CERT_NAME is missing (ALIPAY_ROOT_CERT will do)"},
-		// which notify does not know
+		// notify does not know it
 		"certificate, app's": {"notify", map[string]string{"ALIPAY_APP_CERT_NAME": "/app"}, ""},
 		"key and certificates": {"notify", map[string]string{"ALIPAY_CERT_NAME": "/c",
 			"ALIPAY_ROOT_CERT_NAME": "/root"}, "settings: ALIPAY_PUBLIC_KEY and ALIPAY_CERT are both set, want either"},
@@ -176,7 +176,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 	}
 }
 
-// What no browser would ever send as its origin would keep the storefront out silently.
+// A value that no browser sends as its origin would block the storefront without any message.
 func TestOriginsThatNoBrowserSends(t *testing.T) {
 	for _, origin := range []string{
 		"shop.example.com", "https://", "https://shop.example.com/", "https://shop.example.com/app",
@@ -197,7 +197,7 @@ func TestOriginsThatNoBrowserSends(t *testing.T) {
 	}
 }
 
-// Of the three certificates each is needed, and none beside the public key.
+// Certificate mode needs all three certificates and no public key.
 func TestAlipaysKeyComesInOneOfTwoWays(t *testing.T) {
 	names := []string{"ALIPAY_APP_CERT_NAME", "ALIPAY_CERT_NAME", "ALIPAY_ROOT_CERT_NAME"}
 	for _, function := range []string{"expire", "refund", "shop"} {

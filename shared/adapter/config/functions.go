@@ -7,9 +7,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Each function's settings. A function can reach only what its settings name.
+// Settings of each function. A function can reach only what its settings name.
 
-// Buy is the purchase function's.
+// Buy holds the settings of the purchase function.
 type Buy struct {
 	Base
 	Redis  Redis
@@ -18,7 +18,7 @@ type Buy struct {
 	CORS   CORS
 }
 
-// Consume is the settings of the function on the orders queue.
+// Consume holds the settings of the function on the orders queue.
 type Consume struct {
 	Base
 	Redis    Redis
@@ -28,14 +28,14 @@ type Consume struct {
 	Hold     Hold
 }
 
-// Notify is the settings of the function behind Alipay's callback. No page calls it, so that it needs no CORS.
+// Notify holds the settings of the function for Alipay's callback. No page calls it, so it needs no CORS.
 type Notify struct {
 	Base
 	Verifier Verifier
 	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // that a notification is kept; 0: forever
 }
 
-// Expire is the settings of the function on the closings queue.
+// Expire holds the settings of the function on the closings queue.
 type Expire struct {
 	Base
 	Orders   Orders
@@ -44,26 +44,26 @@ type Expire struct {
 	Alipay   Alipay
 }
 
-// Refund is the settings of the function that gives money back.
+// Refund holds the settings of the function that makes refunds.
 type Refund struct {
 	Base
 	Orders Orders
 	Alipay Alipay
 }
 
-// Reconcile is the settings of the function that matches bills.
+// Reconcile holds the settings of the function that compares bills.
 type Reconcile struct {
 	Base
 	Alipay Alipay
 }
 
-// Stage is the settings of the function that brings items into the stock.
+// Stage holds the settings of the function that loads items into the stock.
 type Stage struct {
 	Base
 	Redis Redis
 }
 
-// Repair is the settings of the function that keeps stock and ledger together.
+// Repair holds the settings of the function that keeps stock and ledger consistent.
 type Repair struct {
 	Base
 	Redis     Redis
@@ -71,12 +71,12 @@ type Repair struct {
 	Addresses Addresses
 }
 
-// Addresses is how long the addresses of orders are kept.
+// Addresses is how long delivery addresses are kept.
 type Addresses struct {
 	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: forever
 }
 
-// Keep is that time.
+// Keep returns the retention as a duration.
 func (a *Addresses) Keep() time.Duration { return time.Duration(a.KeepDays) * 24 * time.Hour }
 
 func (a *Addresses) problems() []string {
@@ -87,17 +87,17 @@ func (a *Addresses) problems() []string {
 	return nil
 }
 
-// Shop is the settings of the function that shoppers look through.
+// Shop holds the settings of the function that serves lists and orders.
 type Shop struct {
 	Base
 	Redis    Redis
 	Closings Closings
 	Tokens   Tokens
-	Alipay   Alipay // signs pay strings only; never called
+	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
 }
 
-// Gateway is the settings of the fake payment gateway, which only a sandbox has.
+// Gateway holds the settings of the fake payment gateway, which only a sandbox has.
 type Gateway struct {
 	Base
 	Fake FakeGateway

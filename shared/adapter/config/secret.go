@@ -21,18 +21,18 @@ import (
 
 // Times of secrets.
 const (
-	RefreshEvery = 5 * time.Minute // secrets are read again at the latest after so long, if an event comes
-	// by up to so much sooner, so that instances that started at once do not read at once again
+	RefreshEvery = 5 * time.Minute // longest time between two reads of the secrets, while events arrive
+	// reads happen up to this much earlier, so that instances that started together do not read together again
 	spread     = time.Minute
-	againAfter = time.Minute // after a refresh that failed, up to so long
+	againAfter = time.Minute // longest wait after a failed refresh
 
-	tryTimeout   = 2 * time.Second        // of one reading at init
-	lateTimeout  = 30 * time.Second       // of a refresh: the instance may stand still in the middle of it
-	firstDelay   = 100 * time.Millisecond // the longest wait before the second reading at init; it doubles
+	tryTimeout   = 2 * time.Second        // one attempt at init
+	lateTimeout  = 30 * time.Second       // one refresh: Lambda may freeze the instance during it
+	firstDelay   = 100 * time.Millisecond // longest wait before the second attempt at init; it doubles
 	longestDelay = 2 * time.Second
 )
 
-// Secret is a text that no log, error or JSON shows. string(s) reveals it.
+// Secret is a text that logs, errors and JSON never show. string(s) reveals it.
 type Secret string
 
 const hidden = "***"
@@ -40,21 +40,20 @@ const hidden = "***"
 // String hides the secret.
 func (Secret) String() string { return hidden }
 
-// GoString hides it from %#v.
+// GoString hides the secret from %#v.
 func (Secret) GoString() string { return hidden }
 
-// Format hides it from every verb, numeric ones included.
+// Format hides the secret from every verb, including numeric ones.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
 
-// LogValue hides it from slog.
+// LogValue hides the secret from slog.
 func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// MarshalText hides it from JSON and every other encoding.
+// MarshalText hides the secret from JSON and every other encoding.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Source is where a secret comes from: Value itself, or the entry Name of the function's secret in AWS Secrets Manager.
-// Setting is the variable that gives the value; the one that names the entry ends in _NAME.
-// JWT_KIDS alone only names entries.
+// Source locates a secret: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting
+// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names.
 type Source struct {
 	Setting string
 	Value   Secret
@@ -70,7 +69,7 @@ func (s Source) problems() []string {
 	return nil
 }
 
-// variable is the one that names the entry.
+// variable returns the variable that is set: the value's or the entry name's.
 func (s Source) variable() string {
 	if s.Setting == kids {
 		return kids
@@ -78,7 +77,7 @@ func (s Source) variable() string {
 	return s.Setting + "_NAME"
 }
 
-// Wrong says what is wrong with the value, after the variable that gives it, or names its entry.
+// Wrong returns an error about the value, prefixed with the variable that gives it or names its entry.
 func (s Source) Wrong(err error) error {
 	if s.Name != "" {
 		return fmt.Errorf("settings: %s names the secret %q, which cannot be used: %w", s.variable(), s.Name, err)
@@ -86,14 +85,14 @@ func (s Source) Wrong(err error) error {
 	return fmt.Errorf("settings: %s: %w", s.Setting, err)
 }
 
-// Manager is what is needed of AWS Secrets Manager's client. It should not try again itself: Load does.
+// Manager is what Load needs of the AWS Secrets Manager client. Disable the client's retries: Load retries itself.
 type Manager interface {
 	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
 		options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// Secrets has the entries of one secret in AWS Secrets Manager, a JSON object of texts. They are read again from time
-// to time. Safe for concurrent use.
+// Secrets holds the entries of one secret in AWS Secrets Manager, a JSON object of strings, and rereads them
+// periodically. It is safe for concurrent use.
 type Secrets struct {
 	client  Manager
 	clock   seckill.Clock
@@ -101,21 +100,21 @@ type Secrets struct {
 	sources []Source // those with a name
 
 	mu      sync.Mutex
-	values  map[string]Secret // by name
+	values  map[string]Secret // by entry name
 	next    time.Time         // when to read again
 	reading bool
-	read    chan reading // of the refresh under way
+	read    chan reading // receives the result of the refresh under way
 }
 
-// reading is how a refresh ended.
+// reading is the result of a refresh.
 type reading struct {
 	values map[string]Secret
 	err    error
 }
 
-// Load reads the secret in one call, and makes none when no source has a name. What may pass (no answer, a throttle, a
-// fault of the service) is tried again until the context ends, after waits of full jitter. The error names the secret,
-// or the entry that it lacks and its setting.
+// Load reads the secret in one call, and makes no call if no source has a name. It retries transient failures (no
+// answer, throttling, a service fault) with full jitter until the context ends. The error names the secret, or the
+// missing entry and its setting.
 func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, sources ...Source) (*Secrets, error) {
 	s := &Secrets{client: client, clock: clock, id: id, read: make(chan reading, 1)}
 	for _, src := range sources {
@@ -141,7 +140,7 @@ func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, s
 	}
 }
 
-// passing reports whether the same call may succeed later.
+// passing reports whether the failure is transient.
 func passing(err error) bool {
 	var wrong *contentError
 	return !errors.As(err, &wrong) &&
@@ -150,7 +149,7 @@ func passing(err error) bool {
 			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
 }
 
-// Of returns a secret's value, "" when its source is empty.
+// Of returns a secret's value, "" if its source is empty.
 func (s *Secrets) Of(src Source) Secret {
 	if src.Name == "" {
 		return src.Value
@@ -160,10 +159,10 @@ func (s *Secrets) Of(src Source) Secret {
 	return s.values[src.Name]
 }
 
-// Refresh never waits: when it is time, it has the secret read by a goroutine, and a later Refresh takes over what
-// came. changed: a value is another one now. The error is a reading's that failed: the old values stay, and the next
-// reading follows within a minute. An instance stands still between events, so that a reading may end during a later
-// one, or be given up.
+// Refresh never blocks: when a read is due it starts one in a goroutine, and a later call to Refresh applies the
+// result. changed: some value is new. The error is that of a failed read: the old values stay, and the next attempt
+// follows within a minute. Lambda freezes an instance between events, so a read may finish during a later event or be
+// abandoned.
 func (s *Secrets) Refresh() (changed bool, err error) {
 	if len(s.sources) == 0 {
 		return false, nil
@@ -183,7 +182,7 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 		return changed, nil
 	default:
 	}
-	// a clock that was set back is no reason to wait
+	// if the clock was set back, do not wait
 	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery {
 		return false, nil
 	}
@@ -195,9 +194,8 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	return false, nil
 }
 
-// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events whose answer no
-// client waits for: Lambda freezes an instance after its answer, and a reading beside rare, short events might be
-// interrupted each time.
+// Wait waits at most this long for the read that Refresh started, if any. Use it after events whose answer no client
+// waits for: Lambda freezes an instance after its answer, so short, rare events might interrupt the read each time.
 func (s *Secrets) Wait(most time.Duration) {
 	s.mu.Lock()
 	reading := s.reading
@@ -209,12 +207,12 @@ func (s *Secrets) Wait(most time.Duration) {
 	defer timer.Stop()
 	select {
 	case r := <-s.read:
-		s.read <- r // there is room: the reading's goroutine was the only sender, and has ended
+		s.read <- r // does not block: the read's goroutine was the only sender and has ended
 	case <-timer.C:
 	}
 }
 
-// contentError describes a secret that was read and is invalid.
+// contentError describes a secret that was read but is invalid.
 type contentError struct{ what string }
 
 func (e *contentError) Error() string { return "settings: " + e.what }
@@ -227,10 +225,11 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 		return nil, fmt.Errorf("settings: cannot read the secret %s: %w", s.id, err)
 	}
 	var values map[string]Secret
-	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may show the text
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may contain the text
 		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
 	}
-	own := make(map[string]Secret, len(s.sources)) // another's entry may change without any notification here
+	// keep only our own entries: a change of another one is no change here
+	own := make(map[string]Secret, len(s.sources))
 	for _, src := range s.sources {
 		if values[src.Name] == "" {
 			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s",

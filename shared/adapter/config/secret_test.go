@@ -46,11 +46,11 @@ func TestSecretIsNeverShown(t *testing.T) {
 	}
 }
 
-// store plays Secrets Manager.
+// store is a fake Secrets Manager.
 type store struct {
 	mu     sync.Mutex
 	values map[string]string
-	text   string // in the place of values
+	text   string // returned instead of values
 	errs   []error
 	calls  atomic.Int32
 }
@@ -108,7 +108,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 				t.Errorf("%s: %q after %d calls, want %q after %d", step, got, api.calls.Load(), want, calls)
 			}
 		}
-		// event is what happens around an event: it does not wait for a reading, and the next event has its result.
+		// event does what surrounds an event: it does not wait for a read; the next event applies the result.
 		event := func(step string, wantChanged, wantErr bool) {
 			t.Helper()
 			begun := time.Now()
@@ -157,7 +157,8 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 	})
 }
 
-// At an opening thousands start at once: what may pass is tried again, at random moments, as long as init may take.
+// At an opening thousands of instances start at once: transient failures are retried at random moments, for as long
+// as init may take.
 func TestLoadTriesAgainWhatMayPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		errs    []error
@@ -191,7 +192,7 @@ func TestLoadTriesAgainWhatMayPass(t *testing.T) {
 	}
 }
 
-// Two instances that start in the same moment do not ask again in the same moment.
+// Two instances that start together must not read together again.
 func TestReadingsAreSpread(t *testing.T) {
 	first, refreshed := map[time.Duration]bool{}, map[time.Duration]bool{}
 	for range 20 {

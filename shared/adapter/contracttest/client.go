@@ -1,6 +1,6 @@
-// Package contracttest tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process,
-// behind an emulator of AWS, on AWS. In: an address, the secret of its tokens, and items that its caller has put on
-// sale. Out: failed tests.
+// Package contracttest checks the HTTP contract (docs/openapi.yaml) against a running system: in one process, behind
+// an emulator of AWS, or on AWS. In: a URL, the secret of its tokens, and items that the caller has put on sale. Out:
+// failed tests.
 package contracttest
 
 import (
@@ -14,40 +14,40 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read of an answer, in bytes.
+// maxAnswer is the largest answer that is read, in bytes.
 const maxAnswer = 4 << 20
 
 // Client calls a system's API. It is safe for concurrent use.
 type Client struct {
-	URL     string // without a slash at its end
+	URL     string // without a trailing slash
 	HTTP    *http.Client
-	Observe func(method, path string, a Answer, took time.Duration) // is called with every answer; may be nil
+	Observe func(method, path string, a Answer, took time.Duration) // called with every answer; may be nil
 }
 
-// Answer is what a call brought.
+// Answer is the response to a call.
 type Answer struct {
 	Status int
 	Header http.Header
 	Raw    string
-	JSON   map[string]any // nil when the body is no JSON object; numbers are json.Number
+	JSON   map[string]any // nil if the body is not a JSON object; numbers are json.Number
 }
 
 func (a Answer) String() string { return fmt.Sprintf("%d %.2000s", a.Status, a.Raw) }
 
-// Text is a field of the answer's object, "" when it is no string.
+// Text returns a field of the answer's object, "" if it is not a string.
 func (a Answer) Text(field string) string {
 	s, _ := a.JSON[field].(string)
 	return s
 }
 
-// Number is a field of the answer's object as it is written, "" when it is no number.
+// Number returns a field of the answer's object as written, "" if it is not a number.
 func (a Answer) Number(field string) string {
 	n, _ := a.JSON[field].(json.Number)
 	return n.String()
 }
 
-// Call makes one request; token "" sends none. A body that is a string goes as it is, another one as JSON. headers are
-// names and values in turn.
+// Call makes one request, without a token if token is "". It sends a string body unchanged and any other body as
+// JSON. headers alternates names and values.
 func (c *Client) Call(ctx context.Context, token, method, path string, body any, headers ...string) (Answer, error) {
 	var send io.Reader
 	switch b := body.(type) {

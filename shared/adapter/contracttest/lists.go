@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Lists tries what everybody may see: lists, details, time, health.
+// Lists checks the public routes: lists, details, time, health.
 func (s *Shop) Lists(t *testing.T) {
 	t.Run("live items, the newest start first", func(t *testing.T) {
 		s.awaitList(t, "/seckill/ing", []string{s.Items.Newest.ID, s.Items.Live.ID}, "Live", s.Items.Live.ID,
@@ -66,8 +66,8 @@ func (s *Shop) Lists(t *testing.T) {
 	})
 }
 
-// awaitList reads a list, whose items may be a moment old, until it has those named; in front stand in this order, and
-// nothing else of this run is there.
+// awaitList reads a list, which may lag, until it has the named items: those of inOrder in this order, and no other
+// item of this run.
 func (s *Shop) awaitList(t *testing.T, path string, inOrder []string, what string, want ...string) {
 	t.Helper()
 	var seen []string

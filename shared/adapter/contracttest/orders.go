@@ -10,10 +10,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Orders tries a purchase until it can be paid, and until it is cancelled.
+// Orders checks a purchase until the order can be paid, and until it is cancelled.
 func (s *Shop) Orders(t *testing.T) {
 	id := s.Items.Newest.ID
-	for i, written := range []string{id, quote(id)} { // a bare integer, and a string
+	for i, written := range []string{id, quote(id)} { // a bare integer and a string
 		user := s.user(int64(10 + i))
 		token := s.token(t, user)
 		empty := s.call(t, token, "GET", "/seckill/order/"+id, nil)
@@ -34,7 +34,7 @@ func (s *Shop) Orders(t *testing.T) {
 		}
 		if again := s.call(t, token, "GET", "/seckill/order/"+id,
 			nil); again.Text("state") == string(seckill.PendingPayment) &&
-			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": its time was over by then
+			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": the hold had ended by then
 			t.Errorf("the pay string changed:\n%s\n%s", pay, again.Text("alipay_order"))
 		}
 		list := s.until(t, "order in the list", func() Answer {
@@ -58,7 +58,7 @@ func (s *Shop) Orders(t *testing.T) {
 	}
 }
 
-// sameShopper: a token may have its user as a number or as a string, and no digit of it is lost.
+// sameShopper checks that a token may have its user as a number or as a string, and that no digit is lost.
 func (s *Shop) sameShopper(t *testing.T, user, order string) {
 	t.Helper()
 	asText := forge(t, jwt.SigningMethodHS256, []byte(s.Secret), jwt.MapClaims{"iss": user, "sub": "1",

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// forge makes a token with any claims, algorithm and secret.
+// forge makes a token with the given claims, algorithm and secret.
 func forge(t *testing.T, method jwt.SigningMethod, secret any, claims jwt.MapClaims) string {
 	t.Helper()
 	token, err := jwt.NewWithClaims(method, claims).SignedString(secret)
@@ -22,7 +22,7 @@ func forge(t *testing.T, method jwt.SigningMethod, secret any, claims jwt.MapCla
 	return token
 }
 
-// refusal is a request and what it is refused with.
+// refusal is a request and its expected refusal.
 type refusal struct {
 	behaviour, token, method, path, body string
 	code                                 seckill.Code
@@ -45,8 +45,8 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 	}
 }
 
-// Refusals tries requests that are refused by status and code. Shopper 1 is not let in anywhere, 2 to 4 buy what others
-// then cannot.
+// Refusals checks the status and code of refused requests. Shopper 1 is always refused; shoppers 2 to 4 buy what
+// others then cannot.
 func (s *Shop) Refusals(t *testing.T) {
 	theirs := s.reserved(t, s.user(2), s.Items.Live.ID, 1)
 	s.reserved(t, s.user(3), s.Items.One.ID, 1)
@@ -72,8 +72,8 @@ func buyBody(id, count, address string) string {
 	return fmt.Sprintf(`{"seckill_id":%s,"count":%s,"address":%s}`, id, count, address)
 }
 
-// refusedSales: purchases and reads that an item or an order refuses. theirs is another shopper's order, mine is the
-// order of shopper 4, who has reached a limit.
+// refusedSales checks purchases and reads that an item or an order makes impossible. theirs is another shopper's
+// order; mine is an order of shopper 4, who has reached a limit.
 func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 	buy := func(behaviour, id, count string, code seckill.Code) refusal {
 		return refusal{behaviour, good, "POST", "/seckill/buy", buyBody(id, count, goodAddress), code}
@@ -107,7 +107,7 @@ func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 	}
 }
 
-// refusedShapes: requests of a wrong shape, or with a value out of bounds.
+// refusedShapes checks requests with a wrong shape or a value out of bounds.
 func (s *Shop) refusedShapes(t *testing.T, good string) {
 	id := s.Items.Live.ID
 	buy := func(behaviour, body string, code seckill.Code) refusal {
@@ -188,7 +188,7 @@ func (s *Shop) buyKeyed(t *testing.T, user, item, key string) Answer {
 		"address": Address}, "Idempotency-Key", key)
 }
 
-// Paths tries what the gateway before the functions refuses itself.
+// Paths checks requests that API Gateway itself refuses.
 func (s *Shop) Paths(t *testing.T) {
 	s.refused(t, []refusal{
 		{"unknown route", "", "GET", "/seckill/nothing", "", seckill.CodeNotFound},
@@ -196,7 +196,7 @@ func (s *Shop) Paths(t *testing.T) {
 	})
 }
 
-// Methods tries methods that a path does not have.
+// Methods checks methods that a path does not have.
 func (s *Shop) Methods(t *testing.T) {
 	s.refused(t, []refusal{
 		{"wrong method", s.token(t, s.user(1)), "GET", "/seckill/buy", "", seckill.CodeMethod},

@@ -15,8 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Address is where the cases' shoppers live: quotes, HTML and characters beyond 16 bits have to arrive as they were
-// sent.
+// Address is the delivery address in all cases. Its quotes, HTML and characters beyond 16 bits must arrive unchanged.
 const Address = "上海市黄浦区人民大道 200 号 “门卫”转交 <b>&</b> 😀"
 
 const pollEvery = 50 * time.Millisecond
@@ -24,26 +23,26 @@ const pollEvery = 50 * time.Millisecond
 // Shop is a running system with the items of a Catalog.
 type Shop struct {
 	*Client
-	Secret   string // that tokens are signed with
+	Secret   string // signs the tokens
 	Items    Catalog
-	Shoppers int64         // the cases' shoppers have ids from here on
-	Patience time.Duration // of a poll
+	Shoppers int64         // the first of the shopper ids that the cases use
+	Patience time.Duration // longest polling
 }
 
-// Catalog names the items that the cases use. Each is of one run alone.
+// Catalog holds the items that the cases use. Each run has its own.
 type Catalog struct {
-	Live     seckill.Listing // 10 units, at most 5 for each
-	Newest   seckill.Listing // started after Live
-	Few      seckill.Listing // 2 units, at most 5 for each
+	Live     seckill.Listing // 10 units, limit 5
+	Newest   seckill.Listing // starts after Live
+	Few      seckill.Listing // 2 units, limit 5
 	One      seckill.Listing // 1 unit
-	Capped   seckill.Listing // 10 units, at most 1 for each
-	Stopped  seckill.Listing // to be stopped by the operator
+	Capped   seckill.Listing // 10 units, limit 1
+	Stopped  seckill.Listing // the operator will stop it
 	Ended    seckill.Listing
-	Soon     seckill.Listing // starts within the time that loads it
+	Soon     seckill.Listing // starts within StageLead
 	Upcoming seckill.Listing // starts later
 }
 
-// NewCatalog makes the items; each call of id gives another one.
+// NewCatalog makes the items; each call of id returns a new id.
 func NewCatalog(now time.Time, id func() string) Catalog {
 	item := func(start, end time.Duration, stock, limit int) seckill.Listing {
 		return Item(id(), now.Add(start), now.Add(end), stock, limit)
@@ -61,12 +60,12 @@ func NewCatalog(now time.Time, id func() string) Catalog {
 	}
 }
 
-// All lists the items.
+// All returns the items.
 func (c *Catalog) All() []seckill.Listing {
 	return []seckill.Listing{c.Live, c.Newest, c.Few, c.One, c.Capped, c.Stopped, c.Ended, c.Soon, c.Upcoming}
 }
 
-// Item is an item of the tests, at 88.88 yuan.
+// Item returns an item for tests, at 88.88 yuan.
 func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 	return seckill.Listing{Item: seckill.Item{ID: id, Price: 88_88, Start: start.UTC().Truncate(time.Second),
 		End: end.UTC().Truncate(time.Second), CreateTime: start.UTC().Truncate(time.Second),
@@ -76,7 +75,7 @@ func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 		Description: seckill.Description{Covers: []string{"/pictures/tea.svg"}, Detail: "<p>测试</p>"}}
 }
 
-// user returns the id of a shopper of the cases.
+// user returns the id of the nth shopper.
 func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10) }
 
 func (s *Shop) token(t *testing.T, user string) string {
@@ -103,7 +102,7 @@ func (s *Shop) buy(t *testing.T, user, item string, count int) Answer {
 		"address": Address})
 }
 
-// reserved buys, which has to succeed, and gives the order's id.
+// reserved makes a purchase that must succeed, and returns the order's id.
 func (s *Shop) reserved(t *testing.T, user, item string, count int) string {
 	t.Helper()
 	a := s.buy(t, user, item, count)
@@ -113,7 +112,7 @@ func (s *Shop) reserved(t *testing.T, user, item string, count int) string {
 	return a.Text("order_id")
 }
 
-// until repeats a call until it is answered as wanted.
+// until repeats a call until its answer is as wanted.
 func (s *Shop) until(t *testing.T, what string, call func() Answer, wanted func(Answer) bool) Answer {
 	t.Helper()
 	tick := time.NewTicker(pollEvery)
@@ -129,7 +128,7 @@ func (s *Shop) until(t *testing.T, what string, call func() Answer, wanted func(
 	}
 }
 
-// awaitState waits until a shopper's newest order of an item is in a state.
+// awaitState waits until a shopper's newest order of an item is in the state.
 func (s *Shop) awaitState(t *testing.T, user, item string, want seckill.State) Answer {
 	t.Helper()
 	token := s.token(t, user)
@@ -191,7 +190,7 @@ func objects(list any) (out []map[string]any) {
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string always marshals
+		panic(err) // cannot happen: a string always marshals
 	}
 	return string(b)
 }
@@ -201,8 +200,8 @@ var (
 	formAction  = regexp.MustCompile(`<form method="post" action="([^"]+)">`)
 )
 
-// CashierForm reads the form of the fake gateway's cashier as a browser would: where it goes, relative to the page, and
-// what it says.
+// CashierForm reads the form of the fake gateway's cashier as a browser would: its action, relative to the page, and
+// its fields.
 func CashierForm(page string) (action string, form url.Values, err error) {
 	form = url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {

@@ -24,11 +24,11 @@ import (
 
 const (
 	benchWorkers = 16
-	benchOrders  = 50 // each worker's in a round
+	benchOrders  = 50 // per worker and round
 )
 
-// BenchmarkPlace places orders of one unit from 16 goroutines, and sends as many bare TransactWriteItems of the same
-// rows, built before the clock starts: turn and turn about, on one server. Metrics: both rates, and placed/bare in %.
+// BenchmarkPlace alternates on one server between placing orders of one unit from 16 goroutines, and sending as many
+// bare TransactWriteItems with the same rows, built in advance. Metrics: both rates, and placed/bare in %.
 func BenchmarkPlace(b *testing.B) {
 	cfg, prefix := dynamotest.Config(b, nil), dynamotest.Prefix()
 	rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: prefix})
@@ -80,7 +80,7 @@ func BenchmarkPlace(b *testing.B) {
 	b.ReportMetric(100*bare.Seconds()/placed.Seconds(), "%of-bare")
 }
 
-// byWorkers does a round's work and returns its duration.
+// byWorkers does the work of one round and returns its duration.
 func byWorkers(b *testing.B, do func(i int) error) time.Duration {
 	started := time.Now()
 	var wg sync.WaitGroup
@@ -98,7 +98,7 @@ func byWorkers(b *testing.B, do func(i int) error) time.Duration {
 	return time.Since(started)
 }
 
-// bareInput is what Place sends, from a stored order row.
+// bareInput returns what Place sends, built from a stored order row.
 func bareInput(prefix string, row map[string]types.AttributeValue, o seckill.Order) *dynamodb.TransactWriteItemsInput {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	number := func(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }

@@ -8,15 +8,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// catalogVersion is the schema version of the catalog's rows, in their attribute v.
+// catalogVersion is the schema version of description rows, in their attribute v.
 const catalogVersion int64 = 1
 
 func descriptionKey(item string) ledger.Key {
 	return ledger.Key{Table: TableCatalog, PK: "item#" + item}
 }
 
-// Description implements seckill.Items. It reads consistently only what a cheaper read finds older than asked. An item
-// whose Described is 0 has no row.
+// Description implements seckill.Items. It reads eventually consistently first, and consistently only if that result
+// is too old. An item whose Described is 0 has no row.
 func (t *Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
 	if described == 0 {
 		return seckill.Description{}, ctx.Err()

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// described answers a read of a description with the row of a version; 0: there is none.
+// described answers a read of a description with the row of a version; 0: no row.
 func described(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)
@@ -20,8 +20,8 @@ func described(version int) fault {
 		"covers":{"L":[]}}}`, version, version))
 }
 
-// TestADescriptionIsReadAsCheaplyAsItCanBe: a read that may lag costs half as much, and is made again consistently only
-// when it does.
+// TestADescriptionIsReadAsCheaplyAsItCanBe checks that an eventually consistent read, which costs half, comes first,
+// and that a consistent one follows only if it was too old.
 func TestADescriptionIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    int64

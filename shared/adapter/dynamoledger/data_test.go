@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// attributeRow matches a row of docs/DATA.md's list of attributes.
+// attributeRow matches a row of the attribute tables in docs/DATA.md.
 var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
 
 func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
@@ -45,7 +45,7 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	}
 }
 
-// putRows returns what a Put sends, by table: attributes with their kinds and values.
+// putRows returns what a Put sends, by table: attributes with types and values.
 func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
 	t.Helper()
 	w := &wire{script: times(1, answer(200, `{}`))}
@@ -70,8 +70,8 @@ func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]m
 	return out
 }
 
-// TestAnItemsRowIsSmall: a write of up to 1 KB is one unit, and a read of up to 4 KB. Each instance reads its items'
-// rows each second, and one key gives 3,000 reads a second.
+// TestAnItemsRowIsSmall checks sizes: a write of up to 1 KB costs one unit, a read of up to 4 KB one. Each instance
+// reads its items' rows every second, and one key allows 3,000 reads a second.
 func TestAnItemsRowIsSmall(t *testing.T) {
 	late := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 	longest := seckill.Item{ID: strings.Repeat("9", 19), Price: seckill.MaxFen / seckill.MaxCount,
@@ -92,7 +92,7 @@ func TestAnItemsRowIsSmall(t *testing.T) {
 	}
 }
 
-// weight is how many bytes a value counts ("DynamoDB item sizes and formats", Amazon DynamoDB Developer Guide).
+// weight returns the size of a value in bytes ("DynamoDB item sizes and formats", Amazon DynamoDB Developer Guide).
 func weight(t *testing.T, v map[string]any) int {
 	t.Helper()
 	if s, ok := v["S"].(string); ok {

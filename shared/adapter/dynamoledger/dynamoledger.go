@@ -1,9 +1,9 @@
-// Package dynamoledger keeps the ledger's rows and the items in Amazon DynamoDB. It is the production driver of
-// ledger.Rows and seckill.Items: a row is an item of a table, a transaction is one TransactWriteItems, and what the
-// ledger decides by is read with ConsistentRead.
+// Package dynamoledger stores the ledger's rows and the items in Amazon DynamoDB. It is the production driver of
+// ledger.Rows and seckill.Items: a row is a DynamoDB item, a transaction is one TransactWriteItems, and every read
+// that decides something uses ConsistentRead.
 //
-// In: calls of the two ports. Out: HTTP calls to DynamoDB, nothing else. Each call is bounded in time and in tries;
-// what is still unknown then is a fault, which callers never take for a "no".
+// In: calls of the two ports. Out: HTTP calls to DynamoDB only. Each call is bounded in time and attempts; an outcome
+// that is still unknown then is a fault, which callers never take for a "no".
 package dynamoledger
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// Limits of a call. The SDK repeats a request that got no answer, a 5xx or a throttle (httpTries); Transact begins a
-// transaction again that another one cancelled (tries).
+// Limits of a call. The SDK repeats a request after a lost answer, a 5xx or throttling (httpTries); Transact starts
+// over if another transaction cancelled its own (tries).
 const (
-	DefaultTryTimeout  = time.Second     // one HTTP request, its answer read
-	DefaultCallTimeout = 5 * time.Second // one call of a port, whatever is tried again in it
+	DefaultTryTimeout  = time.Second     // one HTTP request, including reading the answer
+	DefaultCallTimeout = 5 * time.Second // one call of a port, including all retries
 
 	tries       = 4
 	httpTries   = 3
-	firstDelay  = 25 * time.Millisecond // the longest wait before the second try; it doubles
+	firstDelay  = 25 * time.Millisecond // longest wait before the second attempt; it doubles
 	longestWait = 200 * time.Millisecond
-	idleConns   = 64 // more than the calls that one instance makes at once, so that none pays for a handshake
+	idleConns   = 64 // exceeds the concurrent calls of one instance, so that none waits for a handshake
 )
 
-// Options are the settings of Rows. The zero value is good.
+// Options are the settings of Rows. The zero value works.
 type Options struct {
-	Prefix      string         // before each table's name
+	Prefix      string         // prefix of each table's name
 	TryTimeout  time.Duration  // 0: DefaultTryTimeout
 	CallTimeout time.Duration  // 0: DefaultCallTimeout
 	Tables      []ledger.Table // besides Schema
 }
 
-// Rows is ledger.Rows on DynamoDB. It is safe for use by several goroutines and keeps no row itself.
+// Rows is ledger.Rows on DynamoDB. It is safe for concurrent use and caches no row.
 type Rows struct {
 	client  *dynamodb.Client
 	prefix  string
@@ -61,8 +61,8 @@ type tableIndex struct {
 
 var _ ledger.Rows = (*Rows)(nil)
 
-// New makes the driver without a network call. Region, credentials, endpoint (AWS_ENDPOINT_URL) and HTTP client are
-// cfg's; the retries and timeouts are this package's.
+// New returns the driver without a network call. cfg provides region, credentials, endpoint (AWS_ENDPOINT_URL) and
+// HTTP client; this package sets retries and timeouts.
 func New(cfg aws.Config, o Options) *Rows {
 	if o.TryTimeout == 0 {
 		o.TryTimeout = DefaultTryTimeout
@@ -74,7 +74,7 @@ func New(cfg aws.Config, o Options) *Rows {
 		tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
 	r.client = dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.HTTPClient = httpClient(cfg.HTTPClient, o.TryTimeout)
-		d.RetryMaxAttempts = 0 // the environment's AWS_MAX_ATTEMPTS would wrap the retryer
+		d.RetryMaxAttempts = 0 // otherwise AWS_MAX_ATTEMPTS in the environment would wrap the retryer
 		d.Retryer = retry.NewStandard(func(s *retry.StandardOptions) {
 			s.MaxAttempts = httpTries
 			s.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
@@ -91,8 +91,8 @@ func New(cfg aws.Config, o Options) *Rows {
 	return r
 }
 
-// httpClient bounds each request of a client that it knows how to bound, which are the SDK's and the standard
-// library's; nil makes one.
+// httpClient returns c with a timeout per request, if it is the SDK's or the standard library's client; for nil it
+// makes one.
 func httpClient(c aws.HTTPClient, timeout time.Duration) aws.HTTPClient {
 	switch c := c.(type) {
 	case nil:
@@ -110,8 +110,8 @@ func httpClient(c aws.HTTPClient, timeout time.Duration) aws.HTTPClient {
 	}
 }
 
-// jitter is how long to wait before try n+2: anything up to a bound that doubles, so that those who met once do not
-// meet again.
+// jitter returns the wait before attempt n+2: random up to a bound that doubles, so that callers that collided do not
+// collide again.
 func jitter(n int) time.Duration { return rand.N(min(firstDelay<<n, longestWait)) }
 
 func (r *Rows) bound(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -128,7 +128,7 @@ func (r *Rows) table(name string) (ledger.Table, error) {
 	return t, nil
 }
 
-// key writes a row's key attributes, if its table can have them.
+// key encodes a row's key attributes after checking them against its table.
 func (r *Rows) key(k ledger.Key) (map[string]types.AttributeValue, error) {
 	t, err := r.table(k.Table)
 	if err == nil {

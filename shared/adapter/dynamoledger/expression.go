@@ -13,8 +13,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// expression collects the names and values of one write's expressions. Every name is a placeholder: many of ours
-// (state, user, count, units) are reserved words of DynamoDB.
+// expression collects the names and values of one write's expressions. Every name is a placeholder, because many of
+// ours (state, user, count, units) are reserved words in DynamoDB.
 type expression struct {
 	names  map[string]string
 	values map[string]types.AttributeValue
@@ -43,7 +43,7 @@ func (e *expression) value(v any) string {
 	return p
 }
 
-// condition writes conditions; nil when there are none. pk is an attribute that every row of the table has.
+// condition encodes conditions; nil if there are none. pk is an attribute that every row of the table has.
 func (e *expression) condition(pk string, conds []ledger.Cond) *string {
 	if len(conds) == 0 {
 		return nil
@@ -65,17 +65,17 @@ func (e *expression) cond(pk string, c ledger.Cond) string {
 		attr := e.name(c.Attr)
 		atMost := attr + " <= " + e.value(c.Value)
 		if n, _ := c.Value.(int64); n < 0 {
-			return atMost // false for an attribute that is not there, which counts as 0
+			return atMost // false for a missing attribute, which counts as 0
 		}
 		return "(attribute_not_exists(" + attr + ") OR " + atMost + ")"
-	default: // CondHas: CheckWrite lets no other kind pass. contains alone would look into texts and lists, too.
+	default: // CondHas: CheckWrite allows no other kind. contains alone would also search strings and lists.
 		attr := e.name(c.Attr)
 		return "attribute_type(" + attr + ", " + e.value("SS") + ") AND contains(" + attr + ", " + e.value(c.Value) +
 			")"
 	}
 }
 
-// update writes an update's changes.
+// update encodes an update's changes.
 func (e *expression) update(w *ledger.Write) *string {
 	var set, add, del, remove []string
 	for attr, v := range w.Set {
@@ -107,7 +107,7 @@ func (e *expression) update(w *ledger.Write) *string {
 	return aws.String(strings.Join(parts, " "))
 }
 
-// item writes one write of a transaction.
+// item encodes one write of a transaction.
 func (r *Rows) item(w *ledger.Write) (types.TransactWriteItem, error) {
 	var none types.TransactWriteItem
 	t, err := r.table(w.Table)
@@ -136,7 +136,7 @@ func (r *Rows) item(w *ledger.Write) (types.TransactWriteItem, error) {
 		out.Delete = &types.Delete{TableName: name, Key: key, ConditionExpression: condition,
 			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
 			ExpressionAttributeValues: e.values}
-	default: // OpCheck: CheckWrite lets no other pass
+	default: // OpCheck: CheckWrite allows no other
 		out.ConditionCheck = &types.ConditionCheck{TableName: name, Key: key, ConditionExpression: condition,
 			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
 			ExpressionAttributeValues: e.values}

@@ -20,21 +20,19 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// What a server is given here: more than it ever needs. Requests that are to end without an answer do so at once
+// Time limits for a server here, longer than it ever needs. A request that must end without an answer ends at once
 // (wire.short).
 const (
 	tryTimeout  = time.Minute
 	callTimeout = 5 * time.Minute
 )
 
-// maxPlays is how often a case is played, each time with another order, until the server carries it out in half of the
-// second that Place has in all: a machine that is too busy for that says nothing about what Place does then, which is
-// in TestFaults.
+// maxPlays is how often a case is repeated, each time with another order, until the server executes it within half of
+// PlaceTimeout. On a machine too busy for that, this test proves nothing; TestFaults covers it.
 const maxPlays = 30
 
-// unhurried is a server whose answer is waited for, whatever the client's patience, and read before the client sees any
-// of it: the SDK's repeat of a request whose connection was lost on a busy machine would be counted as an answer to the
-// fault.
+// unhurried waits for a server's answer, whatever the client's timeout, and reads it whole before the client sees any
+// of it. Otherwise the SDK's repeat after a connection lost on a busy machine would count as the answer to the fault.
 type unhurried struct{}
 
 func (unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -51,7 +49,7 @@ func (unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// rowsOf is all that the ledger has of one order.
+// rowsOf holds all rows that the ledger has about one order.
 type rowsOf struct {
 	State   seckill.State
 	Listed  []int
@@ -90,7 +88,7 @@ func readRows(t *testing.T, l *ledger.Ledger, o seckill.Order) (r rowsOf) {
 	return r
 }
 
-// TestFaultsOnAServer meets the same troubles as TestFaults; what counts here is what the rows are afterwards.
+// TestFaultsOnAServer plays the faults of TestFaults and checks the rows afterwards.
 func TestFaultsOnAServer(t *testing.T) {
 	prefix := dynamotest.Prefix()
 	clean := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
@@ -131,7 +129,7 @@ func TestFaultsOnAServer(t *testing.T) {
 	}
 }
 
-// prepare brings an order to where the operation begins, and says what rows there are when it was carried out once.
+// prepare brings an order to the operation's starting state, and returns the rows expected after executing it once.
 func prepare(t *testing.T, l *ledger.Ledger, op operation, o seckill.Order) rowsOf {
 	t.Helper()
 	want := rowsOf{State: seckill.PendingPayment, Listed: o.Units,

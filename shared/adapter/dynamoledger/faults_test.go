@@ -19,7 +19,7 @@ var (
 	begun = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// sample is an order of two units of an item.
+// sample returns an order of two units of an item.
 func sample(item string) seckill.Order {
 	return seckill.Order{ID: seckill.KeyedOrderID(item, "7", "k"), Item: item, User: "7", Count: 2, Units: []int{1, 2},
 		Price:  100,
@@ -27,7 +27,7 @@ func sample(item string) seckill.Order {
 		Created: begun, Placed: begun, PayBy: begun.Add(seckill.DefaultHold)}
 }
 
-// operation is a transaction of the ledger, and what it answers when it was carried out before.
+// operation is a transaction of the ledger, and its error if it was executed before.
 type operation struct {
 	name   string
 	run    func(l *ledger.Ledger, o seckill.Order) error
@@ -46,7 +46,7 @@ var operations = []operation{
 	}, seckill.ErrStateChanged},
 }
 
-// outcome is how a call may end.
+// outcome is a way in which a call may end.
 type outcome string
 
 const (
@@ -66,20 +66,20 @@ func (op operation) outcome(err error) outcome {
 	}
 }
 
-// result is what a call came to: its outcome, how many requests it took, how often the server carried it out.
+// result is how a call ended: its outcome, its number of requests, and how often the server executed it.
 type result struct {
 	outcome outcome
 	calls   int
 	commits int
 }
 
-// faultCases are the troubles that AWS has. Place has one second in all (seckill.PlaceTimeout), which is also the
-// longest that one request may take, so a request without an answer is its last.
+// faultCases are the faults of AWS. Place has one second in total (seckill.PlaceTimeout), as long as a single request
+// may take, so a request without an answer is its last.
 var faultCases = []struct {
 	name   string
 	script []fault
 	want   result
-	place  result // when it differs
+	place  result // if it differs
 }{
 	{name: "no fault", want: result{done, 1, 1}},
 	{name: "another transaction has a row", script: times(1, cancel("TransactionConflict")), want: result{done, 2, 1}},
@@ -164,7 +164,7 @@ func TestFaults(t *testing.T) {
 						t.Errorf("the error shows an address: %v", err)
 					}
 
-					// The caller repeats a fault: whatever happened then, it is done once now.
+					// The caller repeats after a fault; whatever happened before, the operation is now executed once.
 					if err := op.run(l, sample("1")); err != nil && !errors.Is(err, op.before) && len(c.script) < 99 {
 						t.Errorf("repeated: %v", err)
 					}

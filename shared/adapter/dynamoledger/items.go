@@ -18,14 +18,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// itemVersion is the schema version of an item's row, in its attribute v. A row with another one is an error.
+// itemVersion is the schema version of an item's row, in its attribute v. Another version is an error.
 const itemVersion int64 = 1
 
-// maxScan is how many pages of 1 MB a List reads before it gives up: a shop that keeps more items than that needs an
-// index, and a part of the list would leave sales unopened.
+// maxScan is the largest number of pages of 1 MB that List reads before it fails. A shop with more items needs an
+// index; a partial list would leave sales unopened.
 const maxScan = 64
 
-// Items is seckill.Items on DynamoDB: one row for each item in the table items, and one for its description in the
+// Items is seckill.Items on DynamoDB: one row per item in the table items, and one per description in the table
 // catalog.
 type Items struct{ rows *Rows }
 
@@ -51,8 +51,8 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return decodeItem(row)
 }
 
-// List implements seckill.Items: the soonest to end first, and of more than MaxItems the later ones are left out. It
-// reads the whole table, so it is for schedules; a table of more than 64 MB is an error.
+// List implements seckill.Items, earliest end first; beyond MaxItems it omits the latest. It reads the whole table,
+// so only schedules call it; a table above 64 MB is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	return t.list(ctx, "#end > :end", map[string]string{"#end": "end"}, endsAfter)
 }
@@ -96,8 +96,8 @@ func (t *Items) list(ctx context.Context, filter string, names map[string]string
 	return nil, fmt.Errorf("dynamoledger: table %s has more than %d pages: take old items out", *in.TableName, maxScan)
 }
 
-// Put implements seckill.Items. It is a transaction even of one row, because a plain put whose answer is lost would
-// find its own version at the repeat and call it another's. CodeInvalid when Validate finds fault.
+// Put implements seckill.Items. It uses a transaction even for one row: after a lost answer, the SDK's repeat of a
+// plain put would find its own version and take it for another writer's. CodeInvalid if Validate returns an error.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := it.Validate(); err != nil {
 		return seckill.Invalid("item", err.Error())
@@ -167,8 +167,8 @@ func encodeItem(it *seckill.Item) ledger.Row {
 	return row
 }
 
-// EncodeStops writes each stop as its two moments in milliseconds, "1794362400000-1794362460000"; the second is missing
-// while it lasts.
+// EncodeStops encodes each stop as two times in milliseconds, "1794362400000-1794362460000"; without the second while
+// it lasts.
 func EncodeStops(stops []seckill.Stop) []string {
 	out := make([]string, len(stops))
 	for i, s := range stops {
@@ -180,7 +180,7 @@ func EncodeStops(stops []seckill.Stop) []string {
 	return out
 }
 
-// stops reads what EncodeStops wrote. A row of an older release has none.
+// stops decodes what EncodeStops encoded. Rows of an older release have none.
 func (d *attributes) stops() (out []seckill.Stop) {
 	if d.row["stops"] == nil {
 		return nil
@@ -201,7 +201,7 @@ func (d *attributes) stops() (out []seckill.Stop) {
 	return out
 }
 
-// decodeItem reads what encodeItem wrote. An attribute that is missing or of another type is an error that names it.
+// decodeItem decodes what encodeItem encoded. A missing attribute, or one of another type, is an error that names it.
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v != itemVersion {
@@ -233,7 +233,7 @@ func unreadable(table, key, why string) error {
 	return &seckill.Unreadable{Table: table, PK: key, Why: why}
 }
 
-// attributes reads attributes and remembers the first that is not as it should be.
+// attributes decodes attributes and keeps the first error.
 type attributes struct {
 	row ledger.Row
 	bad string

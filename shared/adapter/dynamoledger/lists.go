@@ -15,16 +15,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// listCopies is how many rows have the list's version, and how many the list, each in a partition of its own. An
-// instance reads one of them, drawn anew each time: one key serves 6,000 reads a second that may lag, and 2,000
-// instances that start within a second all read the list.
+// listCopies is the number of copies of the list's version and of the list, each in its own partition. An instance
+// reads a random copy: one key allows 6,000 eventually consistent reads a second, and 2,000 instances that start
+// within a second all read the list.
 const listCopies = 8
 
-// maxList is how many bytes the list may take as it is stored: a row holds 400 KB, the transaction with all copies 4
+// maxList is the largest size of the stored list in bytes: a row may have 400 KB, the transaction with all copies 4
 // MB.
 const maxList = 380 << 10
 
-// maxListText bounds what is unpacked: MaxItems of the longest items.
+// maxListText bounds the decompressed list in bytes: MaxItems of the longest items fit.
 const maxListText = 4 << 20
 
 func listKey(kind string, n int) ledger.Key {
@@ -45,7 +45,8 @@ func (t *Items) listVersion(ctx context.Context, n int, consistently bool) (int6
 	return version, nil
 }
 
-// ReadList implements seckill.Lists. It reads consistently only what a cheaper read finds older than asked.
+// ReadList implements seckill.Lists. It reads eventually consistently first, and consistently only if that result is
+// too old.
 func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, error) {
 	n := rand.IntN(listCopies)
 	var l seckill.List
@@ -83,8 +84,7 @@ func (t *Items) Published(ctx context.Context) (seckill.List, error) {
 	return l, err
 }
 
-// Publish implements seckill.Lists with one transaction of all copies: no reader meets a version whose list is not
-// there.
+// Publish implements seckill.Lists in one transaction for all copies, so no reader sees a version without its list.
 func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	text, err := encodeList(l.Items)
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	return nil
 }
 
-// encodeList packs the items' rows: JSON, gzip, base64.
+// encodeList encodes the items' rows as JSON, gzip, base64.
 func encodeList(items []seckill.Item) (string, error) {
 	rows := make([]ledger.Row, len(items))
 	for i := range items {
@@ -135,7 +135,7 @@ func encodeList(items []seckill.Item) (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
 
-// decodeList reads what Publish wrote.
+// decodeList decodes what Publish wrote.
 func decodeList(row ledger.Row) (seckill.List, error) {
 	key, _ := row["id"].(string)
 	a := attributes{row: row}

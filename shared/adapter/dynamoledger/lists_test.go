@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAListIsPublishedInOneTransaction: every copy of the list and of its version, on the condition that the version
-// before is there; each in a partition of its own, the list packed.
+// TestAListIsPublishedInOneTransaction checks that one transaction writes every copy of the list, compressed, and of
+// its version, on condition of the previous version; each copy has its own partition.
 func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	var l seckill.List
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
@@ -51,7 +51,7 @@ func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	}
 	w := &wire{script: []fault{answer(200, `{}`)}}
 	l.Version, l.Items = 1, nil
-	for n := range seckill.MaxItems { // titles that cannot be packed
+	for n := range seckill.MaxItems { // titles that do not compress
 		title := make([]rune, seckill.MaxTitle)
 		for i := range title {
 			title[i] = rune(0x4E00 + (n*7919+i*104729+n*i*31)%20000)
@@ -66,17 +66,18 @@ func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	}
 }
 
-// packed answers a read of the list with an empty one of a version; 0: there is none.
+// packed answers a read of the list with an empty one of the version; 0: no row.
 func packed(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)
 	}
-	const none = "H4sIAO/xA2sC/4uO5QIARNJocAMAAAA=" // [], as Publish packs it
+	const none = "H4sIAO/xA2sC/4uO5QIARNJocAMAAAA=" // [] as Publish encodes it
 	return answer(200, fmt.Sprintf(
 		`{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"%d"},"items":{"S":"%s"}}}`, version, none))
 }
 
-// TestAListIsReadAsCheaplyAsItCanBe: by a read that may lag, and consistently only when it does.
+// TestAListIsReadAsCheaplyAsItCanBe checks that a consistent read follows only if the eventually consistent one was
+// too old.
 func TestAListIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		script []fault

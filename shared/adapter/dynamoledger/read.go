@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 )
 
-// maxPage is how many rows one request asks for; DynamoDB ends a page at 1 MB anyway.
+// maxPage is the number of rows that one request asks for; DynamoDB also ends a page at 1 MB.
 const maxPage = 1000
 
 // Get implements ledger.Rows.
@@ -23,7 +23,7 @@ func (r *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) 
 	return r.get(ctx, k, true)
 }
 
-// get reads a row: consistently, or, for half the price, as it was a moment ago.
+// get reads a row: consistently, or eventually consistently for half the price.
 func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger.Row, bool, error) {
 	key, err := r.key(k)
 	if err != nil {
@@ -40,8 +40,8 @@ func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger
 	return row, row != nil, nil
 }
 
-// GetBatch implements ledger.Rows. DynamoDB may leave keys for another request: it is asked until none is left, and
-// given up after as many answers as a transaction has tries that brought no row nearer.
+// GetBatch implements ledger.Rows. DynamoDB may leave keys for another request, so GetBatch repeats until none is
+// left; it gives up after as many answers without progress as a transaction has attempts.
 func (r *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
 	if len(keys) < 1 || len(keys) > ledger.MaxBatch {
 		return nil, fmt.Errorf("dynamoledger: batch of %d reads, want 1..%d", len(keys), ledger.MaxBatch)
@@ -112,8 +112,8 @@ func partition(table *string, attr, pk string) *dynamodb.QueryInput {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(pk)}}
 }
 
-// pages reads on until it has limit rows or there are no more: a page ends at 1 MB, too. last is where it stopped, nil
-// at the end.
+// pages reads until it has limit rows or there are no more, because a page also ends at 1 MB. last is where it
+// stopped, nil at the end.
 func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (rows []ledger.Row,
 	last map[string]types.AttributeValue, err error) {
 	ctx, cancel := r.bound(ctx)
@@ -132,7 +132,7 @@ func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (ro
 	}
 }
 
-// Index implements ledger.Rows. DynamoDB brings an index up to date within a moment, and promises no bound.
+// Index implements ledger.Rows. DynamoDB usually updates an index within a moment, without a guaranteed bound.
 func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string,
 	error) {
 	x, ok := r.indexes[index]
@@ -157,7 +157,7 @@ func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, de
 	return rows, next, err
 }
 
-// cursorAttrs are the attributes that say where a page of the index ended, but for its partition key.
+// cursorAttrs returns the attributes that locate the end of a page in the index, without its partition key.
 func (x *tableIndex) cursorAttrs() []string {
 	if x.table.SK == "" {
 		return []string{x.SK, x.table.PK}

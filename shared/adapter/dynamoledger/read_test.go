@@ -22,7 +22,7 @@ func returnKey(order string) ledger.Key {
 	return ledger.Key{Table: ledger.TableReturns, PK: "00", SK: order}
 }
 
-// returns writes stored return rows as DynamoDB does.
+// returns encodes stored return rows as DynamoDB does.
 func returns(orders ...string) string {
 	items := make([]string, len(orders))
 	for i, o := range orders {
@@ -38,7 +38,7 @@ func orderOf(rows []ledger.Row) (orders []string) {
 	return orders
 }
 
-// batch answers a BatchGetItem: these rows, and these keys left for another request.
+// batch answers a BatchGetItem with these rows and these unprocessed keys.
 func batch(rows, left []string) fault {
 	unprocessed := "{}"
 	if len(left) > 0 {
@@ -82,7 +82,7 @@ func TestABatchAsksUntilNoKeyIsLeft(t *testing.T) {
 	}
 }
 
-// page answers a Query: these rows, and more to come after last unless it is "".
+// page answers a Query with these rows; more follow after last unless it is "".
 func page(last string, rows ...string) fault {
 	more := ""
 	if last != "" {
@@ -97,7 +97,7 @@ func TestAQueryReadsOnWhenAPageEndsEarly(t *testing.T) {
 		limit  int
 		script []fault
 		want   []string
-		asked  []string // the requests: how many rows, after which
+		asked  []string // the requests: how many rows, after which key
 	}{
 		{"one page", 5, []fault{page("", "a", "b")}, []string{"a", "b"}, []string{"5 "}},
 		{"a page that ended at 1 MB", 5, []fault{page("b", "a", "b"), page("", "c")}, []string{"a", "b", "c"},
@@ -169,8 +169,8 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 	}
 }
 
-// TestAValueThatNoRowHas makes its row one that cannot be read, and hides no other of the page. The error does not show
-// it.
+// TestAValueThatNoRowHas checks that an unknown type makes only its own row unreadable, and that the error does not
+// contain the value.
 func TestAValueThatNoRowHas(t *testing.T) {
 	for _, value := range []string{`{"BOOL":true}`, `{"L":[{"S":"secret"},{"N":"1"}]}`, `{"N":"1.5"}`,
 		`{"M":{"secret":{"S":"secret"}}}`, `{"NULL":true}`} {
@@ -208,7 +208,7 @@ func TestTheEndpointComesFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// listed answers a Scan with the item of an id, and reports whether there is more.
+// listed answers a Scan with one item; more: there are further pages.
 func listed(id string, end time.Time, more bool) fault {
 	last := ""
 	if more {
@@ -248,7 +248,8 @@ func TestAListOfItemsReadsAllPages(t *testing.T) {
 	}
 }
 
-// TestAnItemThatCannotBeReadHidesNoOther: the list is there, and the error says what it lacks.
+// TestAnItemThatCannotBeReadHidesNoOther checks that the list has the other items, and that the error names the
+// missing one.
 func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 	bad := answer(200, `{"Items":[{"id":{"S":"2"},"v":{"N":"2"}}],"LastEvaluatedKey":{"id":{"S":"2"}}}`)
 	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), bad, listed("3", begun.Add(time.Minute),
@@ -261,11 +262,11 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 }
 
 func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
-	// descriptions had rows of their own
+	// before descriptions had their own rows
 	before := strings.Replace(itemRow("1", begun), `"described":{"N":"0"}`, `"detail":{"S":"x"},"covers":{"L":[]}`, 1)
 	for body, want := range map[string]string{
 		`{"Item":{"id":{"S":"1"},"v":{"N":"2"}}}`: "items row 1 has version v=2, this code reads 1",
-		// A row from before descriptions had rows of their own:
+		// A row from before descriptions had their own rows.
 		`{"Item":` + before + `}`:   "items row 1: attribute described is missing",
 		`{"Item":{"id":{"S":"1"}}}`: "items row 1 has version v=<nil>",
 		`{"Item":{"id":{"S":"1"},"v":{"N":"1"},"commodity":{"S":"9"},"title":{"N":"1"}}}`: "items row 1: attribute " +

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMain draws fewer random histories than the embedded rows do (-rapid.checks): each takes half a second here.
+// TestMain runs fewer random histories than the embedded rows do (-rapid.checks): each takes half a second here.
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "25"); err != nil {
 		panic(err)

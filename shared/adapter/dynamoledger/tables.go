@@ -18,24 +18,24 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// Tables apart from the ledger: each item's numbers, and what pages show and no decision needs.
+// Tables outside the ledger: items, and what pages show and no decision needs.
 const (
 	TableItems   = "items"
 	TableCatalog = "catalog"
 )
 
-// activeTimeout is how long a table may take from made to usable.
+// activeTimeout is how long a new table may take to become active.
 const activeTimeout = 2 * time.Minute
 
-// Schema declares the tables that every deployment has: the ledger's, the items' and the catalog.
+// Schema declares the tables of every deployment: the ledger's, items and catalog.
 func Schema() []ledger.Table {
 	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"},
 		ledger.Table{Name: TableCatalog, PK: "id"})
 }
 
-// CreateTables makes the tables that are missing, on demand and with point-in-time recovery where the server has it,
-// waits until they can be used, and checks all as CheckTables does. It is for local servers and tests: on AWS the
-// tables are the template's.
+// CreateTables creates the missing tables, on demand and with point-in-time recovery if the server supports it, waits
+// until they are active, and runs CheckTables. It is for local servers and tests: on AWS the template creates the
+// tables.
 func (r *Rows) CreateTables(ctx context.Context) error {
 	for _, t := range r.schema {
 		_, err := r.client.CreateTable(ctx, r.createInput(t))
@@ -65,7 +65,7 @@ func (r *Rows) CreateTables(ctx context.Context) error {
 	return r.CheckTables(ctx)
 }
 
-// expire has rows deleted after the time in an attribute; DynamoDB refuses to be told so twice.
+// expire enables TTL on an attribute, unless it is enabled: DynamoDB refuses a repetition.
 func (r *Rows) expire(ctx context.Context, name, attr string) error {
 	if attr == "" {
 		return nil
@@ -85,7 +85,7 @@ func (r *Rows) expire(ctx context.Context, name, attr string) error {
 	return nil
 }
 
-// expiry is the attribute after whose time rows are deleted; "" when they stay.
+// expiry returns the TTL attribute; "" if rows do not expire.
 func (r *Rows) expiry(ctx context.Context, name string) (string, error) {
 	out, err := r.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
 	switch {
@@ -139,9 +139,9 @@ func keySchema(pk, sk string) []types.KeySchemaElement {
 	return keys
 }
 
-// CheckTables says in one error everything that is wrong with the named tables, or with all when none is named: a
-// table that is missing, one with another key schema, a missing or different index. Names are those of Schema and
-// Options.Tables. It asks for all at once.
+// CheckTables returns one error with everything that is wrong with the named tables, or with all tables if none is
+// named: a missing table, another key schema, a missing or different index. The names are those in Schema and
+// Options.Tables. It queries all tables concurrently.
 func (r *Rows) CheckTables(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
 		for _, t := range r.schema {
@@ -218,7 +218,7 @@ func wantKey(pk, sk string) string {
 	return "(" + pk + " S, " + sk + " S)"
 }
 
-// describe writes a key schema as wantKey does, the partition key first.
+// describe formats a key schema as wantKey does, partition key first.
 func describe(keys []types.KeySchemaElement, kinds map[string]string) string {
 	var pk, sk []string
 	for _, k := range keys {

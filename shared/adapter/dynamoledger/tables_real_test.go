@@ -109,8 +109,8 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 				}
 				seen[*k.AttributeName] = true
 			}
-			// Only this test makes a table of this name: one that exists was made by this call, which the SDK has
-			// repeated.
+			// Only this test uses the name: if the table exists, an earlier attempt of this call, repeated by the
+			// SDK, created it.
 			if _, err := client.CreateTable(ctx, in); err != nil &&
 				!errors.As(err, new(*types.ResourceInUseException)) {
 				t.Fatal(err)

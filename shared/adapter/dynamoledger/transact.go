@@ -15,14 +15,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 )
 
-// Transact implements ledger.Rows with one TransactWriteItems, and with up to tries of them while other transactions
-// or throttling stand in its way.
+// Transact implements ledger.Rows with one TransactWriteItems, repeated up to tries times while other transactions or
+// throttling cancel it.
 //
-// A request whose answer is lost is sent again by the SDK with the same ClientRequestToken, which it draws at random
-// for each transaction: within 10 minutes DynamoDB answers success to the repeat of a transaction that it has carried
-// out, and does nothing (API reference, TransactWriteItems). A cancelled transaction changed nothing, so the next
-// try is a new one with a new token. The token never comes from an order's id: a redraw changes the rows, and
-// DynamoDB refuses a known token with other rows.
+// The SDK repeats a request whose answer was lost with the same ClientRequestToken, which it draws at random for each
+// transaction: for 10 minutes DynamoDB answers success to a repeated token without executing the transaction again
+// (API reference, TransactWriteItems). A cancelled transaction changed nothing, so the next attempt has a new token.
+// The token never depends on an order's id: a redraw changes the rows, and DynamoDB refuses a known token with other
+// rows.
 func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	if len(writes) < 1 || len(writes) > ledger.MaxWrites {
 		return fmt.Errorf("dynamoledger: transaction of %d writes, want 1..%d", len(writes), ledger.MaxWrites)
@@ -58,7 +58,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	}
 }
 
-// names are the tables that writes are for: of one that does not exist, DynamoDB's error does not say which.
+// names returns the tables of the writes: DynamoDB's error for a missing table does not name it.
 func (r *Rows) names(writes []ledger.Write) string {
 	var names []string
 	for i := range writes {
@@ -68,18 +68,17 @@ func (r *Rows) names(writes []ledger.Write) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// Codes of a cancelled transaction's reasons (API reference, TransactionCanceledException) after which another try may
-// succeed.
+// Cancellation reasons (API reference, TransactionCanceledException) after which another attempt may succeed.
 const (
 	reasonConflict   = "TransactionConflict"
 	reasonThrottled  = "ThrottlingError"
 	reasonThroughput = "ProvisionedThroughputExceeded"
 )
 
-// classify says what a failed transaction means: a condition that did not hold, an obstacle that may be gone at the
-// next try, or a fault. The first row that stands against it decides, because refusals count in the order of the
-// writes: a unit that is taken says nothing while another transaction has the order's row, which may be a repeat of
-// this very order. All that is read here is the exception's; nothing was written.
+// classify returns what a failed transaction means: a condition that did not hold, a conflict that may be gone at the
+// next attempt, or a fault. The first refused row decides, because refusals have the order of the writes: a taken
+// unit proves nothing while another transaction holds the order's row, because that may be a repetition of this very
+// order. classify reads only the exception; nothing was written.
 func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
 	var e *types.TransactionCanceledException
 	if !errors.As(err, &e) || len(e.CancellationReasons) != writes {

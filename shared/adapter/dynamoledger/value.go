@@ -24,7 +24,7 @@ func list(texts []string) types.AttributeValue {
 	return l
 }
 
-// encodeValue writes an attribute: a string as S, an int64 as N, a []string as L, a ledger.Set as SS.
+// encodeValue encodes an attribute: string as S, int64 as N, []string as L, ledger.Set as SS.
 func encodeValue(v any) (types.AttributeValue, error) {
 	switch v := v.(type) {
 	case string:
@@ -39,7 +39,7 @@ func encodeValue(v any) (types.AttributeValue, error) {
 	return nil, fmt.Errorf("a value of type %T", v)
 }
 
-// decodeValue reads what encodeValue writes; anything else is ledger.Foreign.
+// decodeValue decodes what encodeValue encodes; anything else becomes ledger.Foreign.
 func decodeValue(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -50,7 +50,7 @@ func decodeValue(v types.AttributeValue) any {
 		}
 	case *types.AttributeValueMemberSS:
 		set := ledger.Set(v.Value)
-		slices.Sort(set) // DynamoDB keeps no order
+		slices.Sort(set) // DynamoDB does not keep the order
 		return set
 	case *types.AttributeValueMemberL:
 		texts := make([]string, len(v.Value))
@@ -78,7 +78,7 @@ func encodeInto(out map[string]types.AttributeValue, row ledger.Row) error {
 	return nil
 }
 
-// decodeRow reads a stored item; nil when there is none.
+// decodeRow decodes a stored item; nil if there is none.
 func decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	if len(item) == 0 {
 		return nil

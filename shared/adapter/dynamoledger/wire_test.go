@@ -16,24 +16,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// wire stands between the SDK and a server: the nth request meets the nth fault of its script, and later ones pass.
+// wire sits between the SDK and a server: the nth request gets the nth fault of the script; later requests pass.
 type wire struct {
 	server http.RoundTripper
 	script []fault
-	short  bool // a request's deadline is over at once
+	short  bool // the request's deadline has already passed
 
 	mu       sync.Mutex
 	requests []request
 }
 
-// request is one HTTP request as it was sent.
+// request is one HTTP request as sent.
 type request struct {
-	Target string // the operation
+	Target string // the operation's name
 	Host   string
 	Body   string
 }
 
-// fault answers a request in the place of the server, or after it.
+// fault answers a request instead of the server or after it.
 type fault func(server http.RoundTripper, r *http.Request) (*http.Response, error)
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -65,7 +65,7 @@ func (w *wire) calls() int {
 	return len(w.requests)
 }
 
-// config is that of a client that speaks only to the wire.
+// config returns the configuration of a client that uses the wire.
 func (w *wire) config() aws.Config {
 	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String("http://dynamodb.test"),
 		HTTPClient:  &http.Client{Transport: w},
@@ -78,7 +78,7 @@ func pass(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 
 var errCut = errors.New("connection reset by peer")
 
-// lost carries the request out and cuts the connection before the answer.
+// lost executes the request and cuts the connection before the answer.
 func lost(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	resp, err := server.RoundTrip(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func lost(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// half carries the request out and cuts the connection within the answer.
+// half executes the request and cuts the connection within the answer.
 func half(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	resp, err := server.RoundTrip(r)
 	if err != nil {
@@ -106,13 +106,13 @@ func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // unreachable never connects.
 func unreachable(http.RoundTripper, *http.Request) (*http.Response, error) { return nil, errCut }
 
-// slow never brings the request to the server, nor an answer back.
+// slow passes on neither the request nor an answer.
 func slow(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 }
 
-// mute carries the request out, and its answer never comes: the connection is half closed.
+// mute executes the request and never answers: the connection is half closed.
 func mute(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	resp, err := server.RoundTrip(r)
 	if err != nil {
@@ -122,7 +122,7 @@ func mute(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	return slow(server, r)
 }
 
-// done500 carries the request out and answers 500.
+// done500 executes the request and answers 500.
 func done500(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 	resp, err := server.RoundTrip(r)
 	if err != nil {
@@ -132,7 +132,7 @@ func done500(server http.RoundTripper, r *http.Request) (*http.Response, error) 
 	return refuse(500, "InternalServerError")(server, r)
 }
 
-// answer is a canned answer.
+// answer returns a fixed answer.
 func answer(status int, body string) fault {
 	return func(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1,
@@ -143,12 +143,12 @@ func answer(status int, body string) fault {
 	}
 }
 
-// refuse is an exception.
+// refuse answers with an exception.
 func refuse(status int, code string) fault {
 	return answer(status, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"canned"}`, code))
 }
 
-// cancel cancels a transaction with reasons for its first rows; the rest are None.
+// cancel answers that the transaction was cancelled, with reasons for its first rows and None for the rest.
 func cancel(codes ...string) fault {
 	return func(server http.RoundTripper, r *http.Request) (*http.Response, error) {
 		var in struct{ TransactItems []any }
@@ -177,8 +177,8 @@ func times(n int, f fault) []fault {
 	return out
 }
 
-// store is a server that knows two things of transactions: a token that it has carried out is answered with success
-// and nothing else, and a first row that it has written refuses to be written again.
+// store is a server that knows two rules of transactions: for an executed token it answers success and does nothing,
+// and it refuses to write the same first row twice.
 type store struct {
 	mu      sync.Mutex
 	tokens  map[string]string // token → body

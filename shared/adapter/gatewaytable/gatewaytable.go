@@ -1,9 +1,9 @@
-// Package gatewaytable keeps the trades of the fake payment gateway in a table, so that any number of instances of a
-// function are one gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows, consistent
-// reads and reads of an index on ledger.Rows. Only a sandbox has the table, and a run on a real ledger.
+// Package gatewaytable stores the trades of the fake payment gateway in a table, so that all instances of its
+// function act as one gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows,
+// consistent reads and index reads on ledger.Rows. Only a sandbox has the table, and a local run on a real ledger.
 //
-// A trade is a row: an order's first under the order's id, its second under the id with "#2" behind. Two more kinds of
-// rows, whose keys begin with "#", find trades by their number and by the days on which their money moved.
+// A trade is a row: an order's first trade under the order's id, its second under the id with the suffix "#2". Two
+// more kinds of rows, whose keys begin with "#", find trades by number and by the days on which their money moved.
 package gatewaytable
 
 import (
@@ -21,36 +21,36 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TableTrades is the table's name after its prefix, IndexNotificationsDue that of its index.
+// TableTrades is the table's name without the prefix, IndexNotificationsDue that of its index.
 const (
 	TableTrades           = "gateway_trades"
 	IndexNotificationsDue = "notifications_due"
 )
 
-// Table declares the table. docs/DATA.md describes it; a test holds the two together.
+// Table declares the table. A test compares docs/DATA.md with it.
 var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 	Indexes: []ledger.Index{{Name: IndexNotificationsDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
 
-// NotificationDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one
-// partition.
+// NotificationDue is a trade's notify_state while an attempt is pending. The index holds only those trades, all in
+// one partition.
 const NotificationDue = "due"
 
 const (
-	schemaVersion = int64(1) // a row's attribute v. A row with another one is an error
-	page          = 100      // names of a read of the index, and that Due gives
+	schemaVersion = int64(1) // a row's attribute v; another version is an error
+	page          = 100      // keys that one read of the index, and Due, return
 )
 
-// Store is fakegateway.Store on rows. It is safe for use by several goroutines and keeps nothing itself.
+// Store is fakegateway.Store on rows. It is safe for concurrent use and caches nothing.
 type Store struct{ rows ledger.Rows }
 
 var _ fakegateway.Store = (*Store)(nil)
 
-// New makes a store; rows have to know Table.
+// New returns a store; rows must have Table.
 func New(rows ledger.Rows) *Store { return &Store{rows} }
 
 func row(pk string) ledger.Key { return ledger.Key{Table: TableTrades, PK: pk} }
 
-// Name is a trade's key in the table. An out_trade_no has no "#".
+// Name returns a trade's key in the table. An out_trade_no contains no "#".
 func Name(k fakegateway.Key) string {
 	if k.N == 1 {
 		return k.OutTradeNo
@@ -71,15 +71,15 @@ func keyOf(name string) (fakegateway.Key, error) {
 	return k, nil
 }
 
-// numberRow is the key of the row that finds a trade by its number; moveRow that of the row that says that a trade's
-// money moved on a day, in the index under moveState.
+// numberRow returns the key of the row that finds a trade by its number; moveRow that of the row that records that a
+// trade's money moved on a day; the index has it under moveState.
 func numberRow(tradeNo string) string { return "#number#" + tradeNo }
 func moveRow(day, name string) string { return moveState(day) + "#" + name }
 func moveState(day string) string     { return "#moved#" + day }
 
 // Load implements fakegateway.Store.
 func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
-	if k.OutTradeNo == "" { // no key that a table can have
+	if k.OutTradeNo == "" { // a table allows no empty key
 		return fakegateway.Record{}, false, nil
 	}
 	found, ok, err := s.rows.Get(ctx, row(Name(k)))
@@ -101,8 +101,8 @@ func (s *Store) Find(ctx context.Context, tradeNo string) (fakegateway.Key, bool
 	return k, err == nil, err
 }
 
-// Save implements fakegateway.Store; there is always room. It is a transaction even for one row, because a plain put
-// whose answer is lost would find its own version at the repeat and call it another's.
+// Save implements fakegateway.Store; it never answers ErrFull. It uses a transaction even for one row: after a lost
+// answer, the SDK's repeat of a plain put would find its own version and take it for another writer's.
 func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
 	name, cond := Name(r.Key()), ledger.Eq("version", r.Version)
 	var beside []ledger.Write
@@ -127,7 +127,7 @@ func put(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
 	return ledger.Write{Key: row(pk), Op: ledger.OpPut, Row: attrs, If: conds}
 }
 
-// Due implements fakegateway.Store: at most 100 names, by an index that may lag.
+// Due implements fakegateway.Store: at most 100 keys, from an index that may lag.
 func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
 	rows, _, err := s.rows.Index(ctx, IndexNotificationsDue, NotificationDue, "", page, false)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error
 	return out, nil
 }
 
-// Moved implements fakegateway.Store by an index that may lag.
+// Moved implements fakegateway.Store with an index that may lag.
 func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error) {
 	var out []fakegateway.Key
 	for after := ""; ; {
@@ -173,10 +173,10 @@ func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error
 	}
 }
 
-// sortable writes a time as an index sorts it.
+// sortable formats a time so that an index sorts it.
 func sortable(t time.Time) string { return fmt.Sprintf("%015d", t.UnixMilli()) }
 
-// moved is a refund as one entry of the attribute refunds, back is it with how far the shop was told of it.
+// moved is a refund as an entry of the attribute refunds; back adds the delivery state of its notification.
 type (
 	moved struct {
 		RequestNo string `json:"request_no"`
@@ -195,17 +195,17 @@ func movedOf(f *fakegateway.Refund) moved {
 	return moved{f.RequestNo, int64(f.Amount), f.At.UnixMilli()}
 }
 
-// entry writes a moved or a back.
+// entry encodes a moved or a back.
 func entry(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts and numbers always marshal
+		panic(err) // cannot happen: strings and numbers always marshal
 	}
 	return string(raw)
 }
 
-// Row returns the attributes that say what money a trade moved, without the key (Name) and without what the gateway
-// alone needs: what it shows, when the trade ends, and its notifications.
+// Row returns the attributes about a trade's money, without the key (Name) and without what only the gateway needs:
+// the page's texts, the expiry, and the notifications.
 func Row(t *fakegateway.Trade) ledger.Row {
 	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
 	if !t.Paid.IsZero() {
@@ -253,13 +253,13 @@ func encode(r *fakegateway.Record) ledger.Row {
 	return out
 }
 
-// IsTrade reports whether a row of the table is a trade; the others find one.
+// IsTrade reports whether a row of the table is a trade; the other rows only find one.
 func IsTrade(row ledger.Row) bool {
 	name, _ := row[Table.PK].(string)
 	return !strings.HasPrefix(name, "#")
 }
 
-// Decode reads a trade's row. An attribute that is missing or of another type is an error that names it.
+// Decode decodes a trade's row. A missing attribute, or one of another type, is an error that names it.
 func Decode(found ledger.Row) (fakegateway.Record, error) {
 	name, _ := found[Table.PK].(string)
 	k, err := keyOf(name)
@@ -301,7 +301,7 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 	return r, nil
 }
 
-// first is when the next attempt of the payment's notification is due.
+// first returns when the next attempt of the payment's notification is due.
 func (d *decoder) first() time.Time {
 	switch {
 	case d.row["refunds"] != nil && d.row["notify_next"] != nil:
@@ -323,7 +323,7 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// decoder reads attributes and remembers the first that is not as it should be.
+// decoder decodes attributes and keeps the first error.
 type decoder struct {
 	row ledger.Row
 	bad string
@@ -335,7 +335,7 @@ func (d *decoder) fail(attr string) {
 	}
 }
 
-// err names what is wrong with a row; cause may say more.
+// err returns an error about the row; cause may add to it.
 func (d *decoder) err(where string, cause error) error {
 	if d.bad == "" {
 		return cause

@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// embedded are rows with DynamoDB's manners.
+// embedded returns rows that behave like DynamoDB's.
 func embedded() *memory.Rows {
 	return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start), Tables: []ledger.Table{gatewaytable.Table}})
 }
@@ -60,8 +60,8 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	}
 }
 
-// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a
-// refund's entry has its notification behind.
+// TestRowIsPartOfWhatIsWritten checks, at each point of a trade's life, that Save writes what Row returns; only a
+// refund's entry also has its notification.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 	waits, refunded := paid(), paid()
 	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
@@ -103,7 +103,7 @@ func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 	}
 }
 
-// attributeRow matches a row of docs/DATA.md's list of attributes.
+// attributeRow matches a row of the attribute tables in docs/DATA.md.
 var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
 
 func TestDataPageListsWhatIsWritten(t *testing.T) {
@@ -153,8 +153,8 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notification in notify_at
-// alone.
+// TestARowWithoutRefundsIsReadAsBefore covers rows from before refunds existed, which have the payment's notification
+// only in notify_at.
 func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 	rows := embedded()
 	old := ledger.Row{"v": int64(1), "version": int64(3), "trade_no": "t", "subject": "s", "amount": int64(1),

@@ -1,32 +1,32 @@
-// Package guard gives every HTTP answer the headers that keep browsers from misusing it: another site's page that
-// frames, sniffs, embeds or links to it, and a network that takes https away. In: a handler. Out: the same answers,
-// with headers that the handler may replace by its own. It looks at how the request came and at nothing else.
+// Package guard adds to every HTTP answer the headers that make browsers refuse misuse: framing, sniffing, embedding
+// and referring by other sites' pages, and downgrades from https. In: a handler. Out: the same answers with headers
+// that the handler may override. It reads only how the request arrived.
 package guard
 
 import "net/http"
 
-// Policy is the Content-Security-Policy of what is no page: nothing is run, loaded, framed or sent anywhere.
+// Policy is the Content-Security-Policy of answers that are not pages: they run, load, frame and send nothing.
 const Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Made once, and never changed: each answer has them.
+// Shared by all answers; never modified.
 var (
 	policy   = []string{Policy}
 	nosniff  = []string{"nosniff"}
 	referrer = []string{"no-referrer"}
 	resource = []string{"same-origin"}
-	// a year. What lies beside this host is not ours to speak for: no includeSubDomains
+	// one year; no includeSubDomains, because other hosts beside this one are not ours
 	secure = []string{"max-age=31536000"}
 )
 
-// Headers puts the headers on every answer of a handler. Strict-Transport-Security goes only where the request came by
-// https: a browser has to ignore it elsewhere (RFC 6797 section 8.1), and on this machine there is no https to keep to.
+// Headers adds the headers to every answer of a handler. It sends Strict-Transport-Security only if the request came
+// by https: browsers ignore it otherwise (RFC 6797 section 8.1), and a local run has no https.
 func Headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h["Content-Security-Policy"] = policy
 		h["X-Content-Type-Options"] = nosniff
 		h["Referrer-Policy"] = referrer
-		h["Cross-Origin-Resource-Policy"] = resource // embedding; what CORS allows stays allowed
+		h["Cross-Origin-Resource-Policy"] = resource // restricts embedding; what CORS allows stays allowed
 		if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 			h["Strict-Transport-Security"] = secure
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refusing is a purchase step that knows the item to be sold out.
+// refusing is a purchase step for a sold-out item.
 type refusing struct{ err error }
 
 func (r refusing) Buy(context.Context, buy.Purchase) (string, error) { return "", r.err }
 
-// discard is a ResponseWriter that is used repeatedly, so that the benchmarks measure the handler alone.
+// discard is a reusable ResponseWriter, so that the benchmarks measure only the handler.
 type discard struct {
 	header http.Header
 	status int
@@ -28,12 +28,12 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(b []byte) (int, error) { d.bytes += len(b); return len(b), nil }
 
-// BenchmarkBuySoldOut is a whole refused purchase: token, body, flow, problem document. Target: 15 µs.
+// BenchmarkBuySoldOut measures a whole refused purchase: token, body, flow, problem document. Target: 15 µs.
 func BenchmarkBuySoldOut(b *testing.B) {
 	benchmark(b, refusing{seckill.Refuse(seckill.CodeSoldOut)}, http.StatusConflict)
 }
 
-// BenchmarkBuyAccepted is a whole accepted purchase without the flow's own work.
+// BenchmarkBuyAccepted measures a whole accepted purchase without the flow's own work.
 func BenchmarkBuyAccepted(b *testing.B) { benchmark(b, &stubs{}, http.StatusOK) }
 
 func benchmark(b *testing.B, flow Buyer, status int) {

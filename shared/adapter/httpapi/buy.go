@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Buyer is the purchase step. The error of Buy is a *seckill.Error.
+// Buyer is the purchase step. The error of Buy is an *seckill.Error.
 type Buyer interface {
 	Buy(ctx context.Context, p buy.Purchase) (order string, err error)
 }
@@ -57,7 +57,7 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 
 var errKey = seckill.Invalid("Idempotency-Key", "1..128")
 
-// purchase reads the body: a pooled buffer, from which nothing is kept.
+// purchase reads the body into a pooled buffer and keeps no reference to it.
 func (b *buyer) purchase(r *http.Request) (buy.Purchase, error) {
 	buf, ok := b.bodies.Get().(*[seckill.MaxBody + 1]byte)
 	if !ok {

@@ -80,8 +80,8 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 	}
 }
 
-// TestAnUnsafeRequestIDIsNotPassedOn: the server in front may have put into the context what no log and no message
-// should have.
+// TestAnUnsafeRequestIDIsNotPassedOn: the server in front may set a request id that must not appear in logs or
+// messages.
 func TestAnUnsafeRequestIDIsNotPassedOn(t *testing.T) {
 	h, s := newStubs()
 	r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", "a")))
@@ -167,7 +167,7 @@ func TestBuyBodyLimit(t *testing.T) {
 	want(t, do(t, h, "POST", "/seckill/buy", fill(seckill.MaxBody+1)), seckill.CodeTooLarge)
 
 	r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(fill(seckill.MaxBody+1)))
-	r.ContentLength = -1 // chunked: nothing announces the size
+	r.ContentLength = -1 // chunked: no header states the size
 	r.Header.Set("Authorization", bearer(alice))
 	want(t, send(t, h, r), seckill.CodeTooLarge)
 
@@ -176,7 +176,7 @@ func TestBuyBodyLimit(t *testing.T) {
 	want(t, send(t, h, r), seckill.CodeInvalid)
 
 	r = httptest.NewRequest("POST", "/seckill/buy", nil)
-	r.Body = nil // as an adapter may leave it
+	r.Body = nil // some adapters leave it nil
 	r.Header.Set("Authorization", bearer(alice))
 	want(t, send(t, h, r), seckill.CodeInvalid)
 }
@@ -199,7 +199,7 @@ func TestBuyRefusesBadKeys(t *testing.T) {
 	}
 }
 
-// The verifier's own table is jwtauth's; here is what a client sees on every route that needs a token.
+// jwtauth tests the verifier; this test checks what a client sees on every route that needs a token.
 func TestTokenTrouble(t *testing.T) {
 	sign := func(claims string) string {
 		good, err := jwtauth.Sign(secret, alice, now.Add(time.Hour))

@@ -2,17 +2,17 @@ package httpapi
 
 import "net/http"
 
-// cors tells a browser whether pages of another origin may read an answer (Fetch standard, "CORS protocol"). It is
-// the same whatever origin asks: the browser compares. The zero value tells nothing. The browser's question beforehand
-// is no route of ours: API Gateway answers it.
+// cors tells browsers whether pages of other origins may read an answer (Fetch standard, "CORS protocol"). The
+// headers do not depend on the asking origin: the browser compares. The zero value adds none. API Gateway answers
+// preflight requests.
 type cors struct {
 	allow       []string // Access-Control-Allow-Origin
-	vary        []string // Vary of an answer that has one language
-	varyProblem []string // Vary of a problem
+	vary        []string // Vary of an answer with one language
+	varyProblem []string // Vary of a problem document
 }
 
-// exposed are the headers that a page needs beside those that it may always see. X-Amz-Apigw-Id is API Gateway's; it
-// names the request in our logs.
+// exposed lists the headers that a page may read in addition to the safelisted ones. X-Amz-Apigw-Id is API Gateway's
+// and names the request in our logs.
 var exposed = []string{"Content-Language, Retry-After, X-Amz-Apigw-Id"}
 
 func newCORS(origin string) cors {
@@ -21,7 +21,7 @@ func newCORS(origin string) cors {
 		return cors{varyProblem: vary}
 	case "*":
 		return cors{allow: []string{"*"}, varyProblem: vary}
-	default: // one origin's answer is not to be taken from a cache for another's
+	default: // caches must not reuse one origin's answer for another
 		return cors{[]string{origin}, []string{"Origin"}, []string{"Accept-Language, Origin"}}
 	}
 }

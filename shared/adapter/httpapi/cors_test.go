@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestPagesElsewhereMayReadEveryAnswer: answers and problems, those of no route included.
+// TestPagesElsewhereMayReadEveryAnswer covers answers and problems, including those of unknown routes.
 func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 	const origin, both = "https://shop.example.com", "Accept-Language, Origin"
 	answers := map[string]struct {
@@ -46,7 +46,7 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 		for name, c := range answers {
 			h, s := newStubsWith(Options{CORSOrigin: given})
 			s.err, s.panic, s.views = c.err, c.panic, []shop.View{}
-			// Who asks makes no difference: the browser compares.
+			// The asking origin makes no difference: the browser compares.
 			w := do(t, h, c.method, c.path, c.body, append(c.headers, "Origin", "https://elsewhere.example")...)
 			vary := want.vary
 			if c.status != http.StatusOK {
@@ -62,7 +62,7 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 	}
 }
 
-// What the handlers share must stay as it is, whatever one of them writes.
+// Handlers share header values, which no handler may modify.
 func TestOriginsOfTwoHandlersDoNotMix(t *testing.T) {
 	one, _ := newStubsWith(Options{CORSOrigin: "https://one.example"})
 	two, _ := newStubsWith(Options{CORSOrigin: "https://two.example"})

@@ -12,16 +12,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// purchaseJSON is the body of a purchase; unknown fields are ignored. Each field reads its own JSON text and refuses a
-// second one: two readers of a body with two counts might obey different ones.
+// purchaseJSON is the body of a purchase; unknown fields are ignored. Each field decodes its own JSON text and
+// refuses a second occurrence: two readers of a body with two counts might use different ones.
 type purchaseJSON struct {
 	Item    itemField    `json:"seckill_id"`
 	Count   countField   `json:"count"`
 	Address addressField `json:"address"`
 }
 
-// decodePurchase reads item, count and address; one that is absent stays zero, which Request.Validate refuses. The
-// error is an invalid_request that names the field, or "body" when the text is not one JSON object.
+// decodePurchase decodes item, count and address. A missing field stays zero, which Request.Validate refuses. The
+// error is an invalid_request that names the field, or "body" if the text is not a single JSON object.
 func decodePurchase(body []byte) (buy.Purchase, error) {
 	var p purchaseJSON
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -41,7 +41,8 @@ var (
 	errAddress = seckill.Invalid("address", "1.."+strconv.Itoa(seckill.MaxAddress))
 )
 
-// itemField is an item's id as a JSON string or integer, read as text so that no digit is lost. "" is one not yet seen.
+// itemField is an item's id as a JSON string or integer, decoded as text so that no digit is lost. "" means not seen
+// yet.
 type itemField string
 
 func (f *itemField) UnmarshalJSON(b []byte) error {
@@ -56,7 +57,7 @@ func (f *itemField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// countField is a JSON integer without fraction and exponent; 0 until it is read.
+// countField is a JSON integer without fraction or exponent; 0 means not seen yet.
 type countField int
 
 func (f *countField) UnmarshalJSON(b []byte) error {
@@ -68,13 +69,13 @@ func (f *countField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// addressField is a JSON string. "" is one not yet seen.
+// addressField is a JSON string. "" means not seen yet.
 type addressField string
 
 func (f *addressField) UnmarshalJSON(b []byte) error {
 	s, ok := text(b)
-	// RuneError finds bytes that are not UTF-8, and the replacement character that stands where they were or where half
-	// a surrogate pair was escaped: a parcel would go to a damaged address.
+	// RuneError stands for bytes that are not UTF-8 and for escaped halves of surrogate pairs; it also refuses the
+	// replacement character itself. A parcel would go to a damaged address.
 	if *f != "" || !ok || s == "" || strings.ContainsRune(s, utf8.RuneError) {
 		return errAddress
 	}
@@ -82,7 +83,7 @@ func (f *addressField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// text reads a JSON string, whose form has been checked; without escapes it is what stands between the quotes.
+// text decodes a JSON string whose form was checked; without escapes it is the part between the quotes.
 func text(b []byte) (string, bool) {
 	if len(b) < 2 || b[0] != '"' {
 		return "", false

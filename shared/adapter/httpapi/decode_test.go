@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// FuzzDecodePurchase holds the decoder against a plain reading of the same body: what it accepts has exactly these
-// values, and what it refuses is an invalid_request that names a field.
+// FuzzDecodePurchase compares the decoder with a plain reading of the same body: accepted bodies have exactly these
+// values, and refused ones return an invalid_request that names a field.
 func FuzzDecodePurchase(f *testing.F) {
 	for _, s := range []string{
 		purchaseBody("42", "1", address), purchaseBody(`"`+itemID+`"`, "50", "a"), purchaseBody(itemID, "1.0", ""),
@@ -41,7 +41,7 @@ func FuzzDecodePurchase(f *testing.F) {
 		if err := d.Decode(&plain); err != nil {
 			t.Fatalf("decodePurchase(%q) accepts what is no object: %v", body, err)
 		}
-		fold := map[string]any{} // as encoding/json matches names: exactly, or without regard to case
+		fold := map[string]any{} // matches names as encoding/json does: exactly, or ignoring case
 		for k, v := range plain {
 			for _, name := range []string{"seckill_id", "count", "address"} {
 				if strings.EqualFold(k, name) {

@@ -1,10 +1,10 @@
-// Package httpapi is the HTTP face of the flows: plain net/http handlers that a Lambda adapter and the local server
-// both use. In: requests of the HTTP contract (docs/openapi.yaml). Out: its answers, and every refusal as a problem
-// document (RFC 9457) in words a shopper understands. It decides nothing about a sale: it reads, calls one flow, and
-// writes.
+// Package httpapi is the HTTP interface of the flows: plain net/http handlers for the Lambda adapter and the local
+// server. In: requests of the HTTP contract (docs/openapi.yaml). Out: its answers, and every refusal as a problem
+// document (RFC 9457) in words that a shopper understands. It decides nothing about a sale: it reads, calls one flow,
+// and writes.
 //
 // Each step has its own constructor (NewBuy, NewShop, NewNotify), so that a function links only what it serves; Join
-// puts several together for a server that serves all.
+// combines them for a server that serves all.
 package httpapi
 
 import (
@@ -19,25 +19,24 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Options are what the handlers of every step share. The zero value works.
+// Options are the settings that all handlers share. The zero value works.
 type Options struct {
-	// where faults go, and refused notifications, without addresses, tokens and bodies; nil: nowhere
+	// for faults and refused notifications, without addresses, tokens and bodies; nil: no log
 	Log        *slog.Logger
 	Version    string // shown by GET /healthz
-	CashierURL string // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
-	// whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
+	CashierURL string // shown by GET /healthz: where a browser can pay a pay string; "" hides it
+	// the origin whose pages may read the answers, or "*"; "": only pages of the API's own origin
 	CORSOrigin string
-	Refusals   *Refusals // where every request that is refused or fails is counted by reason; nil: nowhere
+	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
 }
 
-// Route is a method and a path pattern as http.ServeMux writes it: "/order/{id}". No pattern has more than one
-// parameter.
+// Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.
 type Route struct {
 	Method  string
 	Pattern string
 }
 
-// endpoint answers one route; arg is the path parameter's value, which is never empty and has no slash.
+// endpoint answers one route; arg is the value of the path parameter, never empty and without a slash.
 type endpoint func(r *http.Request, arg string) (answer, error)
 
 // answer is an endpoint's answer with status 200.
@@ -47,24 +46,24 @@ type answer struct {
 	body  []byte
 }
 
-// Header values that are the same in every answer. Assigning a shared slice to the header costs no allocation; nobody
-// may write through it.
+// Header values that never change. Assigning a shared slice to the header costs no allocation; no code may write
+// through it.
 var (
 	kindJSON    = []string{"application/json"}
 	kindProblem = []string{"application/problem+json"}
 	kindText    = []string{"text/plain; charset=utf-8"}
 	cacheNever  = []string{"no-store"}
-	cacheShared = []string{"public, max-age=1"} // what everybody may see is at most a second old anyway
+	cacheShared = []string{"public, max-age=1"} // public data may be a second old anyway
 	nosniff     = []string{"nosniff"}
 	vary        = []string{"Accept-Language"}
 )
 
 type route struct {
 	Route
-	before, after string // the pattern around its parameter
+	before, after string // the parts of the pattern around its parameter
 	parameter     bool
 	serve         endpoint
-	refusals      bool // are logged too
+	refusals      bool // log refusals, too
 }
 
 func newRoute(method, pattern string, serve endpoint) route {
@@ -88,8 +87,8 @@ func (rt *route) match(path string) (arg string, ok bool) {
 	return arg, ok && arg != "" && !strings.Contains(arg, "/")
 }
 
-// Handler serves the routes of one step, or of several. An unknown path is a 404 problem, a wrong method a 405 with
-// Allow. HEAD is answered wherever GET is. Safe for concurrent use.
+// Handler serves the routes of one or several steps. It answers an unknown path with a 404 problem and a wrong method
+// with a 405 and Allow. HEAD works wherever GET does. It is safe for concurrent use.
 type Handler struct {
 	routes   []route
 	log      *slog.Logger
@@ -104,7 +103,7 @@ func newHandler(o Options, routes ...route) *Handler {
 	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals}
 }
 
-// Join makes one handler of several; the first one's log, CORS origin and refusals are used.
+// Join combines handlers into one; it takes log, CORS origin and refusals from the first.
 func Join(first *Handler, more ...*Handler) *Handler {
 	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals}
 	for _, m := range more {
@@ -113,7 +112,7 @@ func Join(first *Handler, more ...*Handler) *Handler {
 	return h
 }
 
-// Routes lists what the handler serves; no two have the same pattern.
+// Routes lists the handler's routes; no two have the same pattern.
 func (h *Handler) Routes() []Route {
 	out := make([]Route, len(h.routes))
 	for i := range h.routes {
@@ -154,7 +153,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, r, http.StatusOK, a.body)
 }
 
-// find returns the route of a request, or the methods that its path allows; the first route that matches wins.
+// find returns the route of a request, or the methods that its path allows. The first matching route wins.
 func (h *Handler) find(r *http.Request) (found *route, arg string, allow []string) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -184,11 +183,11 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 		if v == nil {
 			return
 		}
-		// net/http's own way to break a connection off.
+		// net/http's own way to abort a connection.
 		if v == http.ErrAbortHandler { //nolint:errorlint // a recovered value, not a returned error
 			panic(v)
 		}
-		// Only the runtime's own messages are known to hold nothing of the request.
+		// Only the runtime's own messages are known to contain nothing of the request.
 		text := fmt.Sprintf("%T", v)
 		if fault, ok := v.(runtime.Error); ok {
 			text = fault.Error()
@@ -198,8 +197,8 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 	return rt.serve(r, arg)
 }
 
-// report logs faults. A refusal is not logged each time, since in a sale there are a thousand for each purchase, unless
-// the route says so; Refusals does it now and then.
+// report logs faults. It does not log refusals, because a sale has a thousand for each purchase, unless the route
+// says so; Refusals samples them.
 func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 	level, message, cause := slog.LevelError, "request failed", e.Err
 	if Status(e.Code) < http.StatusInternalServerError {
@@ -221,6 +220,6 @@ func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client is gone
+		_, _ = w.Write(body) // fails only if the client has disconnected
 	}
 }

@@ -62,7 +62,7 @@ func TestHeadHasNoBody(t *testing.T) {
 	}
 }
 
-// A function serves its own routes and nothing else.
+// A function serves only its own routes.
 func TestEachStepServesItsOwnRoutes(t *testing.T) {
 	s, auth := &stubs{}, verifier()
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestEachStepServesItsOwnRoutes(t *testing.T) {
 	want(t, send(t, NewBuy(s, auth, Options{}), httptest.NewRequest("GET", "/healthz", nil)), seckill.CodeNotFound)
 }
 
-// Patterns are http.ServeMux's, so that a server may mount them beside its own pages.
+// Patterns have http.ServeMux's syntax, so that a server may mount them beside its own pages.
 func TestPatternsFitServeMux(t *testing.T) {
 	h, _ := newStubs()
 	mux := http.NewServeMux()
@@ -109,7 +109,7 @@ func TestFaultsAreLoggedAndTellNothing(t *testing.T) {
 		name       string
 		err        error
 		code       seckill.Code
-		logged     string // "" when nothing is
+		logged     string // "": nothing is logged
 		retryAfter string
 	}{
 		{"plain error", errors.New(inner), seckill.CodeUnavailable, inner, "1"},

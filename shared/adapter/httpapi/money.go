@@ -7,8 +7,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// moneyWords are what a shopper is told of an order's money. Amounts are yuan; late is for money that came when the
-// order had closed.
+// moneyWords are the sentences that tell a shopper about an order's money. Amounts are yuan; "late" is for money that
+// arrived after the order had closed.
 var moneyWords = map[string][languages]string{
 	"none": {"没有扣款。", "You have not been charged."},
 	"open": {"还没有收到您的付款。如果您已经付款，请稍候，不要再付。",
@@ -23,7 +23,7 @@ var moneyWords = map[string][languages]string{
 	"refunded": {"%s 元已于 %s 原路退回，退款编号 %s。", "%s yuan were returned on %s, refund number %s."},
 }
 
-// money says in words where an order's money is, each payment with a sentence of its own.
+// money returns one sentence per payment that says where its money is.
 func money(o *seckill.Order, payments []seckill.Payment, l language) string {
 	switch {
 	case len(payments) > 0:

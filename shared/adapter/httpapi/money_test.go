@@ -8,7 +8,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMoneyInWords: wherever an order's money is, its shopper is told, in both languages, by amount, day and number.
+// TestMoneyInWords checks the sentences for every state of an order's money, in both languages, with amount, day and
+// number.
 func TestMoneyInWords(t *testing.T) {
 	at := time.Date(2026, 11, 11, 16, 30, 0, 0, time.UTC) // the next day in China
 	pay := func(trade string, state seckill.PaymentState) seckill.Payment {
@@ -56,7 +57,7 @@ func TestMoneyInWords(t *testing.T) {
 	}
 }
 
-// TestNotesAreNoSteps: a shopper sees each state once, however often something was noted in it.
+// TestNotesAreNoSteps checks that a shopper sees each state once, however many history entries it has.
 func TestNotesAreNoSteps(t *testing.T) {
 	o := seckill.Order{History: []seckill.Change{{State: seckill.PendingPayment}, {State: seckill.Paid},
 		{State: seckill.Paid, Cause: "1.00 yuan of trade t2 went back"}, {State: seckill.RefundOwed}}}

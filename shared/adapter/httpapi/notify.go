@@ -9,20 +9,20 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxNotify bounds the body of a payment notification in bytes; real ones have about 2 KiB.
+// maxNotify is the largest body of a notification in bytes; real ones have about 2 KiB.
 const maxNotify = 64 << 10
 
-// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notification's
-// effect is durable; the error is a *seckill.Error.
+// Notifier is the step that handles the payment provider's notifications. It returns nil only after the
+// notification's effect is durable; the error is an *seckill.Error.
 type Notifier interface {
 	Notify(ctx context.Context, form map[string][]string) error
-	// Unreadable is told of each that is no form, which Notify never sees.
+	// Unreadable reports a request that is not a form, which Notify never sees.
 	Unreadable()
 }
 
-// NewNotify serves POST /seckill/alipay/notify. The provider sends a notification again until it reads "success", so a
-// fault is a 5xx and anything forged a 4xx. There is no token: the form is signed. What is refused is logged, since it
-// may be money that is not heard of.
+// NewNotify serves POST /seckill/alipay/notify. The provider repeats a notification until it reads "success", so a
+// fault is a 5xx and anything forged a 4xx. There is no token: the form is signed. Refused notifications are logged,
+// because each may be about money that is not recorded otherwise.
 func NewNotify(flow Notifier, o Options) *Handler {
 	rt := newRoute(http.MethodPost, "/seckill/alipay/notify", (&notifier{flow}).notify)
 	rt.refusals = true
@@ -43,11 +43,11 @@ func (n *notifier) notify(r *http.Request, _ string) (answer, error) {
 	return answer{kindText, cacheNever, []byte("success")}, nil
 }
 
-// formOf reads the body alone: a parameter of the address was not part of what the provider signed.
+// formOf reads only the body: URL parameters are not part of what the provider signed.
 func formOf(r *http.Request) (url.Values, error) {
 	const kind = "application/x-www-form-urlencoded"
-	// Alipay sends "application/x-www-form-urlencoded; text/html; charset=utf-8", whose parameters are none: they are
-	// not looked at.
+	// Alipay sends "application/x-www-form-urlencoded; text/html; charset=utf-8", whose parameters are malformed;
+	// they are ignored.
 	if got, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(got), kind) {
 		return nil, seckill.Invalid("Content-Type", kind)
 	}

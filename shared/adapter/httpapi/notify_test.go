@@ -70,8 +70,8 @@ func TestNotifyRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusedNotificationsAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is
-// taken is not.
+// TestRefusedNotificationsAreLogged checks that the log has the cause, which no answer reveals, and nothing else of
+// the form. Accepted notifications are not logged.
 func TestRefusedNotificationsAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string

@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// document is docs/openapi.yaml. Every answer that a test gets is held against it (check).
+// document is docs/openapi.yaml. check compares every answer in these tests with it.
 var document = func() object {
 	b, err := os.ReadFile("../../../docs/openapi.yaml")
 	if err != nil {
@@ -28,7 +28,7 @@ var document = func() object {
 	if err := yaml.Unmarshal(b, &doc); err != nil {
 		panic(err)
 	}
-	// By way of JSON, so that numbers and objects have the same Go types as in an answer.
+	// Convert through JSON, so that numbers and objects have the same Go types as in an answer.
 	text, err := json.Marshal(doc)
 	if err != nil {
 		panic(err)
@@ -48,7 +48,7 @@ func parse(text []byte) any {
 	return v
 }
 
-// at follows keys from v and gives nil when one is missing; references are followed.
+// at follows keys from v, resolving references, and returns nil if one is missing.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		o, _ := resolve(v).(object)
@@ -70,7 +70,8 @@ func resolve(v any) any {
 	return v
 }
 
-// check holds an answer against what the document says of its route; for an unserved one only the problem's schema.
+// check compares an answer with the document's description of its route; for an unknown route only with the problem
+// schema.
 func check(t testing.TB, rt Route, w *httptest.ResponseRecorder) {
 	t.Helper()
 	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
@@ -97,8 +98,8 @@ func check(t testing.TB, rt Route, w *httptest.ResponseRecorder) {
 	}
 }
 
-// mismatches holds a value against a schema. It knows the keywords that the document uses, and no others; a property
-// that is not described is a mismatch.
+// mismatches compares a value with a schema. It implements only the keywords that the document uses; a property that
+// is not described is a mismatch.
 func mismatches(schema, v any, path string) (out []string) {
 	s, _ := resolve(schema).(object)
 	wrong := func(format string, args ...any) { out = append(out, path+": "+fmt.Sprintf(format, args...)) }
@@ -255,8 +256,8 @@ func TestDescribedCodesAreTheDomains(t *testing.T) {
 	}
 }
 
-// Each described refusal lists codes, each code has the status it is listed under, and none is left out of all routes
-// but those that belong to no route.
+// Checks that each described refusal lists codes, that each code has the status under which it is listed, and that
+// every code appears in some route, except those that belong to no route.
 func TestDescribedCodesHaveTheirStatus(t *testing.T) {
 	used := map[seckill.Code]bool{seckill.CodeNotFound: true, seckill.CodeMethod: true}
 	for pattern, operations := range document["paths"].(object) {
@@ -284,7 +285,7 @@ func TestDescribedCodesHaveTheirStatus(t *testing.T) {
 	}
 }
 
-// TestExamplesFitTheirSchemas walks the whole document: wherever a schema stands beside examples, each must fit.
+// TestExamplesFitTheirSchemas walks the whole document: wherever a schema has examples, each must match.
 func TestExamplesFitTheirSchemas(t *testing.T) {
 	seen := 0
 	var walk func(v any, path string)

@@ -10,17 +10,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// typePrefix and a code make a problem's type (RFC 9457 section 3.1.1): a name, not an address to open.
+// typePrefix followed by a code is a problem's type (RFC 9457 section 3.1.1): a name, not a URL to open.
 const typePrefix = "urn:problem-type:seckill:"
 
-// opening is the part of a problem document that is the same each time, in one language.
+// opening is the constant part of a problem document in one language.
 type opening struct {
 	status   int
 	upToCode []byte // {"type":…,"title":…,"status":…,"code":…
-	detail   []byte // the JSON string
+	detail   []byte // as a JSON string
 }
 
-// openings is made once: a refusal is the most frequent answer of a sale.
+// openings is computed once: refusals are the most frequent answers of a sale.
 var openings = func() (out [languages]map[seckill.Code]opening) {
 	for l := range out {
 		out[l] = make(map[seckill.Code]opening, len(words))
@@ -39,7 +39,8 @@ var openings = func() (out [languages]map[seckill.Code]opening) {
 	return out
 }()
 
-// writeProblem answers with a problem document; nothing of e.Err gets out. detail "": in the words for the code.
+// writeProblem answers with a problem document that reveals nothing of e.Err. With detail "" it uses the code's own
+// text.
 func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, detail string, vary []string) {
 	lang := preferred(r.Header["Accept-Language"])
 	o, ok := openings[lang][e.Code]
@@ -86,11 +87,11 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 	write(w, r, o.status, b)
 }
 
-// whole rounds up to whole units: Retry-After knows nothing finer than a second (RFC 9110 section 10.2.3), and a client
-// that comes too early was told a lie.
+// whole rounds up to whole units: Retry-After has a resolution of one second (RFC 9110 section 10.2.3), and a client
+// must not come back too early.
 func whole(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 
-// invalidDetail names the invalid field and the error.
+// invalidDetail returns a text that names the invalid field and what is allowed.
 func invalidDetail(lang language, e *seckill.Error) string {
 	if texts, ok := fieldWords[e.Field]; ok {
 		return strings.ReplaceAll(texts[lang], "%s", between(lang, e.Hint))
@@ -105,7 +106,7 @@ func invalidDetail(lang language, e *seckill.Error) string {
 	}
 }
 
-// between writes the hint "1..5" in words.
+// between replaces ".." in the hint "1..5" by words.
 func between(lang language, hint string) string { return strings.Replace(hint, "..", to[lang], 1) }
 
 // appendString appends a JSON string.
@@ -114,7 +115,7 @@ func appendString(b []byte, s string) []byte {
 		if c := s[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
 			quoted, err := json.Marshal(s)
 			if err != nil {
-				panic(err) // a string always marshals
+				panic(err) // cannot happen: a string always marshals
 			}
 			return append(b, quoted...)
 		}
@@ -124,13 +125,12 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs
-// nothing.
+// Problem answers with an error's problem document, for servers with further routes. It logs nothing.
 func Problem(w http.ResponseWriter, r *http.Request, err error) {
 	ProblemSaying(w, r, err, "")
 }
 
-// ProblemSaying is Problem with a detail that is not for shoppers.
+// ProblemSaying is Problem with a detail that is not meant for shoppers.
 func ProblemSaying(w http.ResponseWriter, r *http.Request, err error, detail string) {
 	writeProblem(w, r, seckill.AsError(err), detail, vary)
 }

@@ -10,20 +10,19 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refusalEvery is how often a process logs refusals of one reason.
+// refusalEvery is the shortest time between two log lines of one reason in a process.
 const refusalEvery = 10 * time.Second
 
-// Who returns the user of a request.
+// Who identifies the user of a request without revealing it.
 type Who interface {
 	Auth
-	// Hash returns a short keyed hash of a text: without the secret it can neither be computed nor reversed by trying.
+	// Hash returns a short keyed hash of a text: without the secret nobody can compute it or find the text by trying.
 	Hash(text string) string
 }
 
-// Refusals counts by reason what a handler refuses, or fails to do, and logs one request of each reason at most every
-// 10 s: when many are refused for one cause, or by one client, most of these lines show it. A line has no user and no
-// network address but a hash of each, which is the same all day (UTC) and another one the next. Safe for concurrent
-// use; it keeps as much as there are reasons.
+// Refusals counts refused and failed requests by reason and logs at most one request of each reason per 10 s: if one
+// cause or one client dominates, so do its lines. Instead of user and network address, a line has a hash of each,
+// which is constant for a day (UTC). It is safe for concurrent use; its memory is bounded by the number of reasons.
 type Refusals struct {
 	count func(seckill.Reason)
 	who   Who
@@ -34,18 +33,18 @@ type Refusals struct {
 	said map[seckill.Reason]*said
 }
 
-// said is a reason's last line.
+// said is the state of a reason's last line.
 type said struct {
 	at    time.Time
-	since int // refusals that no line has counted
+	since int // refusals since that line
 }
 
-// NewRefusals makes what Options take. who nil, where there is no secret of tokens: nothing is logged.
+// NewRefusals returns the value for Options. If who is nil, because there is no token secret, nothing is logged.
 func NewRefusals(count func(seckill.Reason), who Who, log *slog.Logger, clock seckill.Clock) *Refusals {
 	return &Refusals{count: count, who: who, log: log, clock: clock, said: map[seckill.Reason]*said{}}
 }
 
-// note receives every refusal; pattern is the route's, "" when there is none.
+// note receives every refusal; pattern is the route's, "" if there is none.
 func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	if f == nil {
 		return
@@ -71,8 +70,8 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", attrs...)
 }
 
-// due returns how many refusals a line of now stands for, 0 when it is too early for one. A clock that was set back is
-// no reason to wait.
+// due returns how many refusals a line logged now stands for, 0 if it is too early. It does not wait if the clock was
+// set back.
 func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,9 +89,9 @@ func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	return n
 }
 
-// network is what a client cannot choose freely of where it comes from: an IPv4 address, or the first 64 bits of an
-// IPv6 one, of which a household has all others. remote is what the server in front says, with a port or without; ""
-// when it says nothing that can be read.
+// network returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
+// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front,
+// with or without a port; the result is "" if it cannot be parsed.
 func network(remote string) string {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil {

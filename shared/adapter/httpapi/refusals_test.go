@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// counting makes a handler of all routes that counts and logs refusals.
+// counting is a handler of all routes that counts and logs refusals.
 type counting struct {
 	*Handler
 	flows *stubs
@@ -40,7 +40,7 @@ func newCounting(t *testing.T) *counting {
 	return c
 }
 
-// lines are what was logged since the last call, by reason; each reason at most once.
+// lines returns what was logged since the last call, by reason; each reason at most once.
 func (c *counting) lines(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	out := map[string]map[string]any{}
@@ -59,7 +59,7 @@ func (c *counting) lines(t *testing.T) map[string]map[string]any {
 	return out
 }
 
-// TestEveryCodeIsCounted walks all codes: each answer that is not 200 counts once, under its code.
+// TestEveryCodeIsCounted checks for all codes that each answer other than 200 counts once, under its code.
 func TestEveryCodeIsCounted(t *testing.T) {
 	c := newCounting(t)
 	want := map[seckill.Reason]int{}
@@ -67,7 +67,7 @@ func TestEveryCodeIsCounted(t *testing.T) {
 		c.flows.err = seckill.Refuse(code)
 		r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", address)))
 		r.Header.Set("Authorization", bearer(alice))
-		// no route answers with all of them: not held against the OpenAPI document
+		// no single route answers with all codes, so the OpenAPI check is skipped
 		c.ServeHTTP(httptest.NewRecorder(), r)
 		want[seckill.Reason(code)]++
 	}
@@ -133,8 +133,8 @@ func TestTokensAreCountedByWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedNowAndThen: a line of a reason each 10 s, which says for how many it stands; others do not wait
-// for it.
+// TestRefusalsAreLoggedNowAndThen checks that each reason has one line per 10 s with the number of refusals,
+// independently of other reasons.
 func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
 	c := newCounting(t)
 	refuse := func(code seckill.Code, times int) {
@@ -163,8 +163,8 @@ func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
 	}
 }
 
-// TestRefusalsHideWho: the same all day, another one the next day; no value, and nothing that a client says of its
-// address.
+// TestRefusalsHideWho checks that the hashes are constant for a day and differ on the next, and that no line contains
+// a value that the client sent.
 func TestRefusalsHideWho(t *testing.T) {
 	c := newCounting(t)
 	c.flows.err = seckill.Refuse(seckill.CodeSoldOut)
@@ -217,7 +217,7 @@ func TestRefusalsHideWho(t *testing.T) {
 	}
 }
 
-// TestWithoutASecretNothingIsLogged: notify has none.
+// TestWithoutASecretNothingIsLogged covers notify, which has no token secret.
 func TestWithoutASecretNothingIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	n := 0

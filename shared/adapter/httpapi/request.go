@@ -10,20 +10,20 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of requests beyond those of package seckill.
+// Limits of requests in addition to those of package seckill.
 const (
-	maxPage     = 10_000 // pages of a list; deeper ones cost more than anybody reads
+	maxPage     = 10_000 // pages of a list; deeper ones cost more than they are worth
 	maxSize     = 100    // entries in a page
 	defaultSize = 10
 	maxTrace    = 128 // bytes of a request id
 )
 
-// Auth turns a bearer token into a user id: decimal digits. Any failure is a *seckill.Error with CodeToken.
+// Auth turns a bearer token into a user id in decimal digits. Any failure is an *seckill.Error with CodeToken.
 type Auth interface {
 	User(token string) (string, error)
 }
 
-// user returns the caller's user id (RFC 6750 section 2.1; the scheme's case does not matter).
+// user returns the caller's user id (RFC 6750 section 2.1; the scheme is case-insensitive).
 func user(r *http.Request, auth Auth) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -41,7 +41,7 @@ var (
 	errNoBearer = &seckill.Error{Code: seckill.CodeToken, Token: seckill.TokenMalformed}
 )
 
-// readBody reads a whole body into buf, which is one byte longer than the body may be. CodeTooLarge.
+// readBody reads a whole body into buf, whose length is the limit plus one byte. CodeTooLarge.
 func readBody(r *http.Request, buf []byte) ([]byte, error) {
 	if r.ContentLength >= int64(len(buf)) {
 		return nil, errTooLarge
@@ -55,7 +55,7 @@ func readBody(r *http.Request, buf []byte) ([]byte, error) {
 		return nil, errTooLarge
 	case io.EOF, io.ErrUnexpectedEOF:
 		return buf[:n], nil
-	default: // the client went away
+	default: // the client has disconnected
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "body", Err: err}
 	}
 }
@@ -75,7 +75,7 @@ func pageOf(r *http.Request) (page, size int, err error) {
 	return page, size, err
 }
 
-// number reads a query parameter in 1..most: digits without sign or leading zero, given once at the most.
+// number reads a query parameter in 1..most: digits without sign or leading zero, at most once.
 func number(query url.Values, name string, absent, most int) (int, error) {
 	values, given := query[name]
 	if !given {
@@ -88,8 +88,8 @@ func number(query url.Values, name string, absent, most int) (int, error) {
 	return n, nil
 }
 
-// trace returns the request's id for logs, which the server in front put into the context, or "" when it is none that
-// is safe to write down. No header is looked at: what a client sends names nothing in our logs.
+// trace returns the request's id for logs, which the server in front put into the context, or "" if it is not safe to
+// log. No header counts: clients must not choose the ids in our logs.
 func trace(r *http.Request) string {
 	if id := seckill.Trace(r.Context()); saneTrace(id) {
 		return id

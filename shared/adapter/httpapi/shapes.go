@@ -7,9 +7,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The shapes of answers. Ids are strings, money is a number in yuan, times are RFC 3339 in UTC, a list is never null.
+// The JSON of answers. Ids are strings, money is a number in yuan, times are RFC 3339 in UTC, and a list is never
+// null.
 
-// itemJSON is the contract's Seckill.
+// itemJSON is the contract's schema Seckill.
 type itemJSON struct {
 	ID         string            `json:"id"`
 	Price      seckill.Fen       `json:"sk_price"`
@@ -51,7 +52,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 	}
 }
 
-// orderJSON is the contract's Order.
+// orderJSON is the contract's schema Order.
 type orderJSON struct {
 	ID         string        `json:"id"`
 	CreateTime string        `json:"create_time"`
@@ -93,7 +94,7 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 	history := make([]changeJSON, 0, len(o.History))
 	for i, c := range o.History {
 		if i > 0 && c.State == o.History[i-1].State {
-			continue // a note, for operators
+			continue // a history note, for operators only
 		}
 		history = append(history, changeJSON{c.State, rfc3339(c.At)})
 	}
@@ -117,7 +118,7 @@ func newPayments(payments []seckill.Payment) []paymentJSON {
 	return out
 }
 
-// statusJSON says where an order is: the newest one of an item, or one just cancelled.
+// statusJSON is the state of an order: an item's newest one, or one just cancelled.
 type statusJSON struct {
 	PayString    string        `json:"alipay_order"`
 	State        seckill.State `json:"state"`
@@ -127,7 +128,7 @@ type statusJSON struct {
 	RetryAfterMS int64         `json:"retry_after_ms,omitempty"`
 }
 
-// stateNone stands for "no order" in answers; it is no state of an order.
+// stateNone means "no order" in answers; it is not a state of an order.
 const stateNone seckill.State = "none"
 
 func newStatus(s *shop.Status) statusJSON {
@@ -143,7 +144,7 @@ func newStatus(s *shop.Status) statusJSON {
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// optional is "" for the zero time.
+// optional formats a time, the zero time as "".
 func optional(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 // Shop is the flow behind lists, details, orders and cancel. Pages count from 1.
 type Shop interface {
-	// Live lists items on sale, Upcoming those not started. CodeNotReady.
+	// Live lists items on sale, Upcoming those that have not started. CodeNotReady.
 	Live(ctx context.Context, page, size int) (shop.Page, error)
 	Upcoming(ctx context.Context, page, size int) (shop.Page, error)
 	// Detail returns one item. CodeItemUnknown.
@@ -24,13 +24,13 @@ type Shop interface {
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)
 	// Orders lists the user's placed orders.
 	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
-	// Cancel returns up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
+	// Cancel closes an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
 	Cancel(ctx context.Context, user, order string) (shop.Status, error)
-	// Now is the server's time.
+	// Now returns the server's time.
 	Now() time.Time
 }
 
-// NewShop serves what shoppers look at, the server's time and GET /healthz.
+// NewShop serves lists, details, orders, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
 	s := &shopper{flow, auth, healthJSON{"ok", o.Version, o.CashierURL}}
 	get, post := http.MethodGet, http.MethodPost
@@ -40,7 +40,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 		newRoute(get, "/seckill/detail/{seckill_id}", s.detail),
 		newRoute(get, "/seckill/order/{seckill_id}", s.newest),
 		newRoute(get, "/seckill/time", s.time),
-		newRoute(get, "/order/list", s.orders), // before the pattern that would match it too
+		newRoute(get, "/order/list", s.orders), // before the pattern that would match it, too
 		newRoute(get, "/order/{id}", s.order),
 		newRoute(post, "/order/{id}/cancel", s.cancel),
 		newRoute(get, "/healthz", s.healthz),
@@ -175,7 +175,7 @@ func (s *shopper) healthz(*http.Request, string) (answer, error) {
 	return encode(cacheNever, s.health)
 }
 
-// encode writes JSON with <, > and & as they are: a pay string is full of & and has to survive being copied by hand.
+// encode encodes JSON without escaping <, > and &: a pay string is full of & and people copy it by hand.
 func encode(cache []string, v any) (answer, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -6,7 +6,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// statuses has the HTTP status of every code.
+// statuses maps every code to its HTTP status.
 var statuses = map[seckill.Code]int{
 	seckill.CodeInvalid:       http.StatusUnprocessableEntity,
 	seckill.CodeTooLarge:      http.StatusUnprocessableEntity,
@@ -33,7 +33,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeInternal:      http.StatusInternalServerError,
 }
 
-// Status is a code's HTTP status; 500 for one that is not in the table.
+// Status returns a code's HTTP status; 500 for an unknown code.
 func Status(c seckill.Code) int {
 	if s, ok := statuses[c]; ok {
 		return s

@@ -29,9 +29,9 @@ type fixedClock struct{}
 
 func (fixedClock) Now() time.Time { return now }
 
-// stubs are flows that answer what a test put in, and remember what they were asked.
+// stubs are flows with fixed answers that record their arguments.
 type stubs struct {
-	err      error // what every flow answers, if not nil
+	err      error // the answer of every flow, if not nil
 	panic    any
 	views    []shop.View
 	asOf     time.Time
@@ -41,7 +41,7 @@ type stubs struct {
 	form     url.Values
 	calls    int
 	user, id string
-	trace    string // of Buy's context
+	trace    string // of the context passed to Buy
 	page     [2]int
 }
 
@@ -135,8 +135,8 @@ func bearer(user string) string {
 }
 
 // do sends a request with a valid token and the given headers (name, value, name, value …; the value "-" removes one)
-// and holds the answer against the OpenAPI document. inFront is no header: the server in front gives the request this
-// id.
+// and compares the answer with the OpenAPI document. inFront is not a header: it sets the request id that the server
+// in front assigns.
 const inFront = "in front"
 
 func do(t testing.TB, h *Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
@@ -173,7 +173,7 @@ func send(t testing.TB, h *Handler, r *http.Request) *httptest.ResponseRecorder 
 	return w
 }
 
-// want checks status and code of a problem.
+// want checks a problem's status and code.
 func want(t testing.TB, w *httptest.ResponseRecorder, code seckill.Code) map[string]any {
 	t.Helper()
 	if kind := w.Header().Get("Content-Type"); kind != "application/problem+json" {
@@ -186,7 +186,7 @@ func want(t testing.TB, w *httptest.ResponseRecorder, code seckill.Code) map[str
 	return got
 }
 
-// brokenBody fails in the middle, as a client does that goes away.
+// brokenBody fails midway, like the body of a client that disconnects.
 type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }

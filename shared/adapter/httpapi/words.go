@@ -19,8 +19,8 @@ const (
 // languageTags are the values of Content-Language.
 var languageTags = [languages][]string{chinese: {"zh-CN"}, english: {"en"}}
 
-// preferred picks the language with the highest weight in Accept-Language (RFC 9110 section 12.5.4); among equals the
-// first. Whatever is neither Chinese nor English does not count.
+// preferred returns the language with the highest weight in Accept-Language (RFC 9110 section 12.5.4), the first
+// among equals. It ignores languages other than Chinese and English.
 func preferred(headers []string) language {
 	best, lang := 0.0, chinese
 	for _, header := range headers {
@@ -61,7 +61,7 @@ func languageOf(tag string) (l language, known bool) {
 
 type phrase struct{ title, detail string }
 
-// words has the texts that a shopper reads for every code.
+// words holds the texts for every code, in the words of the shopper.
 var words = map[seckill.Code][languages]phrase{
 	seckill.CodeInvalid: {
 		{"请求有误", "请求内容有误，请检查后重试。"},
@@ -141,19 +141,19 @@ var words = map[seckill.Code][languages]phrase{
 		{"Internal error", "Something went wrong on our side. Please try again later."}},
 }
 
-// fieldWords explains an invalid field of a request; %s is the hint in words.
+// fieldWords holds a text per invalid field of a request; %s is the hint in words.
 var fieldWords = map[string][languages]string{
 	"seckill_id": {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
 	"count":      {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
 	"address":    {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
-	"order":      {"订单应为 %s。", "The order must be %s."}, // to operators
-	"day":        {"日期应为 %s。", "The day must be %s."},   // to operators
+	"order":      {"订单应为 %s。", "The order must be %s."}, // for operators
+	"day":        {"日期应为 %s。", "The day must be %s."},   // for operators
 	"body":       {"提交的内容格式不正确。", "What was sent could not be read."},
 	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。",
 		"The Idempotency-Key must have 1 to 128 printable ASCII characters."},
 }
 
-// fieldWrong and fieldWanted are for fields without words of their own; %s is the field, %h the hint in words.
+// fieldWrong and fieldWanted are for fields without a text of their own; %s is the field, %h the hint in words.
 var (
 	fieldWrong = [languages]string{"请求中的 %s 有误，请检查后重试。",
 		"The value of %s is not right. Please check it and try again."}

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// written is an item as a JSON file has it, in the order of the columns.
+// written is an item in a JSON file, in the order of the columns.
 type written struct {
 	ID          string      `json:"id"`
 	Title       string      `json:"title"`
@@ -23,8 +23,8 @@ type written struct {
 	CommodityID string      `json:"commodity_id"`
 }
 
-// Format writes items as a JSON file that Parse reads: one column a line, times in UTC. What a file does not say is
-// left out: whether an item is stopped, its version, its time of creation.
+// Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
+// set: the stop switch, the version, the time of creation.
 func Format(items []seckill.Listing) []byte {
 	rows := make([]written, len(items))
 	for i, it := range items {
@@ -37,10 +37,10 @@ func Format(items []seckill.Listing) []byte {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // detail is HTML that people read
+	enc.SetEscapeHTML(false) // detail is HTML for human readers
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(rows); err != nil {
-		panic(err) // texts and numbers always marshal; a valid item's years have four digits
+		panic(err) // cannot happen: strings and numbers always marshal; a valid item's years have four digits
 	}
 	return b.Bytes()
 }

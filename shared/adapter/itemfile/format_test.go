@@ -42,7 +42,7 @@ func TestFormatIsForPeople(t *testing.T) {
 	}
 }
 
-// TestWhatFormatWritesParseReads holds for any items that came from a file.
+// TestWhatFormatWritesParseReads checks the round trip for arbitrary items from a file.
 func TestWhatFormatWritesParseReads(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringOf(rapid.SampledFrom([]rune("ab <>&\"'\\/,;=#%+\n\t\u2028红套🎧é")))
@@ -64,7 +64,7 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 			it.Buckets = seckill.BucketsFor(it.Stock)
 			items = append(items, it)
 		}
-		first, err := Parse("a.json", Format(items), now) // details are sanitized now
+		first, err := Parse("a.json", Format(items), now) // sanitizes the details
 		if err != nil {
 			t.Fatal(err)
 		}

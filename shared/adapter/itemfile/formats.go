@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// readCSV reads lines under a header. A line with the wrong number of cells is a fault of its own; a broken quote ends
-// the reading, because nothing after it can be told apart.
+// readCSV reads lines below a header. A line with a wrong number of cells is a fault of its own; a broken quote ends
+// the reading, because the rest is ambiguous.
 func readCSV(data []byte) ([]record, []fault) {
 	r := csv.NewReader(bytes.NewReader(data))
 	header, err := r.Read()
@@ -61,7 +61,7 @@ func csvFault(err error) fault {
 	return fault{fmt.Sprintf("line %d", p.StartLine), p.Err.Error()}
 }
 
-// readJSON reads an array of objects. Broken JSON ends the reading.
+// readJSON reads an array of objects. Invalid JSON ends the reading.
 func readJSON(data []byte) ([]record, []fault) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	line := func(offset int64) int { return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")) }
@@ -109,7 +109,7 @@ func readJSON(data []byte) ([]record, []fault) {
 	return records, faults
 }
 
-// object reads one element. Numbers are taken as written, digit by digit: a float64 would change prices and long ids.
+// object reads one element. It keeps numbers as text: a float64 would change prices and long ids.
 func object(raw json.RawMessage) (record, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {

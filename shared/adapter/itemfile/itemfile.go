@@ -1,10 +1,9 @@
 // Package itemfile reads a seller's items from a file: a JSON array of objects, or CSV with a header, both with the
-// same columns. In: a file's bytes. Out: whole items that keep every limit of seckill.Item, or what is wrong, line by
-// line; it is all or nothing. It touches the one file that it is given.
+// same columns. In: a file's bytes. Out: complete items within every limit of seckill.Item, or what is wrong, line by
+// line; it accepts all items or none. It touches only the given file.
 //
-// Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit; and,
-// if wanted, covers (addresses; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (the id if
-// missing).
+// Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
+// optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (default: id).
 package itemfile
 
 import (
@@ -29,7 +28,7 @@ import (
 // MaxSize is the largest file, in bytes.
 const MaxSize = 5 << 20
 
-// maxFaults is how many bad lines an error names; the rest it counts.
+// maxFaults is how many bad lines an error lists; it counts the rest.
 const maxFaults = 10
 
 var (
@@ -37,17 +36,17 @@ var (
 	optional = []string{"covers", "detail", "commodity_id"}
 )
 
-// record is one item as text, before anything is believed.
+// record is one item as unchecked text.
 type record struct {
 	where  string // "line 3", "element 2 (line 9)"
 	text   map[string]string
 	covers []string
 }
 
-// fault is what is wrong at one place of the file.
+// fault is one problem and its place in the file.
 type fault struct{ where, what string }
 
-// Error names the bad places of a file, at most ten of them, on one line.
+// Error lists the bad places of a file, at most ten, on one line.
 type Error struct {
 	File   string
 	faults []fault
@@ -71,7 +70,7 @@ func (e *Error) Error() string {
 }
 
 // Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The
-// error is one line that says what to mend: an *Error when lines are bad.
+// error is one line that says what to correct: an *Error if lines are bad.
 func Read(path string, now time.Time) ([]seckill.Listing, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +84,7 @@ func Read(path string, now time.Time) ([]seckill.Listing, error) {
 	return Parse(path, data, now)
 }
 
-// Parse is Read for the bytes of a file; by its name's ending it is .json or .csv.
+// Parse is Read for a file's bytes; the name's suffix .json or .csv selects the format.
 func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var records []record
@@ -110,7 +109,7 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	}
 	sanitize := bluemonday.UGCPolicy().Sanitize
 	items := make([]seckill.Listing, 0, len(records))
-	first := map[string]string{} // where each id stands
+	first := map[string]string{} // where each id first occurs
 	for _, r := range records {
 		it, err := r.item(now, sanitize)
 		if err == nil && first[it.ID] != "" {
@@ -129,7 +128,7 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	return items, nil
 }
 
-// checkColumns returns an error for missing or unknown names: a misspelt column must not be dropped silently.
+// checkColumns returns an error for missing or unknown columns: a misspelt column must not be ignored silently.
 func checkColumns(names []string) error {
 	for _, n := range required {
 		if !slices.Contains(names, n) {
@@ -197,7 +196,7 @@ func number(r *record, column string, to *int) (err error) {
 	return nil
 }
 
-// checkCover takes what a page may show: an address on the web, or a path on this server.
+// checkCover returns an error unless c is a URL that a page may show: on the web, or a path on this server.
 func checkCover(c string) error {
 	u, err := url.Parse(c)
 	if err == nil && (u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") || u.Scheme == "" && u.Host == "" &&

@@ -17,7 +17,7 @@ var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 const header = "id,title,price,sk_price,start_time,end_time,stock,limit,covers,detail,commodity_id\n"
 
-// want is the item that both formats spell below.
+// want returns the item that both files below contain.
 func want() seckill.Listing {
 	return seckill.Listing{Item: seckill.Item{
 		ID: "9007199254740993", Price: 8880, Stock: 1200, Limit: 2, Buckets: 16, Version: 1, CreateTime: now,
@@ -66,7 +66,7 @@ func TestOptionalColumnsMayBeMissing(t *testing.T) {
 	}
 }
 
-// row is a good line with some cells replaced.
+// row returns a good line with some cells replaced.
 func row(id int, cells map[string]string) string {
 	all := map[string]string{"id": fmt.Sprint(id), "title": "表", "price": "2", "sk_price": "1",
 		"start_time": "2026-11-11T12:00:00Z",

@@ -10,13 +10,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// described is a description that no other name's equals.
+// described returns a description that is unique to the name.
 func described(name string) seckill.Description {
 	return seckill.Description{Covers: []string{"https://example.com/a.png", "/covers/二.jpg?" + name},
 		Detail: "<p>每人一双 &amp; 不退 " + name + "</p>"}
 }
 
-// putDescribed puts an item with its description, and gives it as it is then.
+// putDescribed puts an item with its description and returns the stored item.
 func putDescribed(t *testing.T, items seckill.Items, it seckill.Item, d seckill.Description) seckill.Item {
 	t.Helper()
 	if err := items.Put(t.Context(), it, &d); err != nil {
@@ -29,7 +29,7 @@ func putDescribed(t *testing.T, items seckill.Items, it seckill.Item, d seckill.
 	return it
 }
 
-// wantDescription reads an item's description as the item says that it is.
+// wantDescription reads an item's description at the version that the item names.
 func wantDescription(t *testing.T, items seckill.Items, id string, want seckill.Description) {
 	t.Helper()
 	got, err := items.Description(t.Context(), id, get(t, items, id).Described)
@@ -38,7 +38,7 @@ func wantDescription(t *testing.T, items seckill.Items, id string, want seckill.
 	}
 }
 
-// next is the version of an item after this one.
+// next returns the item's next version.
 func next(it seckill.Item) seckill.Item {
 	it.Version++
 	return it
@@ -75,7 +75,7 @@ func testDescription(t *testing.T, items seckill.Items) {
 func testDescriptionAge(t *testing.T, items seckill.Items) {
 	first := putDescribed(t, items, sample("1"), described("first"))
 	second := putDescribed(t, items, next(first), described("second"))
-	for _, version := range []int64{1, 2} { // a reader of the first may get the second, never the reverse
+	for _, version := range []int64{1, 2} { // a reader of the first version may get the second, never the reverse
 		got, err := items.Description(t.Context(), "1", version)
 		if d := diff(described("second"), got); err != nil || version == second.Version && d != "" {
 			t.Errorf("of version %d: error %v (-want +got):\n%s", version, err, d)
@@ -100,7 +100,7 @@ func testDescriptionStays(t *testing.T, items seckill.Items) {
 		}
 		wantDescription(t, items, "1", described("first"))
 	}
-	// The description of one version must not be taken for another's.
+	// Neither version's description may be taken for the other's.
 	for _, wrong := range []int64{0, 2, it.Version, it.Version + 1} {
 		lost := next(it)
 		lost.Described = wrong

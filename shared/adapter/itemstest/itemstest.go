@@ -1,4 +1,4 @@
-// Package itemstest is the conformance suite of seckill.Items: every driver of the port runs it.
+// Package itemstest is the conformance suite of seckill.Items. Every driver of the port runs it.
 package itemstest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// listLag is how long a List may lag behind a Put, in real time, before the suite calls the item lost.
+// listLag is how long, in real time, List may lag behind a Put before the suite fails.
 const listLag = 10 * time.Second
 
 var start = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 
-// Run runs the suite. open gives an empty table for each test.
+// Run runs the suite. open returns an empty table for each test.
 func Run(t *testing.T, open func(t *testing.T) seckill.Items) {
 	tests := []struct {
 		name string
@@ -54,7 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) seckill.Items) {
 	}
 }
 
-// sample is a valid first version with every field set.
+// sample returns a valid first version with every field set.
 func sample(id string) seckill.Item {
 	return seckill.Item{
 		ID: id,
@@ -272,7 +272,7 @@ func testList(t *testing.T, items seckill.Items) {
 	}
 	listed(t, items, start.Add(-2*time.Hour), "1", "2", "3", "4")
 	listed(t, items, start.Add(-time.Hour), "2", "3", "4")
-	listed(t, items, start, "3", "4") // [Start, End): what ends at this instant is over
+	listed(t, items, start, "3", "4") // [Start, End): an item that ends at this instant is over
 	listed(t, items, start.Add(time.Hour))
 
 	longer := sample("1")
@@ -304,7 +304,7 @@ func testListEnded(t *testing.T, items seckill.Items) {
 		put(t, items, it)
 	}
 	want(start.Add(-time.Hour - time.Millisecond))
-	want(start, "2", "1") // what ends at this instant has ended
+	want(start, "2", "1") // an item that ends at this instant has ended
 	want(start.Add(time.Hour), "2", "1", "3")
 
 	erased := get(t, items, "1")

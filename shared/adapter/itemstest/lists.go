@@ -20,10 +20,10 @@ func publish(t *testing.T, items seckill.Items, l seckill.List) {
 	}
 }
 
-// wantPublished reads the list in each way.
+// wantPublished reads the list by each method.
 func wantPublished(t *testing.T, items seckill.Items, want seckill.List) {
 	t.Helper()
-	for range 20 { // each of several copies
+	for range 20 { // reads of each of several copies
 		got, err := items.ReadList(t.Context(), want.Version)
 		if d := diff(want, got); d != "" || err != nil {
 			t.Fatalf("ReadList(%d): error %v (-want +got):\n%s", want.Version, err, d)
@@ -100,7 +100,7 @@ func testConcurrentPublish(t *testing.T, items seckill.Items) {
 	wantPublished(t, items, won[0])
 }
 
-// testLongestList: as many items as there may be, with long titles that hardly repeat.
+// testLongestList publishes the largest number of items, with long titles that hardly compress.
 func testLongestList(t *testing.T, items seckill.Items) {
 	l := seckill.List{Version: 1}
 	for n := range seckill.MaxItems {

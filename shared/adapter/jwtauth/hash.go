@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	hashUse   = "refusal log" // no token's text: that has dots and no blank
-	hashBytes = 8             // of a hash that are shown: a million texts have a million hashes
+	hashUse   = "refusal log" // differs from any token's signed text, which has dots and no blank
+	hashBytes = 8             // bytes of the hash that are shown: a million texts still have distinct hashes
 )
 
-// Hash returns 16 hexadecimal digits for a text, by HMAC-SHA-256 under a key that is derived from the secret of tokens:
-// the same text has the same hash as long as that secret stays. Who has no secret can neither compute it nor try texts.
+// Hash returns 16 hexadecimal digits for a text: HMAC-SHA-256 with a key derived from the token secret. Equal texts
+// have equal hashes as long as the secret stays. Without the secret nobody can compute a hash or find its text by
+// trying.
 func (v *Verifier) Hash(text string) string {
 	return hex.EncodeToString(keyed(v.hashKey, text)[:hashBytes])
 }
 
-// hashKey is of the current secret; without one, of the kid that sorts last, which by their names (2026, 2027) is the
-// newest.
+// hashKey derives the key from the current secret; without one, from the kid that sorts last, which with names like
+// 2026, 2027 is the newest.
 func hashKey(keys Keys) []byte {
 	secret := keys.Current
 	if secret == "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHash: a value computed by hand, and the secret that it depends on.
+// TestHash compares with a value computed by other means, and checks that the hash depends on the secret.
 func TestHash(t *testing.T) {
 	hmacOf := func(key []byte, text string) []byte {
 		mac := hmac.New(sha256.New, key)

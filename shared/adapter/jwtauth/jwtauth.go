@@ -1,5 +1,5 @@
-// Package jwtauth reads bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the user
-// id it stands for, or invalid_token. It keeps no state between calls and touches nothing but its clock.
+// Package jwtauth verifies bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the
+// user id in it, or invalid_token. It keeps no state between calls and touches only its clock.
 package jwtauth
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// MaxToken bounds a token in bytes: ours have some 150; a longer text is refused before any work is spent on it.
+// MaxToken is the largest token in bytes: ours have some 150; longer ones are refused before any work.
 const MaxToken = 4 << 10
 
-// accessToken is the sub claim of a token that may buy; refresh tokens carry another one.
+// accessToken is the sub claim of a token that permits buying; refresh tokens have another one.
 const accessToken = "1"
 
-// Keys are the secrets that tokens may be signed with. To rotate: add the new secret under a new kid, let the issuer
-// use it, and drop the old kid once its last token has expired.
+// Keys are the secrets that may have signed a token. To rotate: add the new secret under a new kid, switch the issuer
+// to it, and remove the old kid after its last token has expired.
 type Keys struct {
 	Current string            // the secret for tokens without a kid; "" refuses them
 	ByKid   map[string]string // secrets by the kid of a token's header
@@ -33,12 +33,12 @@ type Keys struct {
 type Verifier struct {
 	parser  *jwt.Parser
 	clock   seckill.Clock
-	current any // []byte, kept as an interface so that no call allocates one; nil without a current key
+	current any // []byte, stored as an interface so that no call allocates one; nil without a current key
 	byKid   map[string]any
-	hashKey []byte // of Hash
+	hashKey []byte // for Hash
 }
 
-// New makes a verifier. It refuses an empty key set and an empty secret, with which anyone could sign.
+// New returns a verifier. It refuses an empty key set and an empty secret, with which anyone could sign.
 func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 	v := &Verifier{clock: clock, byKid: make(map[string]any, len(keys.ByKid))}
 	if keys.Current != "" {
@@ -62,8 +62,8 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 	return v, nil
 }
 
-// User returns the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is a *seckill.Error with
-// CodeToken, whose Token names the rule that failed, and whose cause never holds the token.
+// User returns the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is an *seckill.Error with
+// CodeToken; its Token names the violated rule, and its cause never contains the token.
 func (v *Verifier) User(token string) (string, error) {
 	if len(token) > MaxToken {
 		return "", refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
@@ -78,7 +78,7 @@ func (v *Verifier) User(token string) (string, error) {
 	return string(c.User), nil
 }
 
-// unread says what was wrong with a token that the parser did not take; t is what it read of it.
+// unread returns why the parser refused a token; t is the part that it read.
 func unread(t *jwt.Token, err error) seckill.Reason {
 	switch {
 	case errors.Is(err, errUser):
@@ -93,7 +93,7 @@ func unread(t *jwt.Token, err error) seckill.Reason {
 	return seckill.TokenSignature
 }
 
-// key picks the key by the token's header, which is not verified yet.
+// key chooses the key by the token's header, which is not verified yet.
 func (v *Verifier) key(t *jwt.Token) (any, error) {
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -103,7 +103,7 @@ func (v *Verifier) key(t *jwt.Token) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// RFC 7515 section 4.1.11: a token with an extension that we do not implement must be refused.
+	// RFC 7515 section 4.1.11: a token with an unknown critical extension must be refused.
 	if _, ok := t.Header["crit"]; ok {
 		return nil, errCritical
 	}
@@ -130,8 +130,8 @@ func refuse(reason seckill.Reason, cause error) error {
 	return &seckill.Error{Code: seckill.CodeToken, Token: reason, Err: cause}
 }
 
-// claims are the claims that count; the rest of a token's payload is ignored. They are checked here and not by the
-// library, whose reading of times costs as much as the signature.
+// claims are the claims that matter; the rest of the payload is ignored. This package checks them itself, because the
+// library's parsing of times costs as much as the signature.
 type claims struct {
 	jwt.Claims `json:"-"` // never called: the parser is told to leave the claims alone
 
@@ -141,8 +141,8 @@ type claims struct {
 	NotBefore *float64 `json:"nbf"`
 }
 
-// UnmarshalJSON reads claims that stand there once each (RFC 7519 section 4): with two of a name, who issued the token
-// and who reads it could mean different users.
+// UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
+// of a token could see different users.
 func (c *claims) UnmarshalJSON(b []byte) error {
 	if err := once(b, "iss", "sub", "exp", "nbf"); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(c))
 }
 
-// validate says what is wrong with the claims at a time, without leeway.
+// validate returns what is wrong with the claims at a time, without leeway.
 func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {
@@ -171,8 +171,8 @@ func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 
 var errUser = errors.New("jwtauth: iss is not a user id")
 
-// userID is the iss claim: a user id as a JSON number or string. It is read as text, digit by digit: a float64 would
-// merge neighbouring ids above 2^53.
+// userID is the iss claim: a user id as a JSON number or string. It is decoded as text: a float64 would merge
+// neighbouring ids above 2^53.
 type userID string
 
 func (u *userID) UnmarshalJSON(b []byte) error {
@@ -189,7 +189,7 @@ func (u *userID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// validUser: decimal digits without a leading zero, so that one user has one spelling, and within 1..2^63-1.
+// validUser accepts decimal digits without a leading zero, so that a user has one spelling, within 1..2^63-1.
 func validUser(s string) bool {
 	if s == "" || s[0] < '1' || s[0] > '9' {
 		return false
@@ -198,8 +198,8 @@ func validUser(s string) bool {
 	return err == nil
 }
 
-// Sign makes an access token without a kid, for local runs and tests. The secret must not be empty and user must be a
-// user id as User gives it.
+// Sign makes an access token without a kid, for local runs and tests. The secret must not be empty, and user must be
+// a user id as User returns it.
 func Sign(secret, user string, expires time.Time) (string, error) {
 	if secret == "" {
 		return "", errors.New("jwtauth: empty secret")

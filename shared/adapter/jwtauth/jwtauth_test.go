@@ -38,7 +38,7 @@ func newVerifier(t testing.TB) *Verifier {
 	return v
 }
 
-// token signs header and payload by hand, so that the tests do not lean on the library under the verifier.
+// token signs header and payload without the library that the verifier uses.
 func token(header, payload, key string, h func() hash.Hash) string {
 	text := encode(header) + "." + encode(payload)
 	mac := hmac.New(h, []byte(key))
@@ -82,8 +82,8 @@ func TestUserAccepts(t *testing.T) {
 	}
 }
 
-// twice are tokens that two readers can understand differently: a claim is there twice, or in another
-// spelling, which encoding/json takes for it.
+// twice returns tokens that two readers can understand differently: a claim occurs twice, or once more in another
+// spelling, which encoding/json treats as equal.
 func twice() map[string]string {
 	end := now.Unix() + 1
 	tokens := map[string]string{}
@@ -115,7 +115,7 @@ func TestUserRefusesWhatCanBeReadTwice(t *testing.T) {
 			t.Errorf("%s: User(%s) = %q, %v; want invalid_token", name, token, got, err)
 		}
 	}
-	// What does not count may be there as often as it likes, and names within a claim are the claim's.
+	// Irrelevant names may repeat, and names inside a claim belong to the claim.
 	text := hs256(`{"alg":"HS256","typ":"JWT","x":1,"x":2}`,
 		fmt.Sprintf(`{"n":1,"n":{"iss":2,"sub":[{"exp":3}]},"iss" : 7 , "sub":"1","exp":%d,"issuer":"{\"iss\":1}"}`,
 			now.Unix()+1), secret)
@@ -124,7 +124,7 @@ func TestUserRefusesWhatCanBeReadTwice(t *testing.T) {
 	}
 }
 
-// FuzzUser: a token that is taken has each name that counts once, by a reader of its own.
+// FuzzUser checks that an accepted token has each relevant name once, by an independent parser.
 func FuzzUser(f *testing.F) {
 	v := newVerifier(f)
 	for _, token := range twice() {

@@ -9,12 +9,11 @@ import (
 
 var errTwice = errors.New("jwtauth: there twice, or in other letters")
 
-// once refuses an object in which one of the names stands twice, or in other letters ("ISS", which encoding/json takes
-// for "iss"): two readers could take it for two users. b is valid JSON. What is within a member's value is the member's
-// own.
+// once refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
+// "iss"): two readers could see two users. b is valid JSON. Nested objects do not count.
 func once(b []byte, names ...string) error {
 	var seen uint
-	depth, key := 0, false // key: a string that begins here is a name
+	depth, key := 0, false // key: the next string at this depth is a name
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '{', '[':

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// CheckKey refuses a key that the table cannot have.
+// CheckKey returns an error for a key that the table cannot have.
 func (t *Table) CheckKey(k Key) error {
 	switch {
 	case k.PK == "" || len(k.PK) > MaxPK:
@@ -18,8 +18,8 @@ func (t *Table) CheckKey(k Key) error {
 	return nil
 }
 
-// CheckWrite refuses writes that are invalid for every row: by key or shape, and an update that names a key
-// or one attribute twice. Every driver calls it, so that all refuse the same.
+// CheckWrite returns an error for a write that no row allows: a wrong key or shape, or an update that names a key or
+// the same attribute twice. Every driver calls it, so that all refuse the same writes.
 func (t *Table) CheckWrite(w *Write) error {
 	if err := t.CheckKey(w.Key); err != nil {
 		return err
@@ -63,7 +63,7 @@ func validCond(c Cond) bool {
 	return false
 }
 
-// updated lists the attributes that an update names, one named twice as often.
+// updated lists the attributes that an update names, with repetitions.
 func updated(w *Write) []string {
 	n := len(w.Set) + len(w.Add) + len(w.AddSet) + len(w.DelSet) + len(w.Append) + len(w.Remove)
 	if n == 0 {

@@ -20,7 +20,7 @@ import (
 // tableRow matches a row of a Markdown table.
 var tableRow = regexp.MustCompile(`(?m)^\| *(.*?) *\|$`)
 
-// dataTable returns the cells below the head of the first table after a heading of docs/DATA.md.
+// dataTable returns the cells of the first table after a heading of docs/DATA.md, without its header.
 func dataTable(t *testing.T, heading string) [][]string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/DATA.md")
@@ -48,7 +48,7 @@ func dataTable(t *testing.T, heading string) [][]string {
 
 var update = flag.Bool("update", false, "write keys and indexes in docs/DATA.md")
 
-// TestDataPageListsTheSchema holds keys and indexes in docs/DATA.md to ledger.Schema; -update writes them.
+// TestDataPageListsTheSchema compares keys and indexes in docs/DATA.md with ledger.Schema; -update writes them.
 func TestDataPageListsTheSchema(t *testing.T) {
 	keys := "| table | partition key | sort key |\n|---|---|---|\n"
 	indexes := "| index | table | partition key | sort key | carries |\n|---|---|---|---|---|\n"
@@ -66,7 +66,7 @@ func TestDataPageListsTheSchema(t *testing.T) {
 	holdBlock(t, "indexes", indexes)
 }
 
-// holdBlock holds a block of docs/DATA.md to want.
+// holdBlock compares a block of docs/DATA.md with want.
 func holdBlock(t *testing.T, name, want string) {
 	t.Helper()
 	const file = "../../../docs/DATA.md"
@@ -133,7 +133,7 @@ func typeName(v any) string {
 	return "?"
 }
 
-// reading are the methods of seckill.Ledger that write nothing.
+// reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"DueOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn",
 	"Quota", "Quotas", "Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Units"}
 

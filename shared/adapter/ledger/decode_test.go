@@ -116,7 +116,7 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 	text := rapid.StringN(0, 40, -1)
 	id := rapid.StringMatching(`o[a-z2-7]{26}([a-z2-7]{5})?`)
 	at := rapid.Custom(func(t *rapid.T) time.Time {
-		return time.UnixMilli(rapid.Int64Range(1, 253402300799999).Draw(t, "ms")).UTC() // to the end of year 9999
+		return time.UnixMilli(rapid.Int64Range(1, 253402300799999).Draw(t, "ms")).UTC() // until the end of year 9999
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		units := rapid.SliceOfNDistinct(rapid.IntRange(1, seckill.MaxStock), 1, seckill.MaxCount, rapid.ID[int]).Draw(t,

@@ -10,10 +10,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the schema version of every row, in its attribute v. A row with another one is an error, not guessed at.
+// Version is the schema version of every row, in its attribute v. Another version is an error.
 const Version int64 = 1
 
-// historyTime has milliseconds, the precision of every time in the ledger.
+// historyTime has milliseconds, the resolution of every time in the ledger.
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
 
 func orderKey(id string) Key          { return Key{Table: TableOrders, PK: id} }
@@ -24,37 +24,37 @@ func returnKey(order string) Key      { return Key{TableReturns, shardKey(orderS
 func bucketKey(item string, bucket int) string { return item + "#" + strconv.Itoa(bucket) }
 
 func unitKey(o *seckill.Order, unit int) Key {
-	return Key{TableUnits, bucketKey(o.Item, unit%o.Buckets), padded(int64(unit), 7)} // 7 digits: MaxStock
+	return Key{TableUnits, bucketKey(o.Item, unit%o.Buckets), padded(int64(unit), 7)} // 7 digits suffice for MaxStock
 }
 
-// orderShard spreads what a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders, due
-// refunds and the orders of an item share it.
+// orderShard spreads the rows that a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders,
+// due refunds and an item's orders share it.
 func orderShard(order string) int {
 	h := fnv.New32a()
 	h.Write([]byte(order))
 	return int(h.Sum32() % seckill.ReturnShards)
 }
 
-// itemShards is over how many partitions the index of an item's orders is spread: all orders of a sale in one
-// partition would cap it at 1,000 writes a second.
+// itemShards is the number of partitions of the index of an item's orders: a single partition would cap a sale at
+// 1,000 writes a second.
 const itemShards = seckill.ReturnShards
 
-// One shard function serves all: this does not compile when their numbers differ.
+// One shard function serves all: if the numbers differ, this line does not compile.
 var _ [0]struct{} = [seckill.ReturnShards - seckill.DueShards]struct{}{}
 
 func shardKey(shard int) string { return padded(int64(shard), 2) }
 
 func itemShardKey(item string, shard int) string { return item + "#" + shardKey(shard) }
 
-// timeKey writes a time so that text order is time order: Unix milliseconds, 15 digits.
+// timeKey formats a time so that string order is time order: Unix milliseconds, 15 digits.
 func timeKey(t time.Time) string { return padded(t.UnixMilli(), 15) }
 
-// dayKey is the partition of a payment in an index by day: a Day, and the order's shard.
+// dayKey returns the partition of a payment in an index by day: a Day and the order's shard.
 func dayKey(t time.Time, order string) string { return dayShardKey(seckill.Day(t), orderShard(order)) }
 
 func dayShardKey(day string, shard int) string { return day + "#" + shardKey(shard) }
 
-// padded writes n ≥ 0 with leading zeros, so that text order is the order of numbers.
+// padded formats n ≥ 0 with leading zeros, so that string order is numeric order.
 func padded(n int64, digits int) string {
 	s := strconv.FormatInt(n, 10)
 	if len(s) >= digits {
@@ -63,7 +63,7 @@ func padded(n int64, digits int) string {
 	return "000000000000000"[:digits-len(s)] + s
 }
 
-// quotaEntry is an order's member of the quota row's set.
+// quotaEntry returns an order's entry in the quota row's set.
 func quotaEntry(order string, count int) string { return order + ":" + strconv.Itoa(count) }
 
 func encodeUnits(units []int) string {
@@ -100,7 +100,7 @@ func encodeOrder(o *seckill.Order) Row {
 	for i, c := range o.History {
 		history[i] = encodeChange(c)
 	}
-	row := make(Row, 24) // all attributes and the key: it never grows
+	row := make(Row, 24) // room for all attributes and the key, so that it never grows
 	row["v"] = Version
 	row["item"] = o.Item
 	row["user"] = o.User
@@ -117,7 +117,9 @@ func encodeOrder(o *seckill.Order) Row {
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		return row // without an address: no list by user has it, by which it could be erased, and nothing is sent
+		// no address, because nothing is shipped, and no list by user has this row, through which
+		// the address could be erased
+		return row
 	}
 	row["address"] = o.Address
 	row["units"] = encodeUnits(o.Units)
@@ -145,7 +147,7 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	case erased:
 		o.Erased = d.time("erased")
 	case o.State != seckill.Rejected:
-		d.text("address") // which has to be there
+		d.text("address") // the attribute must exist
 	}
 	if d.err == nil && o.State.Info().State == "" {
 		d.fail("state", "a known state")
@@ -163,7 +165,7 @@ func encodePayment(p *seckill.Payment) Row {
 	return row
 }
 
-// refusedShard is the partition of the refunds that wait for a person.
+// refusedShard is the partition of the refunds that wait for an operator.
 const refusedShard = "refused"
 
 func decodePayment(row Row) (seckill.Payment, error) {
@@ -225,7 +227,7 @@ func decodeQuota(row Row) (seckill.Quota, error) {
 	return q, d.err
 }
 
-// decoder reads a row's attributes and keeps the first error.
+// decoder decodes a row's attributes and keeps the first error.
 type decoder struct {
 	table string
 	row   Row
@@ -240,7 +242,7 @@ func decode(table string, row Row) *decoder {
 	return d
 }
 
-// unreadable keeps a *seckill.Unreadable, which names the row.
+// unreadable keeps a *seckill.Unreadable that names the row.
 func (d *decoder) unreadable(format string, a ...any) {
 	u := &seckill.Unreadable{Table: d.table, Why: fmt.Sprintf(format, a...)}
 	for _, t := range Schema {
@@ -252,7 +254,7 @@ func (d *decoder) unreadable(format string, a ...any) {
 	d.err = u
 }
 
-// fail describes an error without the value, which may be an address.
+// fail keeps an error without the value, which may be a delivery address.
 func (d *decoder) fail(attr, want string) {
 	if d.err == nil {
 		d.unreadable(": attribute %s is not %s", attr, want)
@@ -284,7 +286,7 @@ func (d *decoder) number(attr string) int64 {
 
 func (d *decoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
 
-// sortable reads a time as timeKey writes it.
+// sortable decodes a time that timeKey encoded.
 func (d *decoder) sortable(attr string) time.Time {
 	ms, err := strconv.ParseInt(d.text(attr), 10, 64)
 	if err != nil {

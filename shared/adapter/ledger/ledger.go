@@ -10,15 +10,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is seckill.Ledger over Rows. It keeps nothing itself.
+// Ledger is seckill.Ledger on Rows. It caches nothing.
 type Ledger struct{ rows Rows }
 
 var _ seckill.Ledger = (*Ledger)(nil)
 
-// New makes a ledger of rows.
+// New returns a ledger on rows.
 func New(rows Rows) *Ledger { return &Ledger{rows: rows} }
 
-// transact carries writes out. canceled is not nil when a condition did not hold; err is a fault.
+// transact executes writes. canceled is not nil if a condition did not hold; err is a fault.
 func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Canceled, err error) {
 	err = l.rows.Transact(ctx, writes)
 	if errors.As(err, &canceled) {
@@ -27,16 +27,16 @@ func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Cancel
 	return nil, err
 }
 
-// begin is the history's first entry when the caller gives none.
+// begin adds the history's first entry if the caller gave none.
 func begin(o *seckill.Order, cause string) {
 	if len(o.History) == 0 {
 		o.History = []seckill.Change{{State: o.State, At: o.Placed, Cause: cause}}
 	}
 }
 
-// Place implements seckill.Ledger in Count+2 writes. It sets the state to pending_payment, and an empty o.History gets
-// its first entry. An order whose numbers are not exactly Count, or that has no price, buckets or times, is a
-// programming error and comes back as a plain one. It gives up after seckill.PlaceTimeout.
+// Place implements seckill.Ledger in Count+2 writes. It sets the state to pending_payment and adds a first entry to
+// an empty o.History. An order whose number of units is not Count, or that lacks a price, buckets or times, is a
+// programming error and returns an error that callers treat as a fault. It gives up after seckill.PlaceTimeout.
 func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	o.State, o.CloseTo, o.Reason = seckill.PendingPayment, "", ""
 	begin(&o, "placed")
@@ -50,7 +50,8 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 			Set:    Row{"v": Version, "newest": o.ID},
 			Add:    map[string]int64{"units": int64(o.Count)},
 			AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
-			// A count above the limit makes the bound negative: the transaction refuses it, after the order row.
+			// If the count exceeds the limit, the bound is negative, and the transaction refuses it after the order
+			// row's own condition.
 			If: []Cond{AtMost("units", int64(limit-o.Count))}})
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
@@ -101,7 +102,8 @@ func checkPlace(o *seckill.Order) error {
 	return checkOrder(o)
 }
 
-// checkOrder refuses what no row may lack: a row without its times is out of order in every index.
+// checkOrder returns an error if a required field is missing: a row without its times would be out of order in every
+// index.
 func checkOrder(o *seckill.Order) error {
 	if o.Created.UnixMilli() <= 0 || o.Placed.UnixMilli() <= 0 {
 		return fmt.Errorf("created %s, placed %s", o.Created, o.Placed)
@@ -109,8 +111,8 @@ func checkOrder(o *seckill.Order) error {
 	return nil
 }
 
-// Reject implements seckill.Ledger in two writes: the row, and the quota's newest order, by which its shopper finds
-// it. o.Units and o.PayBy are ignored.
+// Reject implements seckill.Ledger in two writes: the row, and the newest order in the quota, by which the shopper
+// finds it. o.Units and o.PayBy are ignored.
 func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	o.State = seckill.Rejected
 	begin(&o, string(o.Reason))
@@ -130,11 +132,11 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	return nil
 }
 
-// closes reports whether a closing order may end in this state, its units given back.
+// closes reports whether a closing order may end in this state with its units given back.
 func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
 
-// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the quota's count of
-// cancels. An unknown order is ErrStateChanged, too. to is expired or cancelled; another one is a programming error.
+// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the count of cancels in
+// the quota. ErrStateChanged also for an unknown order. to is expired or cancelled; any other is a programming error.
 func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time,
 	cause string) error {
 	if !closes(to) {
@@ -156,7 +158,7 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 	return changed(c, err, "begin closing", o.ID)
 }
 
-// Reschedule implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+// Reschedule implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set: Row{"due_at": timeKey(due)},
@@ -165,7 +167,7 @@ func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error
 	return changed(c, err, "reschedule", id)
 }
 
-// RescheduleNow implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+// RescheduleNow implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"due_at": timeKey(at)},
@@ -175,7 +177,7 @@ func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cau
 	return changed(c, err, "reschedule now", id)
 }
 
-// EraseAddress implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+// EraseAddress implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
@@ -185,7 +187,7 @@ func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.Stat
 	return changed(c, err, "erase the address of", id)
 }
 
-// changed names the outcome of a change of one order row.
+// changed translates the outcome of a change of one order row.
 func changed(c *Canceled, err error, doing, id string) error {
 	if err != nil {
 		return fmt.Errorf("ledger: %s %s: %w", doing, id, err)
@@ -200,9 +202,9 @@ func appendChange(to seckill.State, at time.Time, cause string) map[string][]str
 	return map[string][]string{"history": {encodeChange(seckill.Change{State: to, At: at, Cause: cause})}}
 }
 
-// GiveBack implements seckill.Ledger in Count+3 writes. o is the order as read: when its row is not in closing, or has
-// another close_to or other units, that is ErrStateChanged. A unit row or quota entry that is not this order's breaks
-// an invariant (I3): a plain error, and nothing is written.
+// GiveBack implements seckill.Ledger in Count+3 writes. o is the order as read: ErrStateChanged if its row is not in
+// closing, or has another close_to or other units. A unit row or quota entry that is not this order's violates an
+// invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
 	if !closes(o.CloseTo) || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units),
@@ -228,7 +230,7 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 	}
 }
 
-// release are the writes that give an order's units back: the quota first, then the return row and the unit rows.
+// release returns the writes that give an order's units back: first the quota, then the return row and the unit rows.
 func release(o *seckill.Order) []Write {
 	entry := quotaEntry(o.ID, len(o.Units))
 	writes := make([]Write, 0, len(o.Units)+2)
@@ -237,7 +239,7 @@ func release(o *seckill.Order) []Write {
 			Add:    map[string]int64{"units": -int64(len(o.Units))},
 			DelSet: map[string]Set{"orders": {entry}},
 			If:     []Cond{Has("orders", entry)}},
-		// An order gives back once, so there is no row to meet; a condition could only keep units from coming back.
+		// An order gives back once, so no return row exists; a condition could only block the return.
 		Write{Key: returnKey(o.ID), Op: OpPut,
 			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
 	for _, n := range o.Units {
@@ -246,7 +248,7 @@ func release(o *seckill.Order) []Write {
 	return writes
 }
 
-// released names the conditions of release that failed; the first is the transaction's.
+// released translates the failed conditions of release; first is the index of its first write.
 func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 	if c.failed(first) {
 		return fmt.Errorf("ledger: %s %s: the quota of user %s does not list it: %w", doing, o.ID, o.User, c)
@@ -254,8 +256,8 @@ func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 	return fmt.Errorf("ledger: %s %s: a unit of %v is not its own: %w", doing, o.ID, o.Units, c)
 }
 
-// RecordPayment implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything
-// else is a programming error. An order that has no row is ErrNoOrder.
+// RecordPayment implements seckill.Ledger in two writes. to is from, or the state that State.OnMoney returns for it;
+// anything else is a programming error. ErrNoOrder if the order has no row.
 func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
 	if after, _ := from.OnMoney(); to != from && to != after {
 		return fmt.Errorf("ledger: record payment %s: money does not move an order from %s to %s", p.Order, from, to)
@@ -288,8 +290,8 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 	}
 }
 
-// DeleteReturn implements seckill.Ledger in one write. A row with other units stays, which is no error either: the
-// next sweep takes it.
+// DeleteReturn implements seckill.Ledger in one write. A row with other units stays without an error: the next sweep
+// handles it.
 func (l *Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
 	_, err := l.transact(ctx, []Write{{Key: returnKey(r.Order), Op: OpDelete,
 		If: []Cond{Eq("units", encodeUnits(r.Units))}}})

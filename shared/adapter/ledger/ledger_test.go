@@ -29,7 +29,7 @@ func order(id string, units ...int) seckill.Order {
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 }
 
-// counter counts the calls that reach rows.
+// counter counts the calls of rows.
 type counter struct {
 	ledger.Rows
 	calls []string
@@ -61,7 +61,7 @@ func (c *counter) Index(ctx context.Context, index, pk, after string, limit int,
 	return c.Rows.Index(ctx, index, pk, after, limit, desc)
 }
 
-// lifeSteps calls every method of the port once, each with success.
+// lifeSteps calls every method of the port once, successfully.
 var lifeSteps = []struct {
 	name string
 	call string
@@ -149,8 +149,8 @@ var lifeSteps = []struct {
 	}},
 }
 
-// written is a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid with a
-// second trade owed back, c was rejected.
+// written returns a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid
+// with a second trade to be refunded, c was rejected.
 func written(t *testing.T) (*ledger.Ledger, *memory.Rows) {
 	t.Helper()
 	rows := newRows()
@@ -183,7 +183,7 @@ func TestEachMethodIsOneCallOnRowsOrOneForEachShard(t *testing.T) {
 	}
 }
 
-// broken answers every call with a fault, after the caller's deadline when it has one.
+// broken fails every call, after the caller's deadline if it has one.
 type broken struct{ ledger.Rows }
 
 var errFault = errors.New("rows out of reach")

@@ -9,11 +9,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// attrExpires is when DynamoDB may delete a notification's row, in seconds: the one time that is not in milliseconds,
+// attrExpires is when DynamoDB may delete a notification's row, in seconds: the only time not in milliseconds,
 // because DynamoDB reads it.
 const attrExpires = "expires"
 
-// KeepNotification implements seckill.Ledger in one write. One that is kept already stays as it came first.
+// KeepNotification implements seckill.Ledger in one write. A stored notification stays as it first arrived.
 func (l *Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
 	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(),
 		"outcome": n.Outcome, "raw": n.Raw}
@@ -109,7 +109,7 @@ func decodeReconciliation(row Row) (seckill.Reconciliation, error) {
 	return r, d.err
 }
 
-// differenceRow is a difference as a row has it: amounts are fen, as everywhere in the ledger.
+// differenceRow is a stored difference: amounts are fen, as everywhere in the ledger.
 type differenceRow struct {
 	Kind     seckill.DifferenceKind `json:"kind"`
 	Order    string                 `json:"order"`

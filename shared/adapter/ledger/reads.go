@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// pageRows is how many rows one query of a whole partition asks for.
+// pageRows is the number of rows that one query of a whole partition asks for.
 const pageRows = 1000
 
 // Order implements seckill.Ledger.
@@ -37,7 +37,7 @@ func (l *Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, e
 	return decodeQuota(row)
 }
 
-// Quotas implements seckill.Ledger. More than MaxQuotas users, or one twice, is a programming error.
+// Quotas implements seckill.Ledger. More than MaxQuotas users, or a repeated one, is a programming error.
 func (l *Ledger) Quotas(ctx context.Context, item string, users []string) (map[string]seckill.Quota, error) {
 	quotas := make(map[string]seckill.Quota, len(users))
 	if len(users) == 0 {
@@ -91,7 +91,7 @@ func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int
 	return page(rows, next, decodeReturn), nil
 }
 
-// Units implements seckill.Ledger, ascending by number.
+// Units implements seckill.Ledger, ascending by unit.
 func (l *Ledger) Units(ctx context.Context, item string, bucket int) ([]seckill.UnitRow, error) {
 	rows, err := l.partition(ctx, TableUnits, bucketKey(item, bucket), "unit")
 	if err != nil {
@@ -125,8 +125,8 @@ func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, er
 	}
 }
 
-// DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds what is overdue
-// however long no sweep ran.
+// DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds the overdue
+// orders however long no sweep ran.
 func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[string], error) {
 	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), after, limit, false)
@@ -135,7 +135,7 @@ func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after 
 	}
 	rows, next = dueBy(rows, next, "due_at", now)
 	return page(rows, next, func(row Row) (string, error) {
-		id, _ := row["id"].(string) // a key: always a text
+		id, _ := row["id"].(string) // a key is always a string
 		return id, nil
 	}), nil
 }
@@ -151,7 +151,7 @@ func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after
 	return page(rows, next, decodePayment), nil
 }
 
-// dueBy cuts a page of rows that ascend by when they are due where the first is due later than now.
+// dueBy cuts a page of rows sorted by due time before the first one due after now.
 func dueBy(rows []Row, next, attr string, now time.Time) ([]Row, string) {
 	for i, row := range rows {
 		if due, _ := row[attr].(string); due > timeKey(now) {
@@ -175,8 +175,8 @@ func (l *Ledger) OrdersByUser(ctx context.Context, user, after string, limit int
 	return l.orders(ctx, IndexOrdersByUser, user, after, limit, true)
 }
 
-// OrdersByItem implements seckill.Ledger, shard by shard and oldest first in each. A page is full unless it is the
-// last, so it may take as many reads as there are shards.
+// OrdersByItem implements seckill.Ledger, shard by shard and oldest first in each. Every page except the last is
+// full, so one page may take as many reads as there are shards.
 func (l *Ledger) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
 	all, next, err := shards(after, limit, func(shard int, after string, limit int) ([]seckill.Order, string, error) {
 		page, err := l.orders(ctx, IndexOrdersByItem, itemShardKey(item, shard), after, limit, false)
@@ -209,7 +209,7 @@ func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit
 	return page(rows, next, decodePayment), nil
 }
 
-// shards reads a page of a listing that is spread over shards. It is full unless it is the last.
+// shards reads a page of a listing that is spread over shards. Every page except the last is full.
 func shards[T any](cursor string, limit int, read func(shard int, after string, limit int) ([]T, string,
 	error)) (all []T, next string, err error) {
 	shard, after, err := decodeShardCursor(cursor)
@@ -232,7 +232,7 @@ func shards[T any](cursor string, limit int, read func(shard int, after string, 
 	return all, "", nil
 }
 
-// encodeShardCursor encodes where a listing continues: the shard, and a position in it, "" for its beginning.
+// encodeShardCursor encodes where a listing continues: the shard and a position in it, "" for its beginning.
 func encodeShardCursor(shard int, after string) string { return shardKey(shard) + "." + after }
 
 func decodeShardCursor(s string) (shard int, after string, err error) {
@@ -257,7 +257,7 @@ func (l *Ledger) orders(ctx context.Context, index, pk, after string, limit int,
 	return seckill.OrderPage{Orders: orders, Next: next}, err
 }
 
-// page decodes a page of a sweep or listing, in which one row that cannot be read hides no other.
+// page decodes a page of a sweep or listing; an unreadable row does not hide the others.
 func page[T any](rows []Row, next string, decode func(Row) (T, error)) seckill.Page[T] {
 	out := seckill.Page[T]{Next: next}
 	for _, row := range rows {
@@ -270,7 +270,7 @@ func page[T any](rows []Row, next string, decode func(Row) (T, error)) seckill.P
 	return out
 }
 
-// decodeAll decodes rows that are checked together: one that cannot be read fails the read.
+// decodeAll decodes rows that are checked together: one unreadable row fails the read.
 func decodeAll[T any](rows []Row, decode func(Row) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {

@@ -8,9 +8,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// StartRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its
-// state or has other units, or the payment is not captured, that is ErrStateChanged. A unit row or quota entry that is
-// not this order's breaks an invariant (I3): a plain error, and nothing is written.
+// StartRefund implements seckill.Ledger in two writes, with restock in Count+4. ErrStateChanged if the order's row is
+// not in its state or has other units, or if the payment is not captured. A unit row or quota entry that is not this
+// order's violates an invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
 	cause string) error {
 	if o.State == seckill.RefundOwed || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
@@ -44,8 +44,8 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 	}
 }
 
-// Refunded implements seckill.Ledger in two or three writes. to is from, or refunded from refund_due; anything else is
-// a programming error.
+// Refunded implements seckill.Ledger in two or three writes. to is from, or refunded if from is refund_due; anything
+// else is a programming error.
 func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time,
 	cause string) error {
 	if to != from && (from != seckill.RefundOwed || to != seckill.Refunded) || to != from && besides != "" ||
@@ -63,8 +63,8 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 		Remove: []string{"refund_shard", "refund_at", "refused"},
 		If:     due}, order}
 	if besides != "" {
-		// Two refunds of one order that end at the same time: whichever comes second finds this changed, and the order
-		// at its end.
+		// If two refunds of one order end at the same time, the second finds this condition violated, and the order
+		// in its final state.
 		writes = append(writes, Write{Key: paymentKey(p.Order, besides), Op: OpCheck, If: due})
 	}
 	c, err := l.transact(ctx, writes)
@@ -85,7 +85,7 @@ func (l *Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state secki
 	return changed(c, err, "retry the refund of", p.Order)
 }
 
-// DeferRefund implements seckill.Ledger in one write. An unknown payment is ErrStateChanged, too.
+// DeferRefund implements seckill.Ledger in one write. ErrStateChanged also for an unknown payment.
 func (l *Ledger) DeferRefund(ctx context.Context, p seckill.Payment, due time.Time, refused string) error {
 	w := Write{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 		Set: Row{"refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(due)},

@@ -22,20 +22,21 @@ const (
 type Table struct {
 	Name    string
 	PK      string
-	SK      string // "": one row in each partition
+	SK      string // "": one row per partition
 	Indexes []Index
-	// attribute after whose time, Unix seconds, DynamoDB deletes a row; "": rows stay. Other drivers keep them
+	// attribute with the time, in Unix seconds, after which DynamoDB deletes a row; "": rows stay. Other drivers
+	// ignore it
 	TTL string
 }
 
-// Index declares an index: only rows that have both its key attributes (strings) are in it.
+// Index declares an index: it has only rows with both its key attributes (strings).
 type Index struct {
 	Name     string
 	PK, SK   string
-	KeysOnly bool // its rows carry the keys of table and index only, else every attribute
+	KeysOnly bool // its rows have only the keys of table and index; otherwise every attribute
 }
 
-// Schema declares every table and index of the ledger. docs/DATA.md describes them; a test holds the two together.
+// Schema declares every table and index of the ledger. A test compares docs/DATA.md with it.
 var Schema = []Table{
 	{Name: TableUnits, PK: "bucket", SK: "unit"},
 	{Name: TableOrders, PK: "id", Indexes: []Index{

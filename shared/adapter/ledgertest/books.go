@@ -115,7 +115,7 @@ var bookCases = []testCase{
 	}},
 }
 
-// erasures: an address goes, and nothing else.
+// erasures checks that an address is erased and nothing else changes.
 var erasures = []testCase{
 	{"an erased address is gone from the order and every list of it, and nothing else is", func(s *suite) {
 		o := s.closing(s.placed("1", "7", 1, 2), seckill.Expired)
@@ -161,7 +161,7 @@ var erasures = []testCase{
 		}},
 }
 
-// trades reads a listing of payments page by page and returns their trades in order.
+// trades reads a listing of payments page by page and returns their trade numbers in order.
 func (s *suite) trades(limit int, read func(after string) (seckill.Page[seckill.Payment], error)) (nos []string) {
 	s.Helper()
 	for after := ""; ; {

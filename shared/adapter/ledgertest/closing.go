@@ -231,7 +231,7 @@ var closingCases = []testCase{
 	}},
 }
 
-// unitKey is where docs/DATA.md says that a unit's row lies.
+// unitKey returns the key of a unit's row according to docs/DATA.md.
 func unitKey(o seckill.Order, unit int) ledger.Key {
 	return ledger.Key{Table: ledger.TableUnits, PK: fmt.Sprintf("%s#%d", o.Item, unit%o.Buckets),
 		SK: fmt.Sprintf("%07d", unit)}

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The random histories are small worlds, so that everything collides with everything.
+// The random histories use few ids, so that everything collides with everything.
 const (
 	modelUnits = 6
 	modelLimit = 3
@@ -27,7 +27,7 @@ var historyCases = []testCase{
 			sale++
 			m := &model{s: s, item: fmt.Sprint(sale), units: map[int]string{}, orders: map[string]seckill.Order{},
 				returned: map[string][]int{}, trades: map[string]bool{}, cancels: map[string]int{}}
-			m.reject(t) // so that there is an order for every step to act on
+			m.reject(t) // so that every step has an order to act on
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "reject": m.reject, "begin closing": m.beginClosing, "give back": m.giveBack,
 				"record payment": m.recordPayment, "reschedule": m.reschedule, "": m.check,
@@ -36,7 +36,7 @@ var historyCases = []testCase{
 	}},
 }
 
-// model is what the ledger should hold: the rules of docs/DATA.md in maps.
+// model is the expected content of the ledger: the rules of docs/DATA.md on maps.
 type model struct {
 	s        *suite
 	item     string
@@ -52,7 +52,7 @@ func (m *model) user(t *rapid.T) string {
 	return fmt.Sprint(rapid.IntRange(1, modelUsers).Draw(t, "user"))
 }
 
-// some draws an order of the world: two times of three one in the state that the step is for, if there is one.
+// some draws an order; two times in three one in the state that the step needs, if there is one.
 func (m *model) some(t *rapid.T, state seckill.State) seckill.Order {
 	ids := slices.DeleteFunc(slices.Clone(m.ids), func(id string) bool { return m.orders[id].State != state })
 	if len(ids) == 0 || rapid.IntRange(0, 2).Draw(t, "any order") == 0 {
@@ -70,7 +70,7 @@ func (m *model) held(user string) (units int) {
 	return units
 }
 
-// expect compares a step's outcome; done reports whether the model has to follow it.
+// expect compares a step's outcome; done reports whether the model must apply the step.
 func expect(t *rapid.T, got, want error) (done bool) {
 	var g, w *seckill.Collision
 	if errors.As(want, &w) {
@@ -116,7 +116,7 @@ func (m *model) write(o seckill.Order) {
 	m.orders[o.ID] = o
 }
 
-// change moves an order in the model.
+// change applies a state change to the model.
 func (m *model) change(o seckill.Order, to seckill.State, cause string) {
 	o.History = append(slices.Clone(o.History), seckill.Change{State: to, At: o.Due(), Cause: cause})
 	o.State, o.CloseTo = to, ""
@@ -216,7 +216,7 @@ func (m *model) reschedule(t *rapid.T) {
 	expect(t, m.s.Ledger.Reschedule(m.s.ctx, o.ID, o.Due()), want)
 }
 
-// check reads everything and holds it against the model, and the invariants against each other.
+// check reads everything and compares it with the model, and checks the invariants.
 func (m *model) check(t *rapid.T) {
 	rows := map[int]string{}
 	for _, r := range m.s.units(m.item) {

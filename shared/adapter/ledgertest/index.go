@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// dueIDs reads every shard's due orders.
+// dueIDs returns the due orders of all shards.
 func (s *suite) dueIDs(now time.Time) []string {
 	s.Helper()
 	s.CatchUp()
@@ -25,7 +25,7 @@ func (s *suite) dueIDs(now time.Time) []string {
 	return ids
 }
 
-// refunds reads every shard's due refunds.
+// refunds returns the due refunds of all shards.
 func (s *suite) refunds() []seckill.Payment {
 	s.Helper()
 	s.CatchUp()
@@ -39,7 +39,7 @@ func (s *suite) refunds() []seckill.Payment {
 	return all
 }
 
-// pages reads a listing to its end in pages of size; it fails on a page that is too long.
+// pages reads a listing to its end in pages of size; it fails if a page is too long.
 func (s *suite) pages(size int, read func(after string, limit int) (seckill.OrderPage, error)) []seckill.Order {
 	s.Helper()
 	var all []seckill.Order
@@ -224,7 +224,7 @@ var indexCases = []testCase{
 			payments = append(payments, p)
 			returns = append(returns, s.closed(s.placed("1", fmt.Sprint(i), i+11), seckill.Expired).ID)
 		}
-		var want []string // rows that cannot be read, before and between the others
+		var want []string // unreadable rows before and between the others
 		later := ledger.Version + 1
 		shards(func(shard int) {
 			for _, id := range []string{"bad", "o5bad", "zbad"} {
@@ -339,7 +339,7 @@ func ids(orders []seckill.Order) []string {
 	return out
 }
 
-// sweep reads a listing to its end, and the orders of its rows that cannot be read.
+// sweep reads a listing to its end, and returns also the orders of its unreadable rows.
 func sweep[T any](s *suite, limit int, read func(after string) (seckill.Page[T], error)) (rows []T,
 	unreadable []string) {
 	s.Helper()

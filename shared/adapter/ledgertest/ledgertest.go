@@ -1,7 +1,7 @@
-// Package ledgertest is the conformance suite of the ledger and of its rows: every driver of ledger.Rows runs it, so
-// that what the embedded one proves on a laptop holds for the real one too.
+// Package ledgertest is the conformance suite of the ledger and of its rows. Every driver of ledger.Rows runs it, so
+// what the embedded driver proves on a laptop holds for the real one, too.
 //
-// In: a driver's empty tables. It speaks to them through seckill.Ledger and ledger.Rows only, and waits for indexes
+// In: a driver's empty tables. It uses them only through seckill.Ledger and ledger.Rows, and waits for indexes
 // through Env.CatchUp.
 package ledgertest
 
@@ -22,13 +22,13 @@ import (
 type Env struct {
 	Ledger  seckill.Ledger
 	Rows    ledger.Rows
-	CatchUp func() // returns when the indexes have caught up with every write
+	CatchUp func() // returns after the indexes have caught up with every write
 }
 
-// buckets is over how many partitions the suite's orders spread their units: few, so that units share one.
+// buckets is the number of partitions for the units of the suite's orders: few, so that units share one.
 const buckets = 4
 
-// epoch is when the suite's orders are made: whole milliseconds, as everywhere.
+// epoch is when the suite's orders are created, in whole milliseconds like every time.
 var epoch = time.Date(2026, 7, 1, 12, 0, 0, 125e6, time.UTC)
 
 type testCase struct {
@@ -36,7 +36,7 @@ type testCase struct {
 	run  func(s *suite)
 }
 
-// suite is one test's tables, and whom and what it has to look at to see that nothing changed.
+// suite holds one test's tables, and the users, items and orders that it reads to check that nothing changed.
 type suite struct {
 	*testing.T
 	Env
@@ -51,7 +51,7 @@ func newSuite(t *testing.T, env Env) *suite {
 	return &suite{T: t, Env: env, ctx: context.Background(), items: map[string]bool{}, users: map[string]bool{}}
 }
 
-// order makes a new order's nouns; nothing is written.
+// order returns a new order without writing it.
 func (s *suite) order(item, user string, units ...int) seckill.Order {
 	s.made++
 	o := seckill.Order{
@@ -69,7 +69,7 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 	return o
 }
 
-// placed makes an order and places it.
+// placed creates and places an order.
 func (s *suite) placed(item, user string, units ...int) seckill.Order {
 	s.Helper()
 	o := s.order(item, user, units...)
@@ -77,7 +77,7 @@ func (s *suite) placed(item, user string, units ...int) seckill.Order {
 	return o
 }
 
-// rejected makes an order and rejects it.
+// rejected creates and rejects an order.
 func (s *suite) rejected(item, user string) seckill.Order {
 	s.Helper()
 	o := s.order(item, user)
@@ -88,14 +88,14 @@ func (s *suite) rejected(item, user string) seckill.Order {
 	return o
 }
 
-// closing brings a placed order into closing and reads it.
+// closing moves a placed order to closing and reads it.
 func (s *suite) closing(o seckill.Order, to seckill.State) seckill.Order {
 	s.Helper()
 	s.ok(s.Ledger.BeginClosing(s.ctx, o, to, o.Due(), "unpaid"))
 	return s.read(o.ID)
 }
 
-// closed brings a placed order to its end and reads it.
+// closed moves a placed order to its final state and reads it.
 func (s *suite) closed(o seckill.Order, to seckill.State) seckill.Order {
 	s.Helper()
 	s.ok(s.Ledger.GiveBack(s.ctx, s.closing(o, to), o.Due(), "trade closed"))
@@ -123,7 +123,7 @@ func (s *suite) same(what string, got, want any) {
 	}
 }
 
-// refused wants do to fail with an error that passes is, and nothing that can be read to change by it.
+// refused checks that do returns an error that satisfies is, and that no readable data change.
 func (s *suite) refused(what string, is func(error) bool, do func() error) {
 	s.Helper()
 	before := s.sale()
@@ -137,7 +137,7 @@ func isError(want error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, want) }
 }
 
-// isPlain wants an error that is none of the port's names: a caller may not take it for an answer.
+// isPlain reports whether err is none of the port's named errors, so that a caller treats it as a fault.
 func isPlain(err error) bool {
 	var collision *seckill.Collision
 	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrStateChanged, seckill.ErrNoOrder,
@@ -156,7 +156,7 @@ func isCollision(want seckill.Collision) func(error) bool {
 	}
 }
 
-// sale is all that consistent reads tell of the suite's items, users and orders.
+// sale holds all that consistent reads return for the suite's items, users and orders.
 type sale struct {
 	Orders   map[string]seckill.Order
 	Units    map[string][]seckill.UnitRow
@@ -212,7 +212,7 @@ func (s *suite) units(item string) []seckill.UnitRow {
 	return all
 }
 
-// together calls do from n goroutines and gives their errors.
+// together calls do concurrently n times and returns the errors.
 func together(n int, do func(i int) error) []error {
 	errs := make(chan error)
 	for i := range n {
@@ -225,7 +225,7 @@ func together(n int, do func(i int) error) []error {
 	return all
 }
 
-// count says how many errors pass each test, and fails on one that passes none.
+// count returns how many errors satisfy each test, and fails if one satisfies none.
 func (s *suite) count(errs []error, tests ...func(error) bool) []int {
 	s.Helper()
 	counts := make([]int, len(tests))

@@ -7,13 +7,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// payment is a trade of the whole amount, kept.
+// payment returns a captured trade of the whole amount.
 func payment(o seckill.Order, trade string) seckill.Payment {
 	return seckill.Payment{Order: o.ID, TradeNo: trade, Amount: o.Amount, State: seckill.Captured,
 		At: o.Created.Add(time.Minute), Cause: "notify"}
 }
 
-// late is a trade whose money has to go back.
+// late returns a trade whose money must be refunded.
 func late(o seckill.Order, trade string) seckill.Payment {
 	p := payment(o, trade)
 	p.State, p.Cause, p.Due = seckill.RefundDue, "query after close", p.At

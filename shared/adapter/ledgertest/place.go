@@ -240,7 +240,7 @@ var placeCases = []testCase{
 	}},
 }
 
-// upTo lists 1..n.
+// upTo returns 1..n.
 func upTo(n int) []int {
 	units := make([]int, n)
 	for i := range units {

@@ -15,7 +15,7 @@ func (s *suite) paid(units ...int) (seckill.Order, seckill.Payment) {
 	return s.read(o.ID), p
 }
 
-// moved is the order after a change.
+// moved returns the order after a change.
 func moved(o seckill.Order, to seckill.State, at time.Time, cause string) seckill.Order {
 	o.State = to
 	o.History = append(o.History[:len(o.History):len(o.History)], seckill.Change{State: to, At: at, Cause: cause})
@@ -120,7 +120,7 @@ var refundCases = []testCase{
 				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed,
 					seckill.RefundOwed, now, "back")
 			})
-			// Never both: no sweep would find the order.
+			// Both must not succeed: then no sweep would find the order.
 			s.same("won and lost", s.count(errs, isError(nil), isError(seckill.ErrStateChanged)), []int{1, 1})
 		}
 	}},

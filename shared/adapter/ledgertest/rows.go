@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// The rows' own tests use the returns table: it has both keys, no index, and no rule about its attributes.
+// The tests of rows use the returns table: it has both keys, no index, and no rule about its attributes.
 func key(sk string) ledger.Key { return ledger.Key{Table: ledger.TableReturns, PK: "p", SK: sk} }
 
 func put(sk string, row ledger.Row, conds ...ledger.Cond) ledger.Write {
@@ -32,7 +32,7 @@ func (s *suite) transact(writes ...ledger.Write) {
 	s.ok(s.Rows.Transact(s.ctx, writes))
 }
 
-// wantRows compares the whole partition of the rows' tests.
+// wantRows compares the whole partition that the tests of rows use.
 func (s *suite) wantRows(want ...ledger.Row) {
 	s.Helper()
 	got, err := s.Rows.Query(s.ctx, ledger.TableReturns, "p", "", 1000)
@@ -42,7 +42,7 @@ func (s *suite) wantRows(want ...ledger.Row) {
 	}
 }
 
-// canceled wants a cancellation with these reasons.
+// canceled checks that the error is a cancellation with these reasons.
 func (s *suite) canceled(err error, want ...ledger.Reason) {
 	s.Helper()
 	var c *ledger.Canceled
@@ -52,7 +52,7 @@ func (s *suite) canceled(err error, want ...ledger.Reason) {
 	s.same("reasons", c.Reasons, want)
 }
 
-// fault wants an error that is no cancellation.
+// fault checks that the error is not a cancellation.
 func (s *suite) fault(what string, err error) {
 	s.Helper()
 	var c *ledger.Canceled

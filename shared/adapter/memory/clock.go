@@ -1,7 +1,6 @@
-// Package memory has drivers that need nothing but this process: for local runs, tests and simulation. Each has the
-// manners, limits and troubles of the service that it stands in for, and passes the same conformance suite as the
-// driver of that service. Nothing in it outlives the process, starts a goroutine or reads a clock but the one it is
-// given.
+// Package memory has drivers that need only this process: for local runs, tests and simulation. Each behaves like the
+// service that it replaces, with its limits and faults, and passes the same conformance suite as that service's
+// driver. They keep nothing after the process ends, start no goroutine, and read only the given clock.
 package memory
 
 import (
@@ -12,28 +11,28 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Clock is a clock that can be moved forward: one that stands still until it is moved (NewClock), or the machine's with
-// an offset (NewRealClock). Its times are UTC, cut to milliseconds, without a monotonic part.
+// Clock is a clock that can be moved forward: one that stands still until it is moved (NewClock), or the machine's
+// with an offset (NewRealClock). Its times are UTC, truncated to milliseconds, without a monotonic part.
 type Clock struct {
 	base  func() time.Time
-	began time.Time // by base, with a monotonic part when that has one
+	began time.Time // from base, with a monotonic part if base has one
 
 	mu      sync.Mutex
 	offset  time.Duration
 	changed chan struct{}
 }
 
-// NewClock makes a clock that stays at start until Advance moves it.
+// NewClock returns a clock that stands at start until Advance moves it.
 func NewClock(start time.Time) *Clock {
 	return &Clock{base: func() time.Time { return start }, began: start, changed: make(chan struct{})}
 }
 
-// NewRealClock makes a clock that runs with the machine's, ahead by the sum of Advance.
+// NewRealClock returns a clock that runs with the machine's, ahead of it by the sum of all Advances.
 func NewRealClock() *Clock {
 	return &Clock{base: time.Now, began: time.Now(), changed: make(chan struct{})}
 }
 
-// Now tells the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +41,7 @@ func (c *Clock) Now() time.Time {
 
 func (c *Clock) now() time.Time { return c.base().Add(c.offset).UTC().Truncate(time.Millisecond) }
 
-// Monotonic is the time since the clock was made, Advance's included.
+// Monotonic returns the time since the clock was made, including Advance.
 func (c *Clock) Monotonic() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +49,7 @@ func (c *Clock) Monotonic() time.Duration {
 }
 
 // Advance moves the clock forward, wakes those who wait on Changed, and returns the new time. It panics on a negative
-// d: schedules and queues rely on a clock that does not go back.
+// d: schedules and queues rely on a clock that never goes back.
 func (c *Clock) Advance(d time.Duration) time.Time {
 	if d < 0 {
 		panic(fmt.Sprintf("memory: clock advanced by %v", d))
@@ -63,8 +62,8 @@ func (c *Clock) Advance(d time.Duration) time.Time {
 	return c.now()
 }
 
-// Changed is closed at the next Advance, not by the passing of time. Take it before reading Now, or a jump in between
-// is missed.
+// Changed returns a channel that the next Advance closes; passing time does not. Take it before reading Now, or a
+// jump in between is missed.
 func (c *Clock) Changed() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ func TestClockStandsStillUntilAdvanced(t *testing.T) {
 	start := time.Date(2026, 11, 11, 20, 0, 0, 123_456_789, time.FixedZone("CST", 8*3600))
 	want := time.Date(2026, 11, 11, 12, 0, 0, 123_000_000, time.UTC)
 	c := memory.NewClock(start)
-	// == and not Equal: location, digits and monotonic part have to be what storage gives back.
+	// == instead of Equal, because location, digits and monotonic part must be those that storage returns.
 	if got := c.Now(); got != want {
 		t.Errorf("now %v, want %v", got, want)
 	}

@@ -11,15 +11,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Items is the table of items, and the catalog of their descriptions and the published list. It is safe for use by
-// several goroutines.
+// Items holds the table of items, their descriptions and the published list. It is safe for concurrent use.
 type Items struct {
 	mu   sync.RWMutex
 	rows map[string]seckill.Listing
 	list seckill.List
 }
 
-// NewItems makes an empty table.
+// NewItems returns an empty table.
 func NewItems() *Items { return &Items{rows: map[string]seckill.Listing{}} }
 
 // Get reads one item. CodeItemUnknown; a cancelled context.
@@ -36,13 +35,13 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return cloneItem(l.Item), nil
 }
 
-// List returns the items that end after the given time, the soonest to end first: of more than MaxItems the later are
-// left out. The order is fixed so that a simulation can be replayed. Only a cancelled context is an error.
+// List returns the items that end after the given time, earliest end first; beyond MaxItems it omits the latest. The
+// order is fixed so that a simulation can be replayed. Only a cancelled context is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	return t.selected(ctx, func(it *seckill.Item) bool { return it.End.After(endsAfter) })
 }
 
-// ListEnded returns the items that ended by then and have no AddressesErased, as List does.
+// ListEnded returns the items that ended by the given time and have no AddressesErased, in the order of List.
 func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
 	return t.selected(ctx, func(it *seckill.Item) bool { return !it.End.After(endedBy) && it.AddressesErased.IsZero() })
 }
@@ -65,7 +64,7 @@ func (t *Items) selected(ctx context.Context, in func(*seckill.Item) bool) ([]se
 	return out[:min(len(out), seckill.MaxItems)], nil
 }
 
-// Description returns the item's newest description. ErrUnreadable: it is older than asked; a cancelled context.
+// Description returns the item's newest description. ErrUnreadable: it is older than asked for; a cancelled context.
 func (t *Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
 	if err := ctx.Err(); err != nil {
 		return seckill.Description{}, err
@@ -80,9 +79,9 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 	return cloneDescription(l.Description), nil
 }
 
-// Put makes an item with version 1, or replaces the one with version it.Version-1. Times are kept in UTC to the
-// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or one with
-// another Described; a cancelled context. Nothing is written on an error.
+// Put creates an item with version 1, or replaces the one with version it.Version-1. Times are stored in UTC with
+// milliseconds. CodeInvalid if Validate returns an error; ErrStateChanged if another version is stored, or one with
+// another Described; a cancelled context. An error means that nothing was written.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old := t.rows[it.ID] // version 0 when there is none
+	old := t.rows[it.ID] // version 0 if there is none
 	if it.Version != old.Version+1 || it.Described != old.Described {
 		return seckill.ErrStateChanged
 	}

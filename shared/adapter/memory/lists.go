@@ -7,13 +7,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// ListVersion returns the version of the list that was published last. Only a cancelled context is an error.
+// ListVersion returns the version of the latest published list. Only a cancelled context is an error.
 func (t *Items) ListVersion(ctx context.Context) (int64, error) {
 	l, err := t.Published(ctx)
 	return l.Version, err
 }
 
-// ReadList returns the list that was published last. ErrUnreadable: it is older than asked; a cancelled context.
+// ReadList returns the latest published list. ErrUnreadable: it is older than asked for; a cancelled context.
 func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, error) {
 	l, err := t.Published(ctx)
 	if err == nil && l.Version < version {
@@ -23,7 +23,7 @@ func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, erro
 	return l, err
 }
 
-// Published returns the list that was published last. Only a cancelled context is an error.
+// Published returns the latest published list. Only a cancelled context is an error.
 func (t *Items) Published(ctx context.Context) (seckill.List, error) {
 	if err := ctx.Err(); err != nil {
 		return seckill.List{}, err
@@ -33,7 +33,8 @@ func (t *Items) Published(ctx context.Context) (seckill.List, error) {
 	return cloneList(t.list), nil
 }
 
-// Publish replaces the list of the version before. CodeInvalid over MaxItems; ErrStateChanged; a cancelled context.
+// Publish replaces the list of the previous version. CodeInvalid above MaxItems; ErrStateChanged; a cancelled
+// context.
 func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	if err := ctx.Err(); err != nil {
 		return err

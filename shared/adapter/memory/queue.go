@@ -15,30 +15,30 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of the queue besides those in package seckill.
+// Limits of the queue in addition to those of package seckill.
 const (
 	maxVisible      = 12 * time.Hour // longest that Delay hides a message ("Amazon SQS message quotas")
-	maxReason       = 1_000          // bytes kept of a reason for parking
-	defaultCapacity = 1_000_000      // messages; SQS has no such limit, a process has
+	maxReason       = 1_000          // bytes of a parking reason that are kept
+	defaultCapacity = 1_000_000      // messages; SQS has no such limit, but a process has
 )
 
-// QueueOptions configure a queue. The zero value is a queue that delivers in the order in which messages become
-// visible, each once as long as it is deleted in time.
+// QueueOptions configure a queue. The zero value delivers messages in the order in which they become visible, and
+// each once if it is deleted in time.
 type QueueOptions struct {
-	Name    string        // starts message ids; "queue" when empty
-	Visible time.Duration // visibility timeout; DefaultVisible when 0
-	// a message received so often is parked instead of delivered again; seckill.MaxReceives when 0
+	Name    string        // prefix of message ids; default "queue"
+	Visible time.Duration // visibility timeout; default DefaultVisible
+	// receives after which a message is parked instead of delivered again; default seckill.MaxReceives
 	MaxReceives int
-	Capacity    int    // messages held, parked ones included; 1,000,000 when 0
-	Seed        uint64 // of everything that is left to chance
-	Shuffle     bool   // deliver visible messages in any order
-	// Duplicate, 0 to 1, is the probability that a delivery is repeated although the message is in flight, and that a
-	// deleted message comes back; each happens at most once to a message.
+	Capacity    int    // messages, parked ones included; default 1,000,000
+	Seed        uint64 // seed of all random choices
+	Shuffle     bool   // deliver visible messages in random order
+	// Duplicate is the probability, 0 to 1, that a delivery is repeated while the message is in flight, and that a
+	// deleted message returns. Each happens at most once per message.
 	Duplicate float64
 }
 
-// Queue is a queue in memory with the manners of an SQS standard queue and its dead-letter queue. It is safe for use by
-// several goroutines. It reads its clock only when called: nothing runs in the background.
+// Queue is a queue in memory that behaves like an SQS standard queue with a dead-letter queue. It is safe for
+// concurrent use. It reads its clock only when called: nothing runs in the background.
 type Queue struct {
 	clock seckill.Clock
 	opt   QueueOptions
@@ -46,11 +46,11 @@ type Queue struct {
 
 	mu      sync.Mutex
 	rng     *rand.Rand
-	last    uint64 // number of the newest message
+	last    uint64 // sequence number of the newest message
 	byID    map[string]*queued
 	visible queueHeap
 	hidden  queueHeap
-	delayed int // how many of hidden were never received
+	delayed int // those of hidden that were never received
 	repeats int
 	parked  []ParkedMessage
 }
@@ -59,11 +59,11 @@ type Queue struct {
 type ParkedMessage struct {
 	Body     []byte
 	Reason   string
-	Receives int       // how often it had been received
+	Receives int       // receives before it was parked
 	At       time.Time // when it was parked
 }
 
-// NewQueue makes an empty queue. It panics on options out of their range.
+// NewQueue returns an empty queue. It panics on options out of range.
 func NewQueue(clock seckill.Clock, opt QueueOptions) *Queue {
 	if opt.Name == "" {
 		opt.Name = "queue"
@@ -78,15 +78,15 @@ func NewQueue(clock seckill.Clock, opt QueueOptions) *Queue {
 		opt.Capacity = defaultCapacity
 	}
 	if opt.Visible < 0 || opt.Visible > maxVisible || opt.MaxReceives < 0 || opt.Capacity < 0 ||
-		!(opt.Duplicate >= 0 && opt.Duplicate <= 1) { // put so that NaN fails
+		!(opt.Duplicate >= 0 && opt.Duplicate <= 1) { // written so that NaN fails
 		panic(fmt.Sprintf("memory: queue options %+v", opt))
 	}
 	return &Queue{clock: clock, opt: opt, ready: make(chan struct{}, 1), rng: rand.New(rand.NewPCG(opt.Seed, 0)),
 		byID: map[string]*queued{}}
 }
 
-// Send enqueues a message. An error means that nothing was enqueued: a delay outside 0..MaxDelay, more than MaxMessage
-// bytes, a full queue, a cancelled context.
+// Send enqueues a message. An error means that nothing was enqueued: a delay outside 0..MaxDelay, more than
+// MaxMessage bytes, a full queue, a cancelled context.
 func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -94,8 +94,8 @@ func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration
 	return q.send(m.Encode(), delay)
 }
 
-// SendRaw enqueues any body that SQS would take: what a stranger or a newer version might have sent. Errors as of Send,
-// and a body that is empty or has characters that XML has not ("SendMessage", Amazon SQS API Reference).
+// SendRaw enqueues any body that SQS would accept, such as a stranger's or a newer version's. Errors as in Send, and
+// for an empty body or one with characters that XML forbids ("SendMessage", Amazon SQS API Reference).
 func (q *Queue) SendRaw(body []byte, delay time.Duration) error {
 	return q.send(bytes.Clone(body), delay)
 }
@@ -119,7 +119,7 @@ func (q *Queue) send(body []byte, delay time.Duration) error {
 	return nil
 }
 
-// enqueue takes over body. The caller holds the lock.
+// enqueue takes ownership of body. The caller holds the lock.
 func (q *Queue) enqueue(body []byte, delay time.Duration) {
 	q.last++
 	m := &queued{id: q.opt.Name + "-" + strconv.FormatUint(q.last, 10), n: q.last, body: body}
@@ -127,8 +127,8 @@ func (q *Queue) enqueue(body []byte, delay time.Duration) {
 	q.show(m, q.clock.Now(), delay)
 }
 
-// Receive takes at most limit messages, 1 to MaxBatch, and hides them for the visibility timeout; none is no error.
-// What was received MaxReceives times already is parked instead.
+// Receive returns at most limit messages, 1 to MaxBatch, and hides them for the visibility timeout; an empty result
+// is no error. It parks a message that was already received MaxReceives times.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 	now := q.clock.Now()
 	q.uncover(now)
 	var out []seckill.Delivery
-	var again []*queued // kept apart until the end: a batch never has a message twice
+	var again []*queued // kept apart until the end, so that a batch never has a message twice
 	for len(out) < limit && len(q.visible) > 0 {
 		m := q.pick()
 		if m.receives >= q.opt.MaxReceives {
@@ -164,14 +164,14 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 		q.show(m, now, 0)
 	}
 	if len(q.visible) > 0 {
-		q.poke() // for the next receiver, if several share Ready
+		q.poke() // for the next receiver that shares Ready
 	}
 	return out, nil
 }
 
-// Delete acknowledges a delivery by its receipt. A message that is gone is no error; nor is one that was received again
-// later, which stays (SQS promises neither that nor the contrary): only the newest receipt deletes, also when the
-// visibility timeout has passed. An error means a receipt that this queue did not make, or a cancelled context.
+// Delete acknowledges a delivery by its receipt. It is no error if the message is gone, or if it was received again
+// later; in the latter case the message stays, because only the newest receipt deletes (SQS guarantees neither), even
+// after the visibility timeout. An error means a receipt that this queue did not issue, or a cancelled context.
 func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -194,9 +194,9 @@ func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	return nil
 }
 
-// Delay hides a delivered message for that long from now on, 0 to 12 hours; 0 makes it visible at once. An error
-// changes nothing: another wait, a message that is not in flight by this receipt (deleted, visible again, received
-// again), a cancelled context.
+// Delay hides a delivered message for the given time from now on, 0 to 12 hours; 0 makes it visible at once. It
+// returns an error and changes nothing for another wait, for a message that is not in flight by this receipt
+// (deleted, visible again, received again), or for a cancelled context.
 func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -220,8 +220,8 @@ func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duratio
 	return nil
 }
 
-// Park puts a copy of a delivered message into the dead-letter queue; of the reason it keeps 1,000 bytes. As in SQS,
-// where it is a send to another queue, the message itself stays until it is deleted. An error means a full queue or a
+// Park copies a delivered message to the dead-letter queue and keeps 1,000 bytes of the reason. The message itself
+// stays until it is deleted, as in SQS, where parking is a send to another queue. An error means a full queue or a
 // cancelled context.
 func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) error {
 	if err := ctx.Err(); err != nil {
@@ -237,7 +237,7 @@ func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) err
 	return nil
 }
 
-// Depth counts; the figures are exact. A message that is to be delivered twice counts until the last of it is gone.
+// Depth returns exact counts. A message that will be delivered twice counts until its last copy is gone.
 func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 	if err := ctx.Err(); err != nil {
 		return seckill.Depth{}, err
@@ -261,14 +261,15 @@ func (q *Queue) Parked() []ParkedMessage {
 	return out
 }
 
-// Repeats is how many deliveries were repeated by chance (Duplicate).
+// Repeats returns how many deliveries Duplicate has repeated.
 func (q *Queue) Repeats() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.repeats
 }
 
-// Redrive moves every parked message back into the queue, visible at once and with no receives, and says how many.
+// Redrive moves every parked message back into the queue, visible at once and with zero receives, and returns their
+// number.
 func (q *Queue) Redrive() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -280,7 +281,7 @@ func (q *Queue) Redrive() int {
 	return len(parked)
 }
 
-// Next is when a message can next be received: now when one can already. ok is false when the queue has none at all.
+// Next returns when a message can next be received: now if one already can. ok is false if the queue has none.
 func (q *Queue) Next() (at time.Time, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -296,9 +297,9 @@ func (q *Queue) Next() (at time.Time, ok bool) {
 	}
 }
 
-// Ready has an element after a send, a Delay, a Redrive and a duplicate, and after a Receive that left visible messages
-// behind, so that several receivers may share it. It says nothing when only time has passed: a receiver that got none
-// waits for Ready, and for Next on its clock.
+// Ready has an element after a send, a Delay, a Redrive and a duplicate, and after a Receive that left visible
+// messages, so that several receivers may share it. It does not signal the passing of time: a receiver without
+// messages waits for Ready, and until Next on its clock.
 func (q *Queue) Ready() <-chan struct{} { return q.ready }
 
 func (q *Queue) errorf(format string, args ...any) error {
@@ -316,7 +317,7 @@ func (q *Queue) poke() {
 
 func (q *Queue) park(p ParkedMessage) { q.parked = append(q.parked, p) }
 
-// find returns the message that a receipt is the newest of, or nil.
+// find returns the message whose newest receipt this is, or nil.
 func (q *Queue) find(receipt string) (*queued, error) {
 	cut := strings.LastIndexByte(receipt, '#')
 	if cut < 0 || !strings.HasPrefix(receipt, q.opt.Name+"-") {
@@ -328,7 +329,7 @@ func (q *Queue) find(receipt string) (*queued, error) {
 	return nil, nil
 }
 
-// uncover makes visible what is due.
+// uncover makes due messages visible.
 func (q *Queue) uncover(now time.Time) {
 	for len(q.hidden) > 0 && !q.hidden[0].due.After(now) {
 		m := q.hidden[0]
@@ -338,7 +339,7 @@ func (q *Queue) uncover(now time.Time) {
 	}
 }
 
-// pick takes out the message to deliver next; one must be visible.
+// pick removes the message to deliver next; one must be visible.
 func (q *Queue) pick() *queued {
 	at := 0
 	if q.opt.Shuffle {
@@ -347,7 +348,7 @@ func (q *Queue) pick() *queued {
 	return heap.Remove(&q.visible, at).(*queued)
 }
 
-// show puts m in, visible after the delay.
+// show inserts m, visible after the delay.
 func (q *Queue) show(m *queued, now time.Time, delay time.Duration) {
 	if delay > 0 {
 		q.hide(m, now.Add(delay))
@@ -358,7 +359,7 @@ func (q *Queue) show(m *queued, now time.Time, delay time.Duration) {
 	q.poke()
 }
 
-// hide puts m in, hidden until due.
+// hide inserts m, hidden until due.
 func (q *Queue) hide(m *queued, due time.Time) {
 	m.due, m.visible = due, false
 	if m.receives == 0 {
@@ -367,7 +368,7 @@ func (q *Queue) hide(m *queued, due time.Time) {
 	heap.Push(&q.hidden, m)
 }
 
-// remove takes m out of its heap, not out of byID.
+// remove removes m from its heap, not from byID.
 func (q *Queue) remove(m *queued) {
 	if m.visible {
 		heap.Remove(&q.visible, m.index)
@@ -379,8 +380,7 @@ func (q *Queue) remove(m *queued) {
 	heap.Remove(&q.hidden, m.index)
 }
 
-// notXML returns the place of the first character that XML 1.0 does not allow, or of a broken one; -1 when there is
-// none.
+// notXML returns the index of the first character that XML 1.0 forbids or that is not UTF-8; -1 if there is none.
 func notXML(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])

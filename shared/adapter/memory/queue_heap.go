@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// queued is a message in the queue; it is in exactly one of the queue's heaps.
+// queued is a message in the queue; it is in exactly one of the queue's two heaps.
 type queued struct {
 	id       string
-	n        uint64 // in the order of sending
+	n        uint64 // sequence number of sending
 	body     []byte
 	due      time.Time // when it becomes, or became, visible
 	receives int
-	visible  bool // which heap it is in
-	index    int  // where in it
-	repeated bool // was delivered once while in flight
-	revived  bool // came back once after its deletion
+	visible  bool // in the heap of visible messages
+	index    int  // index in its heap
+	repeated bool // was delivered a second time while in flight
+	revived  bool // returned once after its deletion
 }
 
 // receipt names the newest delivery.

@@ -1,5 +1,5 @@
-// Package dynamotest gives tests a DynamoDB to run against: a server of this machine that e2e/servers/dynamodb.sh has
-// started.
+// Package dynamotest connects tests to the DynamoDB-compatible server that e2e/servers/dynamodb.sh started on this
+// machine.
 package dynamotest
 
 import (
@@ -21,17 +21,18 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// Variable names the server's address in the environment.
+// Variable is the environment variable with the server's URL.
 const Variable = "SECKILL_TEST_DYNAMODB"
 
-// Limits of a server on a machine that is busy: DynamoDB itself is given less (dynamoledger.Options).
+// Limits for a server on a busy machine; with DynamoDB itself calls get less time (dynamoledger.Options).
 const (
 	tryTimeout  = 30 * time.Second
 	callTimeout = 2 * time.Minute
-	dropTimeout = 2 * time.Minute // of the removal of a test's tables
+	dropTimeout = 2 * time.Minute // removing a test's tables
 )
 
-// Config speaks to the test server; transport is nil, or a fault injector. Without a server the test fails.
+// Config returns a configuration for the test server. transport is nil or injects faults. It fails the test if there
+// is no server.
 func Config(t testing.TB, transport http.RoundTripper) aws.Config {
 	t.Helper()
 	endpoint := os.Getenv(Variable)
@@ -46,10 +47,10 @@ func Config(t testing.TB, transport http.RoundTripper) aws.Config {
 	return cfg
 }
 
-// Prefix makes a prefix that no other test has.
+// Prefix returns a prefix that no other test has.
 func Prefix() string { return rand.Text() + "-" }
 
-// Open makes empty tables, the ones that every deployment has and more, which go when the test ends.
+// Open creates empty tables, those of every deployment and more, and removes them when the test ends.
 func Open(t testing.TB, more ...ledger.Table) *dynamoledger.Rows {
 	t.Helper()
 	prefix := Prefix()
@@ -62,7 +63,7 @@ func Open(t testing.TB, more ...ledger.Table) *dynamoledger.Rows {
 	return rows
 }
 
-// Drop removes all tables with a prefix, those that Open was given too.
+// Drop removes all tables with a prefix, including those given to Open.
 func Drop(t testing.TB, prefix string, more ...ledger.Table) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
@@ -75,7 +76,7 @@ func Drop(t testing.TB, prefix string, more ...ledger.Table) {
 	}
 }
 
-// DropTable removes a table. One that is gone is none: the SDK repeats a call whose answer was lost on the way, as
+// DropTable removes a table. A missing table is no error, because the SDK repeats a call whose answer was lost, which
 // happens on a busy machine.
 func DropTable(ctx context.Context, client *dynamodb.Client, name string) error {
 	_, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
