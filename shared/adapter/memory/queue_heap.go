@@ -19,10 +19,10 @@ type queued struct {
 	revived  bool // returned once after its deletion
 }
 
-// receipt names the newest delivery.
+// receipt returns the newest delivery's receipt.
 func (m *queued) receipt() string { return m.id + "#" + strconv.Itoa(m.receives) }
 
-// queueHeap is a container/heap of messages, the first due on top; ties go by the order of sending.
+// queueHeap is a container/heap of messages, earliest due first; ties keep the order of sending.
 type queueHeap []*queued
 
 func (h queueHeap) Len() int { return len(h) }
@@ -46,7 +46,7 @@ func (h *queueHeap) Pop() any {
 	old := *h
 	last := len(old) - 1
 	m := old[last]
-	old[last] = nil // let the message go when it is deleted
+	old[last] = nil // free the message once it is deleted
 	*h = old[:last]
 	return m
 }

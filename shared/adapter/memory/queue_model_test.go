@@ -12,18 +12,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sentMessage is what the model knows of a message.
+// sentMessage is the model's state of a message.
 type sentMessage struct {
-	due      time.Time // not to be received before
+	due      time.Time // it must not be received earlier
 	receives int
-	receipt  string // the newest
-	deleted  bool   // by the newest receipt
+	receipt  string // the newest receipt
+	deleted  bool   // deleted by its newest receipt
 	dead     bool   // parked by the queue itself
 }
 
 const parkReason = "by the model"
 
-// queueModel drives a queue at random beside a plain map of what was sent.
+// queueModel runs a queue at random and compares it with a plain map of what was sent.
 type queueModel struct {
 	clock  *memory.Clock
 	q      *memory.Queue
@@ -31,7 +31,7 @@ type queueModel struct {
 	exact  bool
 	sent   map[string]*sentMessage // by body; bodies are unique
 	held   []seckill.Delivery      // every delivery so far, stale ones included
-	parked map[string]bool         // by Park, which copies
+	parked map[string]bool         // parked by Park, which copies
 }
 
 func (m *queueModel) send(t *rapid.T) {
@@ -48,7 +48,7 @@ func (m *queueModel) receive(t *rapid.T) {
 	m.take(t, limit)
 }
 
-// take receives and checks each delivery against the model; it returns what came.
+// take receives, compares each delivery with the model and returns the deliveries.
 func (m *queueModel) take(t *rapid.T, limit int) []seckill.Delivery {
 	now := m.clock.Now()
 	ds, err := m.q.Receive(context.Background(), limit)
@@ -76,7 +76,7 @@ func (m *queueModel) take(t *rapid.T, limit int) []seckill.Delivery {
 	return ds
 }
 
-// noteDead takes over which messages the queue has parked by itself.
+// noteDead records which messages the queue has parked by itself.
 func (m *queueModel) noteDead(t *rapid.T) {
 	for _, p := range m.q.Parked() {
 		s := m.sent[string(p.Body)]
@@ -90,7 +90,7 @@ func (m *queueModel) noteDead(t *rapid.T) {
 	}
 }
 
-// old draws any delivery so far, the newest ones more often.
+// old draws any earlier delivery, preferring the newest.
 func (m *queueModel) old(t *rapid.T) (seckill.Delivery, *sentMessage) {
 	if len(m.held) == 0 {
 		t.Skip("nothing was received yet")
@@ -142,7 +142,7 @@ func (m *queueModel) advance(t *rapid.T) {
 		"ms")) * time.Millisecond)
 }
 
-// check holds the depth and the times against the model after every step.
+// check compares depth and times with the model after every step.
 func (m *queueModel) check(t *rapid.T) {
 	depth, err := m.q.Depth(context.Background())
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *queueModel) check(t *rapid.T) {
 	}
 }
 
-// finish receives and deletes to the end: every message must turn out deleted, parked or delivered.
+// finish receives and deletes to the end: every message must be deleted, parked or delivered.
 func (m *queueModel) finish(t *rapid.T) {
 	for {
 		for ds := m.take(t, seckill.MaxBatch); len(ds) > 0; ds = m.take(t, seckill.MaxBatch) {

@@ -89,7 +89,7 @@ func mustDelete(t testing.TB, q *memory.Queue, d seckill.Delivery) {
 	}
 }
 
-// order receives and deletes everything visible, one by one, and gives the bodies.
+// order receives and deletes everything visible, one by one, and returns the bodies.
 func order(t *testing.T, q *memory.Queue) []string {
 	t.Helper()
 	var out []string
@@ -143,7 +143,7 @@ func TestQueueDuplicates(t *testing.T) {
 		t.Fatalf("a third delivery in flight: %+v", ds)
 	}
 	mustDelete(t, q, second[0])
-	clock.Advance(seckill.DefaultVisible) // it comes back within one visibility timeout
+	clock.Advance(seckill.DefaultVisible) // it returns within one visibility timeout
 	third := mustReceive(t, q, 10)
 	if len(third) != 1 || third[0].ID != first[0].ID || third[0].Receives != 3 {
 		t.Fatalf("after its deletion came %+v, want the message once more", third)
@@ -164,7 +164,7 @@ func TestQueueParksWithReasonAndRedrives(t *testing.T) {
 	if err := q.Park(ctx, ds[0], long); err != nil {
 		t.Fatalf("Park: %v", err)
 	}
-	ds[0].Body[0] = '!' // the parked copy is the queue's own
+	ds[0].Body[0] = '!' // the parked copy must not share memory with it
 	mustDelete(t, q, ds[0])
 	for range 2 {
 		clock.Advance(seckill.DefaultVisible)
@@ -219,7 +219,7 @@ func TestQueueNext(t *testing.T) {
 	mustSend(t, q, 10*time.Second, "early")
 	check("one delayed less", start.Add(10*time.Second), true)
 	clock.Advance(10 * time.Second)
-	if _, err := q.Depth(ctx); err != nil { // a look at the queue must not hide that a message is there
+	if _, err := q.Depth(ctx); err != nil { // Depth must not consume the signal that a message is there
 		t.Fatal(err)
 	}
 	check("due", clock.Now(), true)
@@ -330,7 +330,7 @@ func TestQueueSharesNoMemoryWithCallers(t *testing.T) {
 func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	ctx := context.Background()
 	q := memory.NewQueue(newClock(), memory.QueueOptions{Capacity: 3})
-	for range 20 { // a deleted message leaves nothing behind
+	for range 20 { // deleted messages leave nothing behind
 		mustSend(t, q, 0, "a", "b", "c")
 		if got := order(t, q); len(got) != 3 {
 			t.Fatalf("received %q, want three", got)
@@ -370,7 +370,7 @@ func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue sends, receives and deletes one message beside 20,000 that are in flight.
+// BenchmarkQueue sends, receives and deletes one message while 20,000 are in flight.
 func BenchmarkQueue(b *testing.B) {
 	for _, shuffle := range []bool{false, true} {
 		b.Run(fmt.Sprintf("shuffle=%v", shuffle), func(b *testing.B) {

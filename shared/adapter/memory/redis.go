@@ -13,14 +13,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
-// Redis is a Redis inside the process, as far as the stock's scripts need one: it runs Redis Lua scripts
-// (redisstock.Runner) over the commands of redisCommands. What it does not know is an error, never a guess. It has no
-// expiry, no databases, no persistence. All methods may be called at once; they take turns, as on a Redis server.
+// Redis is an embedded Redis, as complete as the stock's scripts need: it runs Redis Lua scripts (redisstock.Runner)
+// with the commands in redisCommands. Anything unknown is an error, never a guess. It has no expiry, no databases, no
+// persistence. It is safe for concurrent use; calls take turns, as on a Redis server.
 //
-// It behaves as a cluster with Redis 7.0 would, and is stricter in that a script reaches only keys declared in KEYS.
-// Fields of a hash come in the order in which they were added, where Redis promises none.
+// It behaves as a Redis 7.0 cluster would, and is stricter: a script may use only keys declared in KEYS. Fields of a
+// hash keep the order in which they were added; Redis guarantees none.
 //
-// A script that never ends blocks it for good: the scripts are ours, not a stranger's.
+// A script that never ends blocks it forever: all scripts are our own.
 type Redis struct {
 	mu      sync.Mutex
 	db      redisDB
@@ -30,15 +30,15 @@ type Redis struct {
 
 var _ redisstock.Runner = (*Redis)(nil)
 
-// NewRedis makes an empty Redis.
+// NewRedis returns an empty Redis.
 func NewRedis() *Redis {
 	r := &Redis{db: redisDB{}, scripts: map[string]*lua.LFunction{}}
 	r.lua = newRedisLua(r.command)
 	return r
 }
 
-// Run runs a script. An error reply, or a script that fails, is a RedisError; what was written before stays, as in
-// Redis. A cancelled context is reported before the script starts; once started, a script runs to its end.
+// Run runs a script. An error reply, or a script that fails, returns a RedisError; earlier writes of the script stay,
+// as in Redis. A cancelled context is reported before the script starts; a started script runs to its end.
 func (r *Redis) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,8 @@ func (r *Redis) compiled(s *redisstock.Script) (*lua.LFunction, error) {
 	return fn, nil
 }
 
-// Do runs one command outside a script. The reply is as Run's, a status reply is a string; the error is a RedisError.
+// Do runs one command outside a script. The reply has the types of Run's, with status replies as strings; the error
+// is a RedisError.
 func (r *Redis) Do(cmd string, args ...string) (any, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +90,7 @@ func (r *Redis) Do(cmd string, args ...string) (any, error) {
 	return reply.value(), nil
 }
 
-// command runs one command of a script that declared these keys.
+// command runs one command of a script with these declared keys.
 func (r *Redis) command(declared []string, name string, args []string) (redisReply, error) {
 	c, keys, err := redisLookup(name, args)
 	if err != nil {
@@ -104,24 +105,24 @@ func (r *Redis) command(declared []string, name string, args []string) (redisRep
 	return c.run(r.db, args)
 }
 
-// Flush forgets everything, as a cache node that was replaced.
+// Flush removes everything, as if the cache node had been replaced.
 func (r *Redis) Flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.db = redisDB{}
 }
 
-// Snapshot is a Redis's whole content at one time.
+// Snapshot is the whole content of a Redis at one moment.
 type Snapshot struct{ db redisDB }
 
-// Snapshot copies the content; later changes do not reach the copy.
+// Snapshot returns a copy of the content.
 func (r *Redis) Snapshot() *Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &Snapshot{r.db.clone()}
 }
 
-// Restore puts the content back to a snapshot's, as a failover does that forgets the latest writes. A snapshot can be
+// Restore replaces the content by a snapshot's, like a failover that loses the latest writes. A snapshot can be
 // restored any number of times.
 func (r *Redis) Restore(s *Snapshot) {
 	r.mu.Lock()
@@ -129,8 +130,8 @@ func (r *Redis) Restore(s *Snapshot) {
 	r.db = s.db.clone()
 }
 
-// Dump returns every key's value: a string, a hash as map[string]string, a sorted set as map[string]float64 (member to
-// score). Two Redises with equal dumps answer alike, but for the order of a hash's fields.
+// Dump returns every key's value: a string, a hash as map[string]string, a sorted set as map[string]float64 (member
+// to score). Two Redises with equal dumps give equal answers, except for the order of a hash's fields.
 func (r *Redis) Dump() map[string]any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,8 +154,8 @@ func (r *Redis) Dump() map[string]any {
 	return out
 }
 
-// redisOneSlot refuses keys that do not share one hash tag: a cluster might keep them on different shards. (Two tags
-// may happen to lie in one slot; that is refused too, for it is luck.)
+// redisOneSlot returns an error for keys that do not share one hash tag: a cluster might keep them on different
+// shards. It also refuses different tags that share a slot by chance.
 func redisOneSlot(keys []string) error {
 	for i := 1; i < len(keys); i++ {
 		if redisTag(keys[i]) != redisTag(keys[0]) {
@@ -164,8 +165,8 @@ func redisOneSlot(keys []string) error {
 	return nil
 }
 
-// redisTag is the part of a key that decides its slot: what stands between the first { and the next }, or, when that is
-// nothing, the whole key (Redis cluster specification, "Hash tags").
+// redisTag returns the part of a key that determines its slot: the text between the first { and the next }, or the
+// whole key if that is empty (Redis cluster specification, "Hash tags").
 func redisTag(key string) string {
 	if _, rest, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// RedisError is an error reply, worded as Redis does: a code in capitals, then a sentence.
+// RedisError is an error reply in Redis's format: a code in capitals, then a sentence.
 type RedisError string
 
 func (e RedisError) Error() string { return string(e) }
 
-// Errors that Redis words always alike.
+// Errors whose text is the same for all commands.
 const (
 	errRedisType    RedisError = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	errRedisInteger RedisError = "ERR value is not an integer or out of range"
@@ -37,7 +37,7 @@ const (
 	redisArray
 )
 
-// redisReply is a command's answer; the zero value is the nil reply.
+// redisReply is a command's reply; the zero value is the nil reply.
 type redisReply struct {
 	kind redisKind
 	n    int64
@@ -58,7 +58,7 @@ func redisString(s string) redisReply { return redisReply{kind: redisBulk, s: s}
 
 func redisList(list []redisReply) redisReply { return redisReply{kind: redisArray, list: list} }
 
-// value is the reply as a Runner gives it: nil, int64, string or []any of these.
+// value returns the reply in a Runner's types: nil, int64, string or []any of these.
 func (r redisReply) value() any {
 	switch r.kind {
 	case redisInteger:
@@ -79,7 +79,7 @@ func (r redisReply) value() any {
 // redisDB is the keyspace: each key has a string, a *redisHash or a *redisZSet, never an empty one.
 type redisDB map[string]any
 
-// hash returns the hash at a key; nil when there is no such key.
+// hash returns the hash at a key; nil if the key does not exist.
 func (db redisDB) hash(key string) (*redisHash, error) {
 	switch v := db[key].(type) {
 	case nil:
@@ -91,7 +91,7 @@ func (db redisDB) hash(key string) (*redisHash, error) {
 	}
 }
 
-// hashToWrite returns the hash at a key and makes it when there is none.
+// hashToWrite returns the hash at a key and creates a missing one.
 func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	h, err := db.hash(key)
 	if h == nil && err == nil {
@@ -101,7 +101,7 @@ func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	return h, err
 }
 
-// zset returns the sorted set at a key; nil when there is no such key.
+// zset returns the sorted set at a key; nil if the key does not exist.
 func (db redisDB) zset(key string) (*redisZSet, error) {
 	switch v := db[key].(type) {
 	case nil:
@@ -113,7 +113,7 @@ func (db redisDB) zset(key string) (*redisZSet, error) {
 	}
 }
 
-// dropEmpty removes a key whose value has nothing left.
+// dropEmpty removes a key whose value has become empty.
 func (db redisDB) dropEmpty(key string, left int) {
 	if left == 0 {
 		delete(db, key)
@@ -135,14 +135,14 @@ func (db redisDB) clone() redisDB {
 	return c
 }
 
-// redisCommand is a line of the command table. Counts are of arguments after the name.
+// redisCommand is one entry of the command table. Counts do not include the command's name.
 type redisCommand struct {
 	run      func(db redisDB, args []string) (redisReply, error)
-	min, max int // how many arguments; max 0: no upper limit
-	keys     int // how many of them, from the first on, are keys; 0: all
+	min, max int // number of arguments; max 0: unlimited
+	keys     int // how many of the first arguments are keys; 0: all
 }
 
-// redisCommands is every command that the embedded Redis knows.
+// redisCommands lists every command of the embedded Redis.
 var redisCommands = map[string]redisCommand{
 	"EXISTS": {run: redisExists, min: 1},
 	"DEL":    {run: redisDel, min: 1},
@@ -173,7 +173,7 @@ var redisCommands = map[string]redisCommand{
 	"ZRANGEBYSCORE": {run: redisZRangeByScore, min: 3, keys: 1},
 }
 
-// redisLookup finds a command and checks its arity; keys are those arguments that are keys.
+// redisLookup finds a command and checks its number of arguments; it also returns the arguments that are keys.
 func redisLookup(name string, args []string) (cmd redisCommand, keys []string, err error) {
 	cmd, ok := redisCommands[name]
 	if !ok {
@@ -194,12 +194,12 @@ func redisArity(name string) RedisError {
 	return RedisError("ERR wrong number of arguments for '" + strings.ToLower(name) + "' command")
 }
 
-// redisUnknownOption refuses what Redis may know and this table does not.
+// redisUnknownOption returns the error for an option that this table lacks, even if Redis has it.
 func redisUnknownOption(command, option string) RedisError {
 	return RedisError(fmt.Sprintf("%s: the embedded %s does not know '%.128s'", errRedisSyntax, command, option))
 }
 
-// redisParseInt reads an integer as Redis does: plain decimal digits, no plus sign, no leading zero.
+// redisParseInt parses an integer as Redis does: decimal digits, no plus sign, no leading zero.
 func redisParseInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || s[0] == '+' || s[0] == '0' && s != "0" || strings.HasPrefix(s, "-0") {
@@ -208,22 +208,22 @@ func redisParseInt(s string) (int64, bool) {
 	return n, true
 }
 
-// redisParseFloat reads a decimal number or an infinity.
+// redisParseFloat parses a decimal number or an infinity.
 func redisParseFloat(s string) (float64, bool) {
-	if strings.ContainsAny(s, "xX_") { // Go's own notations
+	if strings.ContainsAny(s, "xX_") { // notations that only Go accepts
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil && !math.IsNaN(f)
 }
 
-// redisFormatFloat writes a number as Redis 7.0 writes scores and Lua arguments: C's "%.17g". Later versions write
-// fractions, and integers from 1e17 on, otherwise; scripts that use integers below 2^53 see no difference.
+// redisFormatFloat formats a number as Redis 7.0 formats scores and Lua arguments: C's "%.17g". Later versions differ
+// for fractions and for integers from 1e17; scripts that use integers below 2^53 see no difference.
 func redisFormatFloat(f float64) string { return formatG(f, 17) }
 
-// formatG is C's "%.<digits>g".
+// formatG formats like C's "%.<digits>g".
 func formatG(f float64, digits int) string {
-	const plain = 1e14 // below this an integer has at most 14 digits, and no precision in use rounds it
+	const plain = 1e14 // below this an integer has at most 14 digits, which no precision in use rounds
 	switch {
 	case f == math.Trunc(f) && math.Abs(f) < plain && (f != 0 || !math.Signbit(f)):
 		return strconv.FormatInt(int64(f), 10)

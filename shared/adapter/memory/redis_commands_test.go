@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// redisStep is one command, its words parted by blanks, and its reply: nil, int64, string, []any, or a RedisError.
+// redisStep is one command, its words separated by blanks, and its reply: nil, int64, string, []any, or a RedisError.
 type redisStep struct {
 	cmd  string
 	want any
@@ -17,7 +17,7 @@ func redisWords(words ...any) []any { return append([]any{}, words...) }
 
 const redisArityOf = "ERR wrong number of arguments for '"
 
-// redisCommandCases are sequences of commands, each begun on an empty Redis.
+// redisCommandCases are sequences of commands, each on an empty Redis.
 var redisCommandCases = map[string][]redisStep{
 	"EXISTS counts every naming of a key": {
 		{"EXISTS {a}x", int64(0)},
@@ -221,7 +221,7 @@ func TestRedisCommands(t *testing.T) {
 	}
 }
 
-// What Redis knows and the table does not is refused by name, and nothing is written.
+// Options that Redis has and the table lacks are refused by name, and nothing is written.
 func TestRedisRefusesWhatItDoesNotKnow(t *testing.T) {
 	for cmd, word := range map[string]string{
 		"EXPIRE s 1":                         "EXPIRE",

@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// redisHash is a hash that remembers in which order its fields came. A nil one is an empty one for reading.
+// redisHash is a hash that keeps the order in which its fields were added. A nil one reads as empty.
 //
-// Every field gets a number when it is added and keeps it until it is deleted. Entries lie in the order of these
-// numbers, which makes a scan's cursor (the number to go on from) valid whatever changes between two calls.
+// Every field gets a sequence number when it is added and keeps it until it is deleted. Entries are sorted by these
+// numbers, so a scan's cursor (the number to continue from) stays valid whatever changes between two calls.
 type redisHash struct {
-	index   map[string]int // field to its place in entries
+	index   map[string]int // field to its index in entries
 	entries []redisField   // deleted ones stay as gaps until compact
-	last    uint64         // the number given last
+	last    uint64         // the highest sequence number so far
 }
 
 type redisField struct {
@@ -42,7 +42,7 @@ func (h *redisHash) get(name string) (string, bool) {
 	return h.entries[i].value, true
 }
 
-// set writes a field and reports whether it is new.
+// set sets a field and reports whether it is new.
 func (h *redisHash) set(name, value string) bool {
 	if i, ok := h.index[name]; ok {
 		h.entries[i].value = value
@@ -54,7 +54,7 @@ func (h *redisHash) set(name, value string) bool {
 	return true
 }
 
-// delete removes a field and reports whether it was there.
+// delete removes a field and reports whether it existed.
 func (h *redisHash) delete(name string) bool {
 	i, ok := h.index[name]
 	if !ok {
@@ -62,7 +62,7 @@ func (h *redisHash) delete(name string) bool {
 	}
 	delete(h.index, name)
 	h.entries[i] = redisField{number: h.entries[i].number, deleted: true}
-	// More gaps than fields: closing them now costs each deletion one move on average.
+	// There are more gaps than fields, so compacting costs one move per deletion on average.
 	if gaps := len(h.entries) - len(h.index); gaps > len(h.index)+16 {
 		h.compact()
 	}
@@ -76,7 +76,7 @@ func (h *redisHash) compact() {
 	}
 }
 
-// each visits the fields from a cursor on, oldest first, until visit says false; 0 begins.
+// each visits the fields from a cursor on, oldest first, until visit returns false; cursor 0 begins.
 func (h *redisHash) each(cursor uint64, visit func(*redisField) bool) {
 	if h == nil {
 		return

@@ -14,7 +14,7 @@ func redisHGet(db redisDB, args []string) (redisReply, error) {
 	return redisFieldReply(h, args[1]), nil
 }
 
-// redisFieldReply is a field's value, or the nil reply.
+// redisFieldReply returns a field's value, or the nil reply.
 func redisFieldReply(h *redisHash, name string) redisReply {
 	v, ok := h.get(name)
 	if !ok {
@@ -124,11 +124,11 @@ func redisHIncrBy(db redisDB, args []string) (redisReply, error) {
 	return redisReply{kind: redisInteger, n: n}, nil
 }
 
-// redisScanCount is HSCAN's COUNT when none is given (Redis's documentation, SCAN).
+// redisScanCount is the default of HSCAN's COUNT (Redis's documentation, SCAN).
 const redisScanCount = 10
 
-// redisHScan answers the next cursor and at most COUNT fields with their values, oldest first. Redis promises less: it
-// may give more than COUNT, in any order, and a field twice.
+// redisHScan returns the next cursor and at most COUNT fields with their values, oldest first. Redis guarantees less:
+// it may return more than COUNT, in any order, and a field twice.
 func redisHScan(db redisDB, args []string) (redisReply, error) {
 	cursor, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 
 // Limits of scripts.
 const (
-	redisStack    = 16 << 10 // Lua values on the stack at the start, 16 bytes each
+	redisStack    = 16 << 10 // initial stack, in Lua values of 16 bytes
 	redisMaxStack = 64 << 10
-	redisMaxDepth = 100 // how deep a script's result may be nested; a table inside itself has no end
+	redisMaxDepth = 100 // largest nesting of a script's result; a table may contain itself
 )
 
-// redisLua is one reused Lua interpreter, dressed as Redis's: the same libraries as far as they are harmless, the same
-// refusals. It is not safe for use at the same time.
+// redisLua is a reused Lua interpreter that imitates Redis's: the same harmless libraries, the same refusals. It is
+// not safe for concurrent use.
 type redisLua struct {
 	state   *lua.LState
-	globals *lua.LTable // of all scripts; compile keeps them from writing here
+	globals *lua.LTable // globals of all scripts; compile keeps scripts from writing to it
 	command redisCall
 
-	keys []string // of the script that runs
-	argv []string // of the command that runs; reused
+	keys []string // KEYS of the running script
+	argv []string // arguments of the running command; reused
 }
 
-// redisCall runs a command of a script that declared these keys. It must not keep args.
+// redisCall runs a command of a script with these declared keys. It must not retain args.
 type redisCall func(declared []string, name string, args []string) (redisReply, error)
 
-// redisGlobals is what scripts may use of Lua, by library; "" has the global functions. Left out is what reaches the
-// world (files, modules, the output), differs from call to call (random, addresses), would let a script change what the
-// next one finds (rawset, setmetatable, setfenv), and what gopher-lua does so differently that redis_lualib.go replaces
-// it.
+// redisGlobals lists what scripts may use of Lua, by library; "" has the global functions. It omits what reaches
+// outside (files, modules, output), what differs between calls (random, addresses), what would let a script affect
+// the next one (rawset, setmetatable, setfenv), and the functions that redis_lualib.go replaces because gopher-lua's
+// differ too much.
 var redisGlobals = map[string][]string{
 	"":       {"assert", "error", "ipairs", "next", "pairs", "rawequal", "rawget", "select", "type"},
 	"string": {"byte", "char", "find", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"},
@@ -80,7 +80,7 @@ func newRedisLua(command redisCall) *redisLua {
 	return r
 }
 
-// luaReadonly wraps a table so that a script can read but not change it.
+// luaReadonly wraps a table so that scripts can read but not change it.
 func luaReadonly(l *lua.LState, table *lua.LTable) *lua.LTable {
 	mt := l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"__newindex": func(l *lua.LState) int {
 		l.RaiseError("Attempt to modify a readonly table (name '%s')", l.Get(2).String())
@@ -93,11 +93,11 @@ func luaReadonly(l *lua.LState, table *lua.LTable) *lua.LTable {
 	return wrapper
 }
 
-// luaProtos has what scripts compiled to, by name and source, for every Redis of the process: a simulation makes
-// thousands of them, and compiling costs a hundred times as much as running. A compiled script is never written to.
+// luaProtos caches compiled scripts, by name and source, for every Redis of the process: a simulation makes thousands
+// of them, and compiling costs a hundred times as much as running. Nothing writes to a compiled script.
 var luaProtos sync.Map
 
-// compile compiles a script. A script that sets a global does not compile; Redis would run it until it sets one.
+// compile compiles a script. It refuses a script that sets a global; Redis would run it up to that statement.
 func (r *redisLua) compile(name, source string) (*lua.LFunction, error) {
 	key := name + "\n" + source
 	known, ok := luaProtos.Load(key)
@@ -113,7 +113,8 @@ func (r *redisLua) compile(name, source string) (*lua.LFunction, error) {
 		if err := luaSetsGlobal(proto); err != nil {
 			return nil, err
 		}
-		proto.IsVarArg &^= lua.VarArgNeedsArg // a script gets no arguments: no table "arg" for each run, 3 kB
+		// a script gets no arguments; this avoids a table "arg" of 3 kB for each run
+		proto.IsVarArg &^= lua.VarArgNeedsArg
 		known, _ = luaProtos.LoadOrStore(key, proto)
 	}
 	fn := r.state.NewFunctionFromProto(known.(*lua.FunctionProto))
@@ -121,8 +122,8 @@ func (r *redisLua) compile(name, source string) (*lua.LFunction, error) {
 	return fn, nil
 }
 
-// luaSetsGlobal looks for an instruction that sets a global. Checking here leaves every read a plain look-up, where
-// guarding the globals by a metatable would cost the busiest scripts a tenth of their time.
+// luaSetsGlobal looks for an instruction that sets a global. With this check at compile time every read stays a plain
+// lookup; a metatable on the globals would cost the busiest scripts a tenth of their time.
 func luaSetsGlobal(p *lua.FunctionProto) error {
 	for i, instruction := range p.Code {
 		if int(instruction>>26) == lua.OP_SETGLOBAL {
@@ -139,7 +140,7 @@ func luaSetsGlobal(p *lua.FunctionProto) error {
 	return nil
 }
 
-// run runs a compiled script; the error is a RedisError.
+// run runs a compiled script; its error is a RedisError.
 func (r *redisLua) run(fn *lua.LFunction, keys, args []string) (any, error) {
 	l := r.state
 	r.keys = keys
@@ -153,7 +154,7 @@ func (r *redisLua) run(fn *lua.LFunction, keys, args []string) (any, error) {
 	return redisFromLua(l.Get(-1), 0)
 }
 
-// redisScriptError turns what a script threw into an error reply.
+// redisScriptError converts an error thrown by a script into an error reply.
 func redisScriptError(err error) RedisError {
 	var thrown *lua.ApiError
 	if !errors.As(err, &thrown) {
@@ -177,7 +178,7 @@ func luaStrings(l *lua.LState, list []string) *lua.LTable {
 	return t
 }
 
-// call is redis.call: an error of the command ends the script, unless Lua's pcall catches it.
+// call is redis.call: a command's error ends the script, unless Lua's pcall catches it.
 func (r *redisLua) call(l *lua.LState) int {
 	reply, err := r.do(l)
 	if err != nil {
@@ -187,7 +188,7 @@ func (r *redisLua) call(l *lua.LState) int {
 	return 1
 }
 
-// pcall is redis.pcall: an error of the command is its result.
+// pcall is redis.pcall: a command's error is its result.
 func (r *redisLua) pcall(l *lua.LState) int {
 	reply, err := r.do(l)
 	if err != nil {
@@ -256,7 +257,7 @@ func redisToLua(l *lua.LState, r redisReply) lua.LValue {
 }
 
 // redisFromLua converts a script's result (the same page, "Lua to RESP2 type conversion"). An error reply inside an
-// array is the whole result's error: a Runner has no other place for it.
+// array becomes the error of the whole result, because a Runner cannot represent it otherwise.
 func redisFromLua(v lua.LValue, depth int) (any, error) {
 	switch v := v.(type) {
 	case lua.LString:

@@ -15,7 +15,7 @@ import (
 type redisScriptCase struct {
 	source string
 	want   any    // the reply
-	fails  string // or part of the error
+	fails  string // or a part of the error
 }
 
 var (
@@ -23,7 +23,7 @@ var (
 	redisScriptArgs = []string{"7", "1700000000000", "x y"}
 )
 
-// redisScriptCases answer alike on Redis 7.0, but for the error texts.
+// redisScriptCases have the same results on Redis 7.0, except for the error texts.
 var redisScriptCases = map[string]redisScriptCase{
 	// replies to Lua
 	"an integer reply is a number": {`return redis.call('HSET', KEYS[1], 'a', 1) + 1`, int64(2), ""},
@@ -182,7 +182,7 @@ func TestRedisScripts(t *testing.T) {
 	}
 }
 
-// Here the embedded Redis refuses what a Redis server would let pass, or does not answer alike on every one.
+// Cases in which the embedded Redis refuses what a Redis server accepts, or whose result differs between servers.
 func TestRedisIsStricter(t *testing.T) {
 	cases := map[string]redisScriptCase{
 		"setting a global in a function that is never called": {
@@ -227,8 +227,8 @@ func TestRedisIsStricter(t *testing.T) {
 	}
 }
 
-// Known differences from the Lua in Redis: they lie inside gopher-lua. Our scripts must not lean on either behaviour;
-// when a new gopher-lua mends one, this test says so.
+// Known differences from the Lua in Redis, inside gopher-lua. Our scripts must not depend on either behaviour; if a
+// new gopher-lua fixes one, this test fails.
 func TestRedisLuaDiffersHere(t *testing.T) {
 	for name, c := range map[string]redisScriptCase{
 		"a joined number keeps all its digits; Lua: 1e+15": {`return 1e15 .. ''`, "1000000000000000", ""},

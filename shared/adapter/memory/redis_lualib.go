@@ -10,24 +10,24 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Here are the library functions in which gopher-lua differs from the Lua 5.1 in Redis in ways that scripts meet:
-// there tonumber("1e3") is nil, "010"+1 is 9, tostring(1e15) has no exponent, table.concat({5}) is a number, and %g and
-// %s are Go's.
+// This file has the library functions in which gopher-lua differs from the Lua 5.1 in Redis in ways that scripts
+// notice: in gopher-lua tonumber("1e3") is nil, "010"+1 is 9, tostring(1e15) has no exponent, table.concat({5}) is a
+// number, and %g and %s are Go's.
 //
-// Two differences remain, since they lie in gopher-lua's machine: a number joined with .. has all its digits (Lua
-// writes 14: scripts join integers below 1e14 only, or use tostring), and pairs has a fixed order.
+// Two differences remain, because they are inside gopher-lua's virtual machine: a number joined with .. has all its
+// digits (Lua writes 14: scripts join only integers below 1e14, or use tostring), and pairs has a fixed order.
 
-// luaMaxUnpack is how many values unpack gives (LUAI_MAXCSTACK of Redis's Lua).
+// luaMaxUnpack is the largest number of values that unpack returns (LUAI_MAXCSTACK of Redis's Lua).
 const luaMaxUnpack = 8000
 
-// luaDigits is how many digits of a number Lua writes (LUAI_NUMFFORMAT, "%.14g").
+// luaDigits is the number of digits in Lua's number format (LUAI_NUMFFORMAT, "%.14g").
 const luaDigits = 14
 
 const luaSpaces = " \t\n\v\f\r"
 
-// luaParseNumber reads a number as Lua 5.1 does: decimal, with blanks around it, or a hexadecimal integer.
+// luaParseNumber parses a number as Lua 5.1 does: decimal with surrounding blanks, or a hexadecimal integer.
 func luaParseNumber(s string) (float64, bool) {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n != 0 { // nearly always; "-0" is not 0
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n != 0 { // the usual case; excludes "-0", which is not 0
 		return float64(n), true
 	}
 	s = strings.Trim(s, luaSpaces)
@@ -39,7 +39,7 @@ func luaParseNumber(s string) (float64, bool) {
 		n, err := strconv.ParseUint(hex, 16, 64)
 		return sign * float64(n), err == nil
 	}
-	if strings.ContainsAny(digits, "x_") { // Go's own notations
+	if strings.ContainsAny(digits, "x_") { // notations that only Go accepts
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
@@ -96,7 +96,7 @@ func luaConcat(l *lua.LState) int {
 	return 1
 }
 
-// luaPCall is Lua's pcall as Redis 7 has it: an error table, such as redis.call throws, is caught as its text.
+// luaPCall is Lua's pcall as in Redis 7: it returns a caught error table, such as redis.call throws, as its text.
 func luaPCall(l *lua.LState) int {
 	l.CheckAny(1)
 	err := l.PCall(l.GetTop()-1, lua.MultRet, nil)
@@ -116,7 +116,7 @@ func luaPCall(l *lua.LState) int {
 	return 2
 }
 
-// luaErrorText is the text of an error table.
+// luaErrorText returns the text of an error table.
 func luaErrorText(v lua.LValue) (lua.LString, bool) {
 	t, ok := v.(*lua.LTable)
 	if !ok {
@@ -142,7 +142,7 @@ func luaUnpack(l *lua.LState) int {
 	return to - from + 1
 }
 
-// luaStringMetatable makes "2"*3 read its strings as luaParseNumber does and ("x"):upper() find the library, and hides
+// luaStringMetatable makes "2"*3 parse its strings with luaParseNumber and ("x"):upper() find the library, and hides
 // the metatable from scripts.
 func luaStringMetatable(l *lua.LState, library *lua.LTable) {
 	mt := l.GetMetatable(lua.LString("")).(*lua.LTable)
@@ -181,8 +181,8 @@ func luaOperand(l *lua.LState, i int) float64 {
 	return 0
 }
 
-// luaFormat is string.format with Lua 5.1's meaning of %d %i %u %x %X %o %e %E %f %g %G %c %s %%; widths, precisions
-// and flags for numbers only. %q and flags of %s are errors.
+// luaFormat is string.format with Lua 5.1's meaning of %d %i %u %x %X %o %e %E %f %g %G %c %s %%, with widths,
+// precisions and flags for numbers only. %q and flags of %s are errors.
 func luaFormat(l *lua.LState) int {
 	format := l.CheckString(1)
 	var out strings.Builder
@@ -226,7 +226,7 @@ func luaFormatOne(l *lua.LState, arg int, flags string, verb byte) string {
 			return formatG(f, luaDigits)
 		}
 		if !strings.Contains(flags, ".") {
-			flags += ".6" // C's default; Go's is the shortest
+			flags += ".6" // C's default; Go's default is the shortest form
 		}
 		return fmt.Sprintf("%"+flags+string(verb), f)
 	case 'c':

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveZSet is a sorted set that sorts itself for each question.
+// naiveZSet is a sorted set that sorts its members for each query.
 type naiveZSet map[string]float64
 
 func (n naiveZSet) sorted() []redisScored {
@@ -36,8 +36,8 @@ func redisZSetMembers(z *redisZSet, run, i int) []redisScored {
 	return out
 }
 
-// Whatever is added, moved, removed and popped, one by one or by the hundred, the set is what sorting all members
-// gives.
+// Whatever is added, moved, removed and popped, singly or by the hundred, the set equals the sorted list of its
+// members.
 func TestRedisSortedSetIsSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, want := newRedisZSet(), naiveZSet{}
@@ -78,7 +78,7 @@ func TestRedisSortedSetIsSorted(t *testing.T) {
 			},
 			"copy": func(*rapid.T) {
 				c := z.clone()
-				for z.len() > 0 { // the copy must not see this
+				for z.len() > 0 { // the copy must be independent of this
 					z.popMin()
 				}
 				z = c
@@ -103,7 +103,7 @@ func TestRedisSortedSetIsSorted(t *testing.T) {
 	})
 }
 
-// A full run takes one more at every place in it, and gives up any one.
+// A full run accepts one more member at every position, and loses any one.
 func TestRedisSortedSetSplitsAFullRun(t *testing.T) {
 	for at := range redisChunk + 1 {
 		z, want := newRedisZSet(), naiveZSet{}
@@ -125,7 +125,7 @@ func TestRedisSortedSetSplitsAFullRun(t *testing.T) {
 	}
 }
 
-// ZPOPMIN returns ascending members; these and the rest are the members from before.
+// ZPOPMIN returns ascending members; together with the rest they are the members from before.
 func TestRedisPopTakesTheLowest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, want := newRedisZSet(), naiveZSet{}
@@ -143,7 +143,7 @@ func TestRedisPopTakesTheLowest(t *testing.T) {
 	})
 }
 
-// While others add, change and delete fields between the pages, a scan gives every field that was there all the time.
+// While fields are added, changed and deleted between pages, a scan returns every field that existed throughout.
 func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := NewRedis()
@@ -160,7 +160,7 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 			do("HSET", "h", strconv.Itoa(i), "0")
 			staying[strconv.Itoa(i)] = true
 		}
-		// Deleting whole stretches makes the hash close its gaps, and so move its fields, in the middle of the scan.
+		// Deleting whole stretches makes the hash compact, and so move its fields, during the scan.
 		deleteSome := func() {
 			from, n := rapid.IntRange(0, 120).Draw(t, "from"), rapid.SampledFrom([]int{0, 0, 1, 5, 60}).Draw(t,
 				"deleted")
@@ -179,11 +179,11 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 			for i := 0; i < len(page); i += 2 {
 				seen[page[i].(string)] = true
 			}
-			if pages++; pages > 500 { // more than fields that there can be
+			if pages++; pages > 500 { // more pages than fields can exist
 				t.Fatal("the scan does not end")
 			}
 			if pages > 100 {
-				continue // let it run out
+				continue // let the script run out
 			}
 			deleteSome()
 			for _, f := range rapid.SliceOfN(field, 0, 5).Draw(t, "written") {
@@ -198,7 +198,7 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 	})
 }
 
-// Fields come back in the order in which they were added, also past deletions; a changed value does not move its field.
+// Fields keep the order in which they were added, also after deletions; a changed value does not move its field.
 func TestRedisHashKeepsOrder(t *testing.T) {
 	h := newRedisHash()
 	for i := range 1000 {

@@ -68,7 +68,7 @@ func TestRedisRunRefuses(t *testing.T) {
 	}
 }
 
-// A script's locals and its changes to KEYS and ARGV are gone when the next one runs.
+// The next script does not see a script's locals or its changes to KEYS and ARGV.
 func TestRedisScriptsDoNotSeeEachOther(t *testing.T) {
 	r := NewRedis()
 	s := redisstock.NewScript("dirty", `local n = #ARGV ARGV[1] = 'dirt' ARGV[9] = 'dirt' KEYS[2] = 'k' return n`)
@@ -107,7 +107,7 @@ func TestRedisSnapshotIsACopy(t *testing.T) {
 			checkRedis(t, r, s)
 		}
 	}
-	for range 2 { // the second time shows that restoring has not handed out the snapshot itself
+	for range 2 { // the second time shows that Restore did not hand out the snapshot itself
 		change()
 		r.Restore(snapshot)
 		if diff := cmp.Diff(want, r.Dump()); diff != "" {
@@ -125,7 +125,7 @@ func TestRedisSnapshotIsACopy(t *testing.T) {
 	}
 }
 
-// Scripts take turns: none sees another's half.
+// Scripts take turns: no script sees another's partial writes.
 func TestRedisScriptsAreAtomic(t *testing.T) {
 	r := NewRedis()
 	s := redisstock.NewScript("count",
@@ -146,8 +146,8 @@ func TestRedisScriptsAreAtomic(t *testing.T) {
 	checkRedis(t, r, redisStep{"GET k", strconv.Itoa(callers * each)})
 }
 
-// redisReserveLike has the shape of the stock's busiest script: read the item, look the user up, take a number, write
-// it down in four places.
+// redisReserveLike resembles the stock's busiest script: it reads the item, looks the user up, draws a unit, and
+// writes to four keys.
 const redisReserveLike = `
 local item = redis.call('HMGET', KEYS[1], 'start', 'end', 'limit', 'stock', 'high')
 if not item[1] then return redis.error_reply('NOTINSTALLED') end
@@ -202,7 +202,7 @@ func BenchmarkRedisPopAndReturn(b *testing.B) {
 			b.Fatal(err)
 		}
 		n := popped.([]any)[0].(string)
-		if i%2 == 0 { // half come back where they were, half at the far end
+		if i%2 == 0 { // half return to their place, half go to the far end
 			_, err = r.Do("ZADD", "z", n, n)
 		} else {
 			_, err = r.Do("ZADD", "z", strconv.Itoa(1_000_000+i), n)

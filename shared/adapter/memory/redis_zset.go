@@ -6,15 +6,14 @@ import (
 	"sort"
 )
 
-// redisChunk is the most members in one run of a sorted set: small enough to shift cheaply, large enough that a million
-// members make few runs.
+// redisChunk is the largest number of members in one run of a sorted set: small enough to shift cheaply, large enough
+// that a million members make few runs.
 const redisChunk = 512
 
-// redisZSet is a sorted set: members by score, equal scores by the members' bytes. A nil one is an empty one for
-// reading.
+// redisZSet is a sorted set: members by score, equal scores by the members' bytes. A nil one reads as empty.
 //
-// The members lie in runs of at most redisChunk, none empty, in ascending order. Taking from the front and appending at
-// the end touch one run; anything else is a binary search and a shift within one run.
+// The members are in ascending runs of at most redisChunk, none empty. Removing from the front and appending at the
+// end touch one run; anything else is a binary search and a shift within one run.
 type redisZSet struct {
 	scores map[string]float64
 	runs   [][]redisScored
@@ -46,7 +45,7 @@ func (z *redisZSet) score(member string) (float64, bool) {
 	return s, ok
 }
 
-// add puts a member at a score, moving it if it is there, and reports whether it is new.
+// add inserts a member with a score, or moves an existing one, and reports whether it is new.
 func (z *redisZSet) add(member string, score float64) bool {
 	old, exists := z.scores[member]
 	if exists {
@@ -60,7 +59,7 @@ func (z *redisZSet) add(member string, score float64) bool {
 	return !exists
 }
 
-// remove takes a member out and reports whether it was there.
+// remove removes a member and reports whether it existed.
 func (z *redisZSet) remove(member string) bool {
 	score, ok := z.scores[member]
 	if !ok {
@@ -71,7 +70,7 @@ func (z *redisZSet) remove(member string) bool {
 	return true
 }
 
-// popMin takes the lowest member; the set must not be empty.
+// popMin removes and returns the lowest member; the set must not be empty.
 func (z *redisZSet) popMin() redisScored {
 	e := z.runs[0][0]
 	delete(z.scores, e.member)
@@ -79,8 +78,8 @@ func (z *redisZSet) popMin() redisScored {
 	return e
 }
 
-// find returns the place of the first member that is not before, by an order that ascends with the set: run and index
-// in it; the run after the last one when all are before.
+// find returns the position of the first member for which before is false: its run and its index there; the run after
+// the last one if before is true for all. before must be monotonic in the set's order.
 func (z *redisZSet) find(before func(redisScored) bool) (run, i int) {
 	run = sort.Search(len(z.runs), func(r int) bool { return !before(z.runs[r][len(z.runs[r])-1]) })
 	if run == len(z.runs) {
@@ -91,7 +90,7 @@ func (z *redisZSet) find(before func(redisScored) bool) (run, i int) {
 
 func (z *redisZSet) insert(e redisScored) {
 	run, i := z.find(func(x redisScored) bool { return x.less(e) })
-	if run == len(z.runs) { // the new highest
+	if run == len(z.runs) { // the new highest member
 		if run == 0 || len(z.runs[run-1]) == redisChunk {
 			z.runs = append(z.runs, []redisScored{e})
 		} else {
@@ -121,14 +120,14 @@ func (z *redisZSet) drop(run, i int) {
 	case len(z.runs[run]) == 1:
 		z.runs = slices.Delete(z.runs, run, run+1)
 	case i == 0:
-		z.runs[run][0] = redisScored{} // lets go of the member
+		z.runs[run][0] = redisScored{} // free the member
 		z.runs[run] = z.runs[run][1:]
 	default:
 		z.runs[run] = slices.Delete(z.runs[run], i, i+1)
 	}
 }
 
-// at returns the place of the member with this rank (0-based, at most len).
+// at returns the position of the member with this rank (0-based, at most len).
 func (z *redisZSet) at(rank int) (run, i int) {
 	for run = range z.runs {
 		if rank < len(z.runs[run]) {
@@ -139,7 +138,7 @@ func (z *redisZSet) at(rank int) (run, i int) {
 	return len(z.runs), 0
 }
 
-// each visits the members from a place on, in ascending order, until visit says false.
+// each visits the members from a position on, in ascending order, until visit returns false.
 func (z *redisZSet) each(run, i int, visit func(redisScored) bool) {
 	for ; run < len(z.runs); run, i = run+1, 0 {
 		for _, e := range z.runs[run][i:] {

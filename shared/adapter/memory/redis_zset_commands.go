@@ -28,8 +28,8 @@ options:
 	if onlyNew && onlyOld {
 		return redisReply{}, RedisError("ERR XX and NX options at the same time are not compatible")
 	}
-	// All scores are read before the first member is written: a bad one changes nothing.
-	var few [8]float64 // keeps the usual case off the heap
+	// Read all scores before writing the first member: an invalid one changes nothing.
+	var few [8]float64 // avoids an allocation in the usual case
 	scores := few[:0]
 	for i := 0; i < len(rest); i += 2 {
 		score, ok := redisParseFloat(rest[i])
@@ -154,7 +154,7 @@ func redisZRange(db redisDB, args []string) (redisReply, error) {
 // redisBound is one end of a range of scores.
 type redisBound struct {
 	score float64
-	open  bool // the score itself is outside
+	open  bool // excludes the score itself
 }
 
 func redisParseBound(s string) (redisBound, bool) {

@@ -16,18 +16,18 @@ import (
 // RowsOptions are the settings of Rows.
 type RowsOptions struct {
 	Clock    seckill.Clock
-	IndexLag time.Duration  // how far indexes stay behind their tables; 0: not at all
-	Tables   []ledger.Table // besides ledger.Schema
+	IndexLag time.Duration  // how far indexes lag behind their tables; 0: not at all
+	Tables   []ledger.Table // in addition to ledger.Schema
 	// Watch, if set, receives every row that a transaction replaced, in the order of its writes: nil for no row. It
-	// must neither change the rows nor call back.
+	// must neither change the rows nor call Rows.
 	Watch func(table string, old, new ledger.Row)
 }
 
-// Rows keeps the ledger's rows in memory with DynamoDB's manners: conditional transactions that are all or nothing and
-// say for each row what stood against it, limits on their size, indexes that lag, pages whose cursor may lead to an
-// empty one. It is the embedded driver of ledger.Rows, safe for use by several goroutines; each call is one step.
+// Rows stores the ledger's rows in memory and behaves like DynamoDB: conditional transactions that are all or nothing
+// and report a reason per row, size limits, lagging indexes, pages whose cursor may lead to an empty page. It is the
+// embedded driver of ledger.Rows and safe for concurrent use; each call is atomic.
 //
-// A stored row is never changed, only replaced: reads under the lock copy it, and indexes may hold older ones.
+// A stored row is never modified, only replaced: reads copy it under the lock, and indexes may hold older rows.
 type Rows struct {
 	clock seckill.Clock
 	lag   time.Duration
@@ -53,7 +53,7 @@ type rowEntry struct {
 	row ledger.Row
 }
 
-// NewRows makes the empty tables and indexes of ledger.Schema and RowsOptions.Tables.
+// NewRows returns the empty tables and indexes of ledger.Schema and RowsOptions.Tables.
 func NewRows(o RowsOptions) *Rows {
 	m := &Rows{clock: o.Clock, lag: o.IndexLag, watch: o.Watch, tables: map[string]*rowTable{},
 		indexes: map[string]*rowIndex{}}
@@ -109,7 +109,7 @@ func (m *Rows) table(name string) (*rowTable, error) {
 	return t, nil
 }
 
-// read finds the row of a key that its table can have; nil when there is none.
+// read returns the row of a key after checking the key; nil if there is none.
 func (m *Rows) read(k ledger.Key) (ledger.Row, error) {
 	t, err := m.table(k.Table)
 	if err == nil {
@@ -188,7 +188,7 @@ func (m *Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) 
 	return rows, nil
 }
 
-// Dump copies a table as it truly is, ascending by keys: for tests and displays. It is nil for an unknown table.
+// Dump returns a copy of a table's current rows, ascending by keys, for tests and displays; nil for an unknown table.
 func (m *Rows) Dump(table string) []ledger.Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// rowChange is a replaced row on its way to the indexes.
+// rowChange is a replaced row that the indexes have not applied yet.
 type rowChange struct {
 	at       time.Time
 	table    *rowTable
@@ -27,7 +27,7 @@ type rowIndex struct {
 	partitions map[string][]indexEntry
 }
 
-// position orders an index's partition: its sort key, then the table's keys, so that the order is the same each time.
+// position orders an index's partition: its sort key, then the table's keys, so that the order is deterministic.
 type position struct{ sk, tablePK, tableSK string }
 
 type indexEntry struct {
@@ -41,7 +41,7 @@ func (a position) compare(b position) int {
 
 func compareEntry(e indexEntry, p position) int { return e.compare(p) }
 
-// locate returns a row's position in the index; ok is false for a row that is not in it.
+// locate returns a row's position in the index; ok is false if the index does not contain the row.
 func (x *rowIndex) locate(k ledger.Key, row ledger.Row) (pk string, p position, ok bool) {
 	pk, okPK := row[x.PK].(string)
 	sk, okSK := row[x.SK].(string)
@@ -65,7 +65,7 @@ func (x *rowIndex) apply(c rowChange) {
 	}
 }
 
-// project copies what the index carries of a row.
+// project copies the attributes of a row that the index has.
 func (x *rowIndex) project(row ledger.Row) ledger.Row {
 	if !x.KeysOnly {
 		return copyRow(row)
@@ -79,7 +79,7 @@ func (x *rowIndex) project(row ledger.Row) ledger.Row {
 	return out
 }
 
-// catchUp brings the indexes to the state of lag ago.
+// catchUp brings the indexes to their state IndexLag ago.
 func (m *Rows) catchUp() {
 	upTo := m.clock.Now().Add(-m.lag)
 	n := 0
@@ -92,8 +92,8 @@ func (m *Rows) catchUp() {
 	m.pending = slices.Delete(m.pending, 0, n)
 }
 
-// Index implements ledger.Rows: it shows the state of RowsOptions.IndexLag ago. Like DynamoDB it gives a next whenever
-// the page is full, though nothing may follow.
+// Index implements ledger.Rows: it shows the state of RowsOptions.IndexLag ago. Like DynamoDB it returns a next
+// whenever the page is full, even if nothing follows.
 func (m *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string,
 	error) {
 	if err := ctx.Err(); err != nil {

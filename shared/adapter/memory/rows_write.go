@@ -74,7 +74,7 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	return nil
 }
 
-// check evaluates every condition; *ledger.Canceled when one does not hold.
+// check evaluates every condition; *ledger.Canceled if one does not hold.
 func check(writes []ledger.Write, changes []rowChange) error {
 	var c *ledger.Canceled
 	for i := range writes {
@@ -107,14 +107,14 @@ func holds(c ledger.Cond, row ledger.Row) bool {
 	case ledger.CondAtMost:
 		n, ok := row[c.Attr].(int64)
 		return (ok || row[c.Attr] == nil) && n <= c.Value.(int64)
-	default: // CondHas: CheckWrite lets no other kind pass
+	default: // CondHas: CheckWrite allows no other kind
 		set, _ := row[c.Attr].(ledger.Set)
 		_, found := slices.BinarySearch(set, c.Value.(string))
 		return found
 	}
 }
 
-// applyWrite returns the row after the write; nil when there is none.
+// applyWrite returns the row after the write; nil if there is none.
 func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error) {
 	var row ledger.Row
 	switch w.Op {
@@ -144,7 +144,7 @@ func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error
 
 var errType = errors.New("attribute of another type")
 
-// update changes a row. It shares lists and sets with the stored row, so it replaces them.
+// update applies an update. It replaces lists and sets, because it shares them with the stored row.
 func update(row ledger.Row, w *ledger.Write) error {
 	maps.Copy(row, w.Set)
 	for attr, n := range w.Add {
@@ -188,9 +188,9 @@ func update(row ledger.Row, w *ledger.Write) error {
 	return nil
 }
 
-// weigh returns a row's bytes as DynamoDB counts them (Developer Guide, "Item sizes and formats": names and values, a
-// number at most 11, a list or set 3 more, each of its entries 1 more), and refuses a value that it could not store, a
-// row that is too large, or an index key that is not a text.
+// weigh returns a row's size in bytes by DynamoDB's rules (Developer Guide, "Item sizes and formats": names and
+// values, a number at most 11, a list or set 3 more, each of its entries 1 more). It returns an error for a value
+// that DynamoDB could not store, a row that is too large, or an index key that is not a string.
 func weigh(t *rowTable, row ledger.Row) (int, error) {
 	size := 0
 	for attr, v := range row {

@@ -15,7 +15,7 @@ func TestStock(t *testing.T) {
 	stocktest.Run(t, func(*testing.T) seckill.Stock { return redisstock.New(NewRedis()) })
 }
 
-// BenchmarkReserve is the whole reserve step: arguments, script, table.
+// BenchmarkReserve measures the whole reserve step: arguments, script, table.
 func BenchmarkReserve(b *testing.B) {
 	ctx := context.Background()
 	s := redisstock.New(NewRedis())

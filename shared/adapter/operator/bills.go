@@ -8,26 +8,26 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// BillHandler carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is
-// below 4 MiB.
+// BillHandler executes commands about the payment provider's bills. It is safe for concurrent use. An answer is below
+// 4 MiB.
 type BillHandler struct{ reconcile *reconcile.Flow }
 
-// NewBillHandler makes a handler that works by a flow.
+// NewBillHandler returns a handler that uses the flow.
 func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
 
-// Reconciled is the results of earlier matches of a day's bill: the newest reconcile.MaxKept, oldest first.
+// Reconciled holds the results of earlier comparisons of a day's bill: the newest reconcile.MaxKept, oldest first.
 type Reconciled struct {
 	Day             string                   `json:"day"` // a seckill.Day
 	Reconciliations []seckill.Reconciliation `json:"reconciliations"`
 }
 
-// Reconcile matches a day's bill against the ledger now, also if it was matched before, and keeps the result. Errors as
-// reconcile.Flow.Day.
+// Reconcile compares a day's bill with the ledger now, even if it was compared before, and keeps the result. Errors
+// as reconcile.Flow.Day.
 func (d *BillHandler) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return d.reconcile.Day(ctx, day)
 }
 
-// Reconciled lists the results of a day. It matches nothing. CodeInvalid.
+// Reconciled lists the stored results of a day. It compares nothing. CodeInvalid.
 func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, error) {
 	all, err := d.reconcile.Kept(ctx, day)
 	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
@@ -35,25 +35,25 @@ func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, e
 
 func (d *BillHandler) commands() []command { return billCommands }
 
-// do carries out a command.
+// do executes a command.
 func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdReconciled:
 		all, err := d.Reconciled(ctx, r.Day)
 		return done{result: all, outcome: read}, err
-	default: // the only other command that check accepts
+	default: // the only other command that check allows
 		out, err := d.Reconcile(ctx, r.Day)
 		return done{out, changed, []slog.Attr{slog.Int("differences", out.Count)}}, err
 	}
 }
 
-// Reconcile matches a day's bill against the ledger now.
+// Reconcile compares a day's bill with the ledger now.
 func (c *Client) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
 	err = c.give(ctx, &request{Command: cmdReconcile, Day: day}, &out)
 	return out, err
 }
 
-// Reconciled lists the results of a day.
+// Reconciled lists the stored results of a day.
 func (c *Client) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
 	err = c.give(ctx, &request{Command: cmdReconciled, Day: day}, &out)
 	return out, err

@@ -20,7 +20,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// bills are by day, each with a line of another shop; a day without an entry has none. nil cannot be read.
+// bills maps a day to its lines; each bill also has a line of another shop. A day without an entry has no bill; nil
+// cannot be read.
 type bills map[string][]seckill.BillLine
 
 func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
@@ -34,8 +35,8 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{Lines: lines, Others: 1}, nil
 }
 
-// TestBillsThroughClientAndHandler: a day is matched twice, both are kept and listed, and the audit log has who did it,
-// and how many differences there were.
+// TestBillsThroughClientAndHandler checks that a day can be compared twice, that both results are listed, and that
+// the audit log has who did it and the number of differences.
 func TestBillsThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(now)
@@ -43,7 +44,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	order := seckill.KeyedOrderID("7", "1001", "k")
 	book := bills{yesterday: {{Order: order, TradeNo: "t-1", Amount: 88_80}}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	var w shop // of which the audit log
+	var w shop // provides the audit log
 	handle := func(b bills) func(context.Context, []byte) ([]byte, error) {
 		flow := reconcile.New(reconcile.Deps{Ledger: l, Bills: b, Clock: clock, Meter: uncounted{}})
 		return operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewBillHandler(flow))
@@ -109,8 +110,8 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	}
 }
 
-// TestTheLongestListOfBillsFits into what Lambda gives: as many reconciliations as are listed, each with as many
-// differences as are.
+// TestTheLongestListOfBillsFits checks that the largest result, with MaxKept reconciliations of MaxDifferences each,
+// fits into Lambda's answer.
 func TestTheLongestListOfBillsFits(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(now)

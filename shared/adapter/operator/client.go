@@ -14,10 +14,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Client sends commands to whatever serves the events of Serve: a Lambda function, or a local system. A refused command
-// is a *Refusal. An error of Call is returned as it is: the command may have been carried out, and may be repeated.
+// Client sends commands to whatever handles the events of Serve: a Lambda function or a local system. A refused
+// command returns a *Refusal. Errors of Call are returned unchanged: the command may have been executed, and may be
+// repeated.
 type Client struct {
-	Who  string // the caller's ARN or name, printable, at most 256 bytes: for the audit log
+	Who  string // for the audit log: the caller's ARN or name, printable, at most 256 bytes
 	Call func(ctx context.Context, event []byte) (answer []byte, err error)
 }
 
@@ -29,13 +30,13 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Detail }
 
-// ErrAnswer: the answer is not one of a handler of this version.
+// ErrAnswer: the answer does not come from a handler of this version.
 var ErrAnswer = errors.New("what answered cannot be read")
 
 // ErrTooLarge: the items do not fit into one event.
 var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", itemfile.MaxSize>>20)
 
-// Import creates or changes items: all of them, or none. ErrTooLarge: nothing was sent.
+// Import creates or changes items, all or none. ErrTooLarge: nothing was sent.
 func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
 	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
 	return done, err
@@ -49,8 +50,8 @@ func (l *LeftOut) Error() string {
 		strings.Join(l.Rows, "; "))
 }
 
-// Export returns all items as a JSON items file in the format of itemfile.Format, in the order of their ids. With a
-// *LeftOut, the file has all other items.
+// Export returns all items as a JSON items file in the format of itemfile.Format, sorted by id. With a *LeftOut
+// error, the file has all other items.
 func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	all := []json.RawMessage{}
 	var unreadable []string
@@ -64,7 +65,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
 		all = append(all, items...)
-		for _, row := range p.Unreadable { // pages repeat them
+		for _, row := range p.Unreadable { // each page repeats them
 			if !slices.Contains(unreadable, row) {
 				unreadable = append(unreadable, row)
 			}
@@ -90,7 +91,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// SetStopped stops or resumes an item's sale; nil once both the items table and the stock have it.
+// SetStopped stops or resumes an item's sale; it returns nil once both the items table and the stock have the change.
 func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it ItemChange, err error) {
 	r := request{Command: cmdResume, Item: id}
 	if stopped {
@@ -100,19 +101,19 @@ func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it It
 	return it, err
 }
 
-// AddStock raises an item's stock to n units in all.
+// AddStock raises an item's stock to n units in total.
 func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAddStock, Item: id, Stock: n}, &it)
 	return it, err
 }
 
-// Health asks for the handler's time and for the state of Redis as it sees it.
+// Health returns the handler's time and the state of Redis as it sees it.
 func (c *Client) Health(ctx context.Context) (h Health, err error) {
 	err = c.give(ctx, &request{Command: cmdHealth}, &h)
 	return h, err
 }
 
-// give sends a command and reads its result.
+// give sends a command and decodes its result.
 func (c *Client) give(ctx context.Context, r *request, result any) error {
 	r.Who = c.Who
 	event, err := encode(r)
@@ -142,7 +143,7 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 	return nil
 }
 
-// encode makes the event of a command. Its errors are CodeInvalid, and CodeTooLarge over MaxEvent.
+// encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
 func encode(r *request) ([]byte, error) {
 	if err := r.check(slices.Concat(itemCommands, moneyCommands, billCommands, userCommands)); err != nil {
 		return nil, err

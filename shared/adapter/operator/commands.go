@@ -1,6 +1,6 @@
 package operator
 
-// command has a name, arguments that it has to have, and arguments that it may have.
+// command has a name, required arguments and optional ones.
 type command struct {
 	name     string
 	has, may []string

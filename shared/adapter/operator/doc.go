@@ -1,16 +1,16 @@
-// Package operator carries out operators' commands. ItemHandler has the commands about items: import, export, stop,
+// Package operator executes operators' commands. ItemHandler has the commands about items: import, export, stop,
 // resume, add stock, and a health check of clock and Redis. PaymentHandler has those about money: list what is due
-// back, refused or unknown, show an order's payments, refund, and ask the provider again. BillHandler matches the
-// payment provider's bill of a day against the ledger, and lists earlier results. UserHandler erases a user's
+// for refund, refused or unknown, show an order's payments, refund, and ask the provider again. BillHandler compares
+// the payment provider's bill of a day with the ledger and lists earlier results. UserHandler erases a user's
 // addresses.
 //
-// An operator's machine reaches neither Redis nor tables. So Client turns a command into an event, and Serve answers
-// such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for users), in
-// a local system the route POST /_local/operator. Both halves and their limits are in this package, so that they cannot
-// drift apart. The result of a command is JSON, or a refusal as a problem document of package httpapi. Only operators
-// see the cause of a fault; shoppers do not. A handler changes only what its flow changes.
+// An operator's machine reaches neither Redis nor the tables. So Client turns a command into an event, and Serve
+// handles such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for
+// users), in a local system the route POST /_local/operator. Both halves and their limits are in this package, so
+// that they cannot diverge. The result of a command is JSON, or a refusal as a problem document of package httpapi.
+// Only operators see the cause of a fault; shoppers do not. A handler changes only what its flow changes.
 //
-// To add a command, add a row to its handler's list in commands.go, which names the arguments, and a case to the
-// handler's do. Every command may be repeated: a repetition finds nothing left to do, except that each match of a bill
-// is kept. ADR 9 has the reasons.
+// To add a command, add a row with its arguments to its handler's list in commands.go, and a case to the handler's
+// do. Every command may be repeated: a repetition finds nothing left to do, except that each comparison of a bill is
+// kept. ADR 9 has the reasons.
 package operator

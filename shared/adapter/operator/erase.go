@@ -8,10 +8,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// UserHandler carries out commands about a user. It is safe for concurrent use. No answer has an address.
+// UserHandler executes commands about a user. It is safe for concurrent use. No answer contains an address.
 type UserHandler struct{ erase *erase.Flow }
 
-// NewUserHandler makes a handler that works by a flow.
+// NewUserHandler returns a handler that uses the flow.
 func NewUserHandler(flow *erase.Flow) *UserHandler { return &UserHandler{flow} }
 
 // Erased is the result of one step of an erasure.
@@ -21,7 +21,7 @@ type Erased struct {
 	Next   string `json:"next,omitempty"`
 }
 
-// Erase erases the addresses of a user's next orders; cursor is "" or Next of the step before. Errors as
+// Erase erases the addresses of a user's next orders; cursor is "" or the previous step's Next. Errors as
 // erase.Flow.User; CodeInvalid.
 func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, error) {
 	if !ValidUser(user) {
@@ -33,14 +33,14 @@ func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, e
 
 func (d *UserHandler) commands() []command { return userCommands }
 
-// do carries out a command.
+// do executes a command.
 func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 	out, err := d.Erase(ctx, r.User, r.Cursor)
 	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders),
 		slog.Int("erased", out.Erased)}}, err
 }
 
-// Erase erases the addresses of a user's next orders; cursor is "" or Next of the step before.
+// Erase erases the addresses of a user's next orders; cursor is "" or the previous step's Next.
 func (c *Client) Erase(ctx context.Context, user, cursor string) (out Erased, err error) {
 	err = c.give(ctx, &request{Command: cmdErase, User: user, Cursor: cursor}, &out)
 	return out, err

@@ -14,8 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of events and answers. A synchronous Lambda call takes and returns at most 6 MB ("Lambda quotas", AWS Lambda
-// Developer Guide).
+// Limits of events and answers. A synchronous Lambda call accepts and returns at most 6 MB ("Lambda quotas", AWS
+// Lambda Developer Guide).
 const (
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
 	maxTradeNo = 64                       // bytes
@@ -42,7 +42,8 @@ type request struct {
 	Cursor  string          `json:"cursor,omitempty"`   // erase: Next of the step before
 }
 
-// argument is an argument of a request: whether it is given, whether it is valid, and which values are.
+// argument describes one argument of a request: whether it is present, whether it is valid, and which values are
+// allowed.
 type argument struct {
 	name         string
 	given, right bool
@@ -66,7 +67,7 @@ func (r *request) arguments() []argument {
 	}
 }
 
-// ValidUser reports whether a text is a user id of a token: an integer of 64 bits.
+// ValidUser reports whether a text is a user id as in a token: a 64-bit integer.
 func ValidUser(user string) bool {
 	if user == "" || len(user) > seckill.MaxUser {
 		return false
@@ -86,7 +87,7 @@ type envelope struct {
 	Operator *request `json:"operator"`
 }
 
-// answer has one of the two.
+// answer has exactly one of its fields.
 type answer struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Problem json.RawMessage `json:"problem,omitempty"` // a problem document (RFC 9457)
@@ -95,7 +96,7 @@ type answer struct {
 // errNotOurs: the event is not an operator's.
 var errNotOurs = errors.New("operator: an event of no known kind: nothing was done")
 
-// check returns CodeInvalid, with the field, if a request is invalid for these commands.
+// check returns CodeInvalid with the field if a request is invalid for these commands.
 func (r *request) check(commands []command) error {
 	var names []string
 	var cmd *command
@@ -142,7 +143,7 @@ func decode(commands []command, event []byte) (*request, error) {
 	return e.Operator, e.Operator.check(commands)
 }
 
-// marshal is json.Marshal without HTML escaping, which would make items' descriptions up to six times as long.
+// marshal is json.Marshal without HTML escaping, which would lengthen items' descriptions up to six times.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -28,15 +28,15 @@ func changedIf(is bool) string {
 	return unchanged
 }
 
-// Handler carries out the commands about one subject. It is safe for concurrent use.
+// Handler executes the commands about one subject. It is safe for concurrent use.
 type Handler interface {
 	commands() []command
 	do(context.Context, *request) (done, error)
 }
 
-// Serve returns a function that handles operators' events by these handlers. It answers a command that is refused or
-// fails with a problem document. For an event of another kind it returns an error, and does nothing. It writes one line
-// to the audit log per event: who, which command, which item, order or day, and the outcome. Of items and orders the
+// Serve returns a function that handles operators' events with these handlers. It answers a refused or failed command
+// with a problem document. For an event of another kind it returns an error and does nothing. It writes one line to
+// the audit log per event: who, which command, which item, order or day, and the outcome. Of items and orders the
 // line has only ids and numbers.
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
 	var commands []command
@@ -47,7 +47,7 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 		at := slices.IndexFunc(handlers, func(h Handler) bool {
 			return slices.ContainsFunc(h.commands(), func(c command) bool { return c.name == r.Command })
 		})
-		return handlers[at].do(ctx, r) // decode refuses a command that no handler has
+		return handlers[at].do(ctx, r) // decode refuses commands that no handler has
 	}
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		r, err := decode(commands, event)
@@ -78,8 +78,8 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 	}
 }
 
-// attrs returns the audit log's fields of a request. It cuts their texts, because invalid requests are logged, too. It
-// leaves out the operator's reason, which the order's history records.
+// attrs returns the audit log's fields of a request. It truncates their texts, because invalid requests are logged,
+// too. It omits the operator's reason, which the order's history records.
 func (r *request) attrs() []slog.Attr {
 	what := []slog.Attr{slog.String("who", short(r.Who)), slog.String("command", short(r.Command))}
 	if r.Item != "" {

@@ -23,20 +23,20 @@ type page struct {
 	Unreadable []string        `json:"unreadable,omitempty"`
 }
 
-// ItemHandler carries out commands about items. It is safe for concurrent use.
+// ItemHandler executes commands about items. It is safe for concurrent use.
 type ItemHandler struct {
-	// Look asks the stock's servers about their state; nil: there are none.
+	// Look returns the state of the stock's servers; nil: there are none.
 	Look func(context.Context) []redisconn.Node
 	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
 	Imported func(context.Context)
 
 	stage *stage.Flow
-	// one import at a time, so that no other import of this process changes the rows that it was checked against.
+	// one allows one import at a time, so that no other import of this process changes the rows that were checked.
 	// Versions protect each item from other processes.
 	one sync.Mutex
 }
 
-// NewItemHandler makes a handler that works by a flow.
+// NewItemHandler returns a handler that uses the flow.
 func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: flow} }
 
 // FileError is an error in an items file, with a text for its author. Nothing was written.
@@ -60,7 +60,7 @@ type ItemState struct {
 	Loaded   bool              `json:"installed"`
 }
 
-// ItemChange is an item after a command. Changed: the command changed it.
+// ItemChange is an item after a command. Changed reports whether the command changed it.
 type ItemChange struct {
 	ItemState
 	Changed bool `json:"changed"`
@@ -107,7 +107,7 @@ func (d *ItemHandler) SetStopped(ctx context.Context, id string, stopped bool) (
 	}, func() level { return <-read })
 }
 
-// AddStock raises an item's stock to n units in all. Errors as stage.Flow.AddStock.
+// AddStock raises an item's stock to n units in total. Errors as stage.Flow.AddStock.
 func (d *ItemHandler) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
 	return d.change(ctx, id, func() error {
 		return d.stage.AddStock(ctx, id, n)
@@ -139,7 +139,7 @@ func (d *ItemHandler) state(it *seckill.Item, l level) ItemState {
 		Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Loaded: l.loaded}
 }
 
-// level is the stock's counts of an item; all are 0 while the stock does not have the item, or does not answer.
+// level holds the stock's counts of an item; all are 0 while the stock does not have the item or does not answer.
 type level struct {
 	seckill.Level
 	loaded bool
@@ -155,7 +155,7 @@ func (d *ItemHandler) level(ctx context.Context, id string) level {
 
 func (d *ItemHandler) commands() []command { return itemCommands }
 
-// do carries out a command.
+// do executes a command.
 func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
@@ -170,7 +170,7 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	case cmdAddStock:
 		it, err := d.AddStock(ctx, r.Item, r.Stock)
 		return done{result: it, outcome: changedIf(it.Changed)}, err
-	default: // the only other command that check accepts
+	default: // the only other command that check allows
 		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
 		return done{result: it, outcome: changedIf(it.Changed)}, err
 	}

@@ -34,7 +34,7 @@ func item(id string, startsIn time.Duration) seckill.Listing {
 			CreateTime: now}}}
 }
 
-// shop is a handler behind a handler, and its client.
+// shop is a handler and its client.
 type shop struct {
 	redis  *memory.Redis
 	items  *memory.Items
@@ -67,7 +67,7 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	return w
 }
 
-// lines takes the audit log, without its times.
+// lines returns the audit log without its times, and empties it.
 func (w *shop) lines(t *testing.T) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(w.audit.String()) {
@@ -169,7 +169,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestStopIsInTheStock: once a stop was acknowledged, the stock itself reserves nothing.
+// TestStopIsInTheStock checks that after an acknowledged stop the stock itself reserves nothing.
 func TestStopIsInTheStock(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("7", time.Minute))
@@ -245,7 +245,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	long := strings.Repeat("9", operator.MaxEvent)
 	for name, c := range map[string]struct {
 		event string
-		want  string // part of the problem; "" for an error
+		want  string // part of the problem document; "" for an error
 	}{
 		"empty":        {"", ""},
 		"no JSON":      {"{", ""},
@@ -309,7 +309,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestDescriptionsAreSanitizedHere: an event need not come from the command line tool.
+// TestDescriptionsAreSanitizedHere: an event need not come from the CLI, which also sanitizes.
 func TestDescriptionsAreSanitizedHere(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -323,7 +323,7 @@ func TestDescriptionsAreSanitizedHere(t *testing.T) {
 	}
 }
 
-// failing is a table of items that takes so many more, and no other.
+// failing is a table of items that accepts a limited number of writes.
 type failing struct {
 	seckill.Items
 	puts int
@@ -336,7 +336,8 @@ func (f *failing) Put(ctx context.Context, it seckill.Item, d *seckill.Descripti
 	return f.Items.Put(ctx, it, d)
 }
 
-// TestAFaultInAnImport: what was written before it is in the audit log, and a second import makes the rest.
+// TestAFaultInAnImport checks that the audit log has the items written before a fault, and that a second import
+// writes the rest.
 func TestAFaultInAnImport(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -359,12 +360,12 @@ func TestAFaultInAnImport(t *testing.T) {
 	}
 }
 
-// TestExportInPages: an export that is more than an answer holds comes whole and in order.
+// TestExportInPages checks that an export larger than one answer arrives complete and in order.
 func TestExportInPages(t *testing.T) {
 	t.Parallel()
 	var items []seckill.Listing
 	for i := range 80 {
-		it := item(fmt.Sprint(50+i), time.Hour)            // ids are in the order of numbers: 99, 100
+		it := item(fmt.Sprint(50+i), time.Hour)            // ids in numeric order: 99, 100
 		it.Detail = strings.Repeat("长", seckill.MaxDetail) // 60 kB
 		items = append(items, it)
 	}
@@ -383,7 +384,7 @@ func TestExportInPages(t *testing.T) {
 	if len(w.events) != 2 || largest > 5<<20 {
 		t.Errorf("%d calls, the largest answer %d bytes", len(w.events), largest)
 	}
-	for i := range items { // 20 kB each, 6.4 MB in all
+	for i := range items { // 20 kB each, 6.4 MB in total
 		items[i].Detail = strings.Repeat("&", seckill.MaxDetail)
 	}
 	w.events = nil
@@ -393,7 +394,7 @@ func TestExportInPages(t *testing.T) {
 	}
 }
 
-// rotten is a table of items of which some rows cannot be read.
+// rotten is a table of items with some unreadable rows.
 type rotten struct{ seckill.Items }
 
 func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
@@ -409,7 +410,7 @@ func (r rotten) Description(ctx context.Context, id string, described int64) (se
 	return r.Items.Description(ctx, id, described)
 }
 
-// TestExportOfWhatCanBeRead: an unreadable row keeps no other item from being exported, and is named.
+// TestExportOfWhatCanBeRead checks that an unreadable row is named and that all other items are exported.
 func TestExportOfWhatCanBeRead(t *testing.T) {
 	t.Parallel()
 	good := item("7", time.Hour)
@@ -455,7 +456,7 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 	}
 }
 
-// apart is a stock that carries an Assert out only once a Level has been asked for.
+// apart is a stock that executes an Assert only after a Level was requested.
 type apart struct {
 	stage.Stock
 	asked chan struct{}
@@ -475,7 +476,7 @@ func (a apart) Assert(ctx context.Context, it seckill.Item) error {
 	}
 }
 
-// A stop waits for one answer of the stock, not for two, one after the other.
+// A stop waits for the stock once, because both of its calls run concurrently.
 func TestStopWaitsForTheStockOnce(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("2", time.Minute))

@@ -11,16 +11,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of a handler about money.
+// Limits of PaymentHandler.
 const (
 	maxShown  = 1000 // entries of each list in an answer
 	maxSigned = 64   // characters of a name in an order's history; the flow refuses longer ones
 )
 
-// PaymentHandler carries out commands about money. It is safe for concurrent use. No answer has an address.
+// PaymentHandler executes commands about money. It is safe for concurrent use. No answer contains an address.
 type PaymentHandler struct{ refund *refund.Flow }
 
-// NewPaymentHandler makes a handler that works by a flow.
+// NewPaymentHandler returns a handler that uses the flow.
 func NewPaymentHandler(flow *refund.Flow) *PaymentHandler { return &PaymentHandler{flow} }
 
 // Payment is one trade's money.
@@ -34,7 +34,7 @@ type Payment struct {
 	// the provider's id of the refund; "" if the money is kept
 	Refund string `json:"refund_id,omitempty"`
 	Tries  int    `json:"tries,omitempty"` // due back: failed calls to the provider
-	// due back and not refused: the next call is made by the first sweep after it
+	// due and not refused: the first sweep after it calls the provider
 	Next    time.Time `json:"next,omitzero"`
 	Refused string    `json:"refused,omitempty"`      // due back: the provider's code of a final refusal
 	Back    time.Time `json:"refunded_time,omitzero"` // when the ledger recorded the refund
@@ -48,7 +48,7 @@ type PaymentList struct {
 	Payments []Payment   `json:"payments"`
 }
 
-// UnknownOrder is an order for which the payment provider does not answer whether it is paid.
+// UnknownOrder is an order for which the provider has not answered whether it is paid.
 type UnknownOrder struct {
 	Order  string        `json:"order_id"`
 	Item   string        `json:"item"`
@@ -67,7 +67,7 @@ type UnknownList struct {
 	Orders []UnknownOrder `json:"orders"`
 }
 
-// OpenMoney is the money that is not where it belongs yet.
+// OpenMoney is the money that is not yet where it belongs.
 type OpenMoney struct {
 	Now     time.Time   `json:"now"`
 	Due     PaymentList `json:"due"`     // goes back with one of the next sweeps
@@ -105,7 +105,7 @@ type MoneyCase struct {
 	History       []seckill.Change `json:"history"`
 }
 
-// MoneyChange is an order after a command. Changed: the command changed it.
+// MoneyChange is an order after a command. Changed reports whether the command changed it.
 type MoneyChange struct {
 	Order string        `json:"order_id"`
 	State seckill.State `json:"state"`
@@ -116,7 +116,7 @@ type MoneyChange struct {
 	Changed bool        `json:"changed"`
 }
 
-// Open lists the money that is not where it belongs yet.
+// Open lists the money that is not yet where it belongs.
 func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	open, err := d.refund.Open(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	return out, nil
 }
 
-// Case reads one order's money; raw: with unabridged notifications. CodeOrderUnknown.
+// Case reads everything about one order's money; raw: with unabridged notifications. CodeOrderUnknown.
 func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *PaymentHandler) Ask(ctx context.Context, id, who, why string) (MoneyCha
 	return d.after(ctx, id, "", true)
 }
 
-// RecordTrade asks the provider about one trade of an order, and records its money. Errors as refund.Flow.RecordTrade.
+// RecordTrade asks the provider about one trade of an order and records its money. Errors as refund.Flow.RecordTrade.
 func (d *PaymentHandler) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
 	is, err := d.refund.RecordTrade(ctx, id, tradeNo, signature(who), why)
 	if err != nil {
@@ -252,7 +252,7 @@ func payments(all []seckill.Payment) PaymentList {
 }
 
 // signature shortens an operator's name for an order's history, which has 64 characters for it: of an ARN, the part
-// after the account, or if that is too long, the name at its end. The audit log has the whole ARN.
+// after the account or, if that is too long, the name at its end. The audit log has the whole ARN.
 func signature(who string) string {
 	if !strings.HasPrefix(who, "arn:") {
 		return who
@@ -266,7 +266,7 @@ func signature(who string) string {
 
 func (d *PaymentHandler) commands() []command { return moneyCommands }
 
-// do carries out a command.
+// do executes a command.
 func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	var out MoneyChange
 	var err error
@@ -283,25 +283,25 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
 	case cmdRecordTrade:
 		out, err = d.RecordTrade(ctx, r.Order, r.TradeNo, r.Who, r.Why)
-	default: // the only other command that check accepts
+	default: // the only other command that check allows
 		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
 	}
 	return done{result: out, outcome: changedIf(out.Changed)}, err
 }
 
-// Open lists the money that is not where it belongs yet.
+// Open lists the money that is not yet where it belongs.
 func (c *Client) Open(ctx context.Context) (out OpenMoney, err error) {
 	err = c.give(ctx, &request{Command: cmdOpen}, &out)
 	return out, err
 }
 
-// Case reads one order's money; raw: with unabridged notifications.
+// Case reads everything about one order's money; raw: with unabridged notifications.
 func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
 	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
 	return out, err
 }
 
-// Refund refunds a paid order; restock: its units are sold again, else they stay out of sale.
+// Refund refunds a paid order; restock: its units are sold again; otherwise they are not.
 func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
 	return out, err
@@ -319,7 +319,7 @@ func (c *Client) Ask(ctx context.Context, id, why string) (out MoneyChange, err 
 	return out, err
 }
 
-// RecordTrade asks the provider about one trade of an order, and records its money if it is paid.
+// RecordTrade asks the provider about one trade of an order and, if it is paid, records its money.
 func (c *Client) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRecordTrade, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err

@@ -24,7 +24,7 @@ import (
 
 const home = "杭州市西湖区文三路 1 号"
 
-// bank gives money back, or refuses to, or does not answer.
+// bank is a provider that makes refunds, refuses them, or does not answer.
 type bank struct {
 	answer seckill.RefundAnswer
 	err    error
@@ -38,7 +38,7 @@ func (b *bank) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnsw
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, b.err
 }
 
-// Trade knows one paid trade.
+// Trade returns one fixed paid trade.
 func (b *bank) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
 	if no != "t-billed" {
 		return seckill.Trade{State: seckill.TradeUnknown}, b.err
@@ -50,7 +50,7 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// payments is a handler about money behind a handler, and its client.
+// payments is a handler for money and its client.
 type payments struct {
 	t      *testing.T
 	clock  *memory.Clock
@@ -59,7 +59,7 @@ type payments struct {
 	flow   *refund.Flow
 	handle func(context.Context, []byte) ([]byte, error)
 	client operator.Client
-	shop   // of which the audit log
+	shop   // provides the audit log
 	said   string
 	units  int
 }
@@ -80,8 +80,7 @@ func newPayments(t *testing.T) *payments {
 	return w
 }
 
-// order places an order of 88.80 yuan, and takes it on by the names of what happens: "paid", "late" (money after its
-// end), "closing".
+// order places an order of 88.80 yuan and applies an event to it: "paid", "late" (money after the hold), "closing".
 func (w *payments) order(key, happens string) string {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -118,8 +117,8 @@ func (w *payments) sweep() {
 	}
 }
 
-// TestMoneyThroughClientAndHandler tells a story of four orders: what an operator sees, does, and what the audit log
-// and the history keep of it.
+// TestMoneyThroughClientAndHandler follows four orders: what an operator sees and does, and what the audit log and
+// the history record.
 func TestMoneyThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -223,7 +222,7 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 	}
 }
 
-// TestACase: an order's money as the ledger has it, and never where its shopper lives.
+// TestACase checks that a case has the order's money as in the ledger, and never the delivery address.
 func TestACase(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -266,7 +265,7 @@ func TestACase(t *testing.T) {
 	}
 }
 
-// TestPaymentsOnTheirWay: each state of a payment has its words, and no others.
+// TestPaymentsOnTheirWay checks the texts for each state of a payment.
 func TestPaymentsOnTheirWay(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -306,7 +305,8 @@ func TestPaymentsOnTheirWay(t *testing.T) {
 	}
 }
 
-// TestALongListIsCut: it is counted and added up whole, the oldest are shown, and the answer fits into Lambda's.
+// TestALongListIsCut checks that a long list shows its oldest entries, counts and sums all, and fits into Lambda's
+// answer.
 func TestALongListIsCut(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -323,7 +323,7 @@ func TestALongListIsCut(t *testing.T) {
 	}
 }
 
-// TestAListThatIsNotAll says so in its answer, and one that is all does not.
+// TestAListThatIsNotAll checks that an incomplete list says so, and a complete one does not.
 func TestAListThatIsNotAll(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -490,8 +490,7 @@ func TestMoneyEventsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestSignatures: whatever name AWS has for somebody stands in the history, so short that it fits; the log has the
-// whole.
+// TestSignatures checks that any AWS name is shortened to fit the history, and that the log has all of it.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("r", 64)
@@ -521,8 +520,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestAProviderThatDoesNotAnswer: the operator reads what it said, or why it did not, and never what the call was
-// signed with.
+// TestAProviderThatDoesNotAnswer checks that the operator sees the provider's answer or the error, and never the
+// call's signature.
 func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -549,7 +548,8 @@ func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestMoneyOfSomethingElse: a faulty ledger is a fault of ours, and an answer of another function is no answer.
+// TestMoneyOfSomethingElse checks that a faulty ledger is reported as our fault, and that another function's answer
+// is refused.
 func TestMoneyOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)

@@ -14,15 +14,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxCause is how many characters an operator is told of what a fault came of.
+// maxCause is the largest length of a fault's cause in an operator's answer, in characters.
 const maxCause = 500
 
-// addresses are those in a text: with whom, or a password, before the host, and with a query, which may be signed.
+// addresses matches the URLs in a text, with user and password before the host, and with the query, which may be
+// signed.
 var addresses = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^\s"/?#]*@)?([^\s"?#]*)(?:[?#][^\s"]*)?`)
 
-// WriteProblem answers with an error's problem document, like package httpapi. In addition, the detail has what is
-// wrong with an items file, or the cause of a fault: in one line of at most 500 characters, with addresses that have
-// neither user nor query.
+// WriteProblem answers with an error's problem document, like package httpapi. Its detail also has what is wrong with
+// an items file, or the cause of a fault: one line of at most 500 characters, with user and query removed from URLs.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if !inWords(err) {
 		httpapi.ProblemSaying(w, r, err, cause(err))
@@ -33,12 +33,12 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		"title": "Nothing was imported", "status": httpapi.Status(code),
 		"code": code, "detail": err.Error()})
 	if marshalErr != nil {
-		panic(marshalErr) // strings and a number always marshal
+		panic(marshalErr) // cannot happen: strings and a number always marshal
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(httpapi.Status(code))
-	_, _ = w.Write(b) // an error means that the client has gone
+	_, _ = w.Write(b) // an error means that the client has disconnected
 }
 
 // inWords reports whether an error's own text is meant for the operator.
@@ -67,7 +67,7 @@ func cause(err error) string {
 	return text
 }
 
-// CodeOf is seckill.CodeOf, but CodeInvalid for an error in an items file.
+// CodeOf is seckill.CodeOf, except that it returns CodeInvalid for an error in an items file.
 func CodeOf(err error) seckill.Code {
 	if inWords(err) {
 		return seckill.CodeInvalid

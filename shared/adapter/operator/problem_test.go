@@ -16,8 +16,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAFaultSaysWhatItCameOf to operators, on a line, and nothing that signs or signs in. Code, status and when to try
-// again are those of a shopper's problem.
+// TestAFaultSaysWhatItCameOf checks that operators see a fault's cause on one line, without signatures and
+// credentials. Code, status and retry hint equal those in a shopper's problem document.
 func TestAFaultSaysWhatItCameOf(t *testing.T) {
 	t.Parallel()
 	const busy = "The shop is busy. Please try again in a moment."

@@ -55,7 +55,7 @@ func testDelete(t *testing.T, e *env) {
 		e.drained(t)
 		return
 	}
-	e.drain(t) // ends: what is deleted repeatedly stays away
+	e.drain(t) // ends after a while: deleted messages stay away
 	e.none(t, "after the drain")
 }
 
@@ -109,7 +109,7 @@ func testDelayHides(t *testing.T, e *env) {
 	first := e.one(t)
 	wait := e.Visible + 3*time.Second
 	if !e.Exact {
-		// The queue may have repeated the message already; then the first receipt cannot hide it.
+		// The queue may have delivered the message again already; then the first receipt cannot hide it.
 		if e.Queue.Delay(t.Context(), first, wait) != nil {
 			first = e.one(t)
 			e.delay(t, first, wait)
@@ -187,7 +187,7 @@ func testBatch(t *testing.T, e *env) {
 	for i := range 25 {
 		want = append(want, e.send(t, order(i), 0))
 	}
-	e.receive(t, 1) // checks that one is not more
+	e.receive(t, 1) // receive checks that there is only one
 	ds := e.receive(t, seckill.MaxBatch)
 	if e.Exact && len(ds) != seckill.MaxBatch {
 		t.Errorf("Receive(%d) gave %d of 25 visible messages", seckill.MaxBatch, len(ds))
@@ -338,7 +338,7 @@ func testParallel(t *testing.T, e *env) {
 				mu.Unlock()
 				for _, d := range ds {
 					mu.Lock()
-					held[d.ID]-- // before the deletion: after it, no receiver may get the message
+					held[d.ID]-- // counted before the deletion: after it, no receiver may get the message
 					mu.Unlock()
 					if err := e.Queue.Delete(t.Context(), d); err != nil {
 						t.Errorf("receiver %d: Delete: %v", r, err)
@@ -348,7 +348,7 @@ func testParallel(t *testing.T, e *env) {
 		})
 	}
 	wg.Wait()
-	for body, n := range e.drain(t) { // what a queue that is not exact has left
+	for body, n := range e.drain(t) { // what an inexact queue has left
 		got[body] += n
 	}
 	for body := range want {
@@ -424,7 +424,8 @@ func testCancelled(t *testing.T, e *env) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	// A queue may have carried out what it reported as a fault, not half of it; one on the same machine has not.
+	// A queue may have executed a call that it reported as failed, but not half of it; an exact queue has not
+	// executed it.
 	if e.Exact {
 		e.Advance(e.Visible)
 		e.drained(t, body)

@@ -1,4 +1,4 @@
-// Package queuetest is the conformance suite of seckill.Queue: every driver of the port runs it, on a clock that it
+// Package queuetest is the conformance suite of seckill.Queue. Every driver of the port runs it, on a clock that it
 // moves or, against a real queue, by waiting.
 package queuetest
 
@@ -13,34 +13,34 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Env is a queue under test. It is made anew, and empty, for every test.
+// Env is a queue under test, new and empty for every test.
 type Env struct {
 	Queue seckill.Queue
-	// Advance moves the queue's clock, or sleeps for a real one.
+	// Advance moves the queue's clock, or sleeps if the clock is real.
 	Advance func(d time.Duration)
-	// Visible is the queue's visibility timeout, at least 2 s and in whole seconds. For a real queue it should be
-	// short, yet long enough for a few calls: each test waits it out some times.
+	// Visible is the queue's visibility timeout in whole seconds, at least 2 s. For a real queue it should be short,
+	// because each test waits for it several times, but long enough for a few calls.
 	Visible time.Duration
-	// MaxReceives is after how many receives the queue parks a message by itself, at least 3.
+	// MaxReceives is the number of receives after which the queue itself parks a message, at least 3.
 	MaxReceives int
-	// SendRaw enqueues a body that no Message encodes to.
+	// SendRaw enqueues a body that is no encoded Message.
 	SendRaw func(ctx context.Context, body []byte) error
 	// Parked returns the bodies in the dead-letter queue, each once, in any order.
 	Parked func(ctx context.Context) ([]string, error)
-	// Exact: the queue does what a queue on one machine can and SQS does not promise. Nothing is delivered twice within
-	// the visibility timeout or after its deletion, a Receive finds whatever is visible, Depth does not lag, times are
-	// kept to the millisecond, and a receipt that is not the newest neither deletes nor delays.
+	// Exact: the queue gives guarantees that a queue on one machine can give and SQS does not. It delivers nothing
+	// twice within the visibility timeout or after its deletion; a Receive finds whatever is visible; Depth does not
+	// lag; times have milliseconds; and an outdated receipt neither deletes nor delays.
 	Exact bool
 }
 
-// Limits of the suite's patience with a queue that is not exact.
+// Limits of waiting for an inexact queue.
 const (
-	polls    = 60          // receives that may come back empty before an expected message is called lost
-	pollWait = time.Second // between them
-	quiet    = 3           // visibility timeouts without a delivery after which the queue is called empty
+	polls    = 60          // empty receives before an expected message counts as lost
+	pollWait = time.Second // pause between them
+	quiet    = 3           // visibility timeouts without a delivery after which the queue counts as empty
 )
 
-// Run runs the suite. open gives an empty queue for each test.
+// Run runs the suite. open returns an empty queue for each test.
 func Run(t *testing.T, open func(t *testing.T) Env) {
 	tests := []struct {
 		name string
@@ -111,7 +111,7 @@ func (e *env) receive(t *testing.T, limit int) []seckill.Delivery {
 	return ds
 }
 
-// one receives one message, which has to be there by now.
+// one receives one message, which must be available.
 func (e *env) one(t *testing.T) seckill.Delivery {
 	t.Helper()
 	for range polls {
@@ -149,8 +149,8 @@ func (e *env) delay(t *testing.T, d seckill.Delivery, wait time.Duration) {
 	}
 }
 
-// drain receives and deletes until nothing came for some visibility timeouts, and counts deliveries by body. A message
-// that keeps coming fails the test.
+// drain receives and deletes until nothing arrived for some visibility timeouts, and counts deliveries by body. It
+// fails if a message keeps returning.
 func (e *env) drain(t *testing.T) map[string]int {
 	t.Helper()
 	got := map[string]int{}
@@ -172,7 +172,7 @@ func (e *env) drain(t *testing.T) map[string]int {
 	return got
 }
 
-// drained drains and checks that exactly these bodies came, once each when the queue is exact.
+// drained calls drain and checks that exactly these bodies arrived, once each if the queue is exact.
 func (e *env) drained(t *testing.T, want ...string) {
 	t.Helper()
 	got := e.drain(t)
@@ -205,8 +205,8 @@ func (e *env) depth(t *testing.T) seckill.Depth {
 	return d
 }
 
-// parked waits until the dead-letter queue has these bodies, and checks that it has no others. A body may be there
-// twice unless the queue is exact.
+// parked waits until the dead-letter queue has these bodies, and checks that it has no others. Unless the queue is
+// exact, a body may occur twice.
 func (e *env) parked(t *testing.T, want ...string) {
 	t.Helper()
 	slices.Sort(want)

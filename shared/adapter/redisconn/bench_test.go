@@ -22,10 +22,10 @@ import (
 
 const (
 	benchConnections = 64
-	benchCalls       = 100_000 // of each side in one round
+	benchCalls       = 100_000 // per side and round
 )
 
-// lastCall keeps what a stock asked for last.
+// lastCall records the last script call of a stock.
 type lastCall struct {
 	*Runner
 	script *redisstock.Script
@@ -38,9 +38,8 @@ func (l *lastCall) Run(ctx context.Context, s *redisstock.Script, keys, args []s
 	return l.Runner.Run(ctx, s, keys, args)
 }
 
-// BenchmarkRealReserve sells units one by one to as many users, at 64 connections, through redisstock and by
-// redis-benchmark with the same script and arguments, in turns on one server. It reports the medians of both and their
-// ratio.
+// BenchmarkRealReserve sells units one by one to as many users over 64 connections, alternating on one server between
+// redisstock and redis-benchmark with the same script and arguments. It reports the median rates and their ratio.
 func BenchmarkRealReserve(b *testing.B) {
 	s := redistest.Start(b)
 	r := open(b, Options{Addrs: []string{s.Addr}}, nil)
@@ -94,14 +93,14 @@ func BenchmarkRealReserve(b *testing.B) {
 	}
 	theirs := func() float64 {
 		host, port, _ := net.SplitHostPort(s.Addr)
-		const random = "__rand_int__" // becomes twelve digits
+		const random = "__rand_int__" // redis-benchmark replaces it by twelve digits
 		args := []string{"-h", host, "-p", port, "-c", strconv.Itoa(benchConnections), "-n", strconv.Itoa(benchCalls),
 			"-r", "2000000000", "--csv",
 			"EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
 		args = append(args, last.keys...)
 		for i, a := range last.args {
 			switch i {
-			case 1: // the order's id, as long as ours
+			case 1: // the order's id, with its usual length
 				a = a[:len(a)-len(random)] + random
 			case 2: // the user
 				a = random
@@ -112,7 +111,7 @@ func BenchmarkRealReserve(b *testing.B) {
 		if err != nil {
 			b.Fatalf("redis-benchmark: %v (apt-get install redis-tools)", err)
 		}
-		// "test","rps" and six latencies; the name of the test holds quotes of its own, so count from the end.
+		// The fields are "test","rps" and six latencies; the test's name contains quotes, so count from the end.
 		fields := strings.Split(strings.TrimSpace(string(out)), `","`)
 		rate, err := strconv.ParseFloat(fields[max(len(fields)-7, 0)], 64)
 		if err != nil {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// idleLimit is how long a connection may lie unused before it is replaced. The network between a Lambda function and
-// its VPC forgets a connection after 350 s, without a word to either end (AWS, "Hyperplane ENI" idle timeout), and a
-// frozen instance sends no keep-alives.
+// idleLimit is how long a connection may be idle before it is replaced. The network between a Lambda function and its
+// VPC silently drops a connection after 350 s (AWS, "Hyperplane ENI" idle timeout), and a frozen instance sends no
+// keep-alives.
 const idleLimit = 2 * time.Minute
 
-// dialer opens a connection; tests put faults there.
+// dialer opens a connection; tests inject faults here.
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dialTLS puts TLS on what next opens; nil means none. The name to verify is the address's.
+// dialTLS adds TLS to the connections that next opens; nil adds none. It verifies the host name in the address.
 func dialTLS(t *tls.Config, next dialer) dialer {
 	if t == nil {
 		return next
@@ -44,8 +44,8 @@ func dialTLS(t *tls.Config, next dialer) dialer {
 	}
 }
 
-// tlsConn shows the socket below TLS, which tls.Conn does not. The pool looks there whether the server has closed a
-// connection before a script is sent on it; without that, each connection closed while idle would cost one purchase a
+// tlsConn exposes the socket below TLS, which tls.Conn does not. The pool uses it to detect that the server has
+// closed a connection before it sends a script; otherwise each connection closed while idle would cost one purchase a
 // 503.
 type tlsConn struct {
 	*tls.Conn

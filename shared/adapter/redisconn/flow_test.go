@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// shop is buy, consume and repair around a stock behind a Runner, with everything else embedded.
+// shop is buy, consume and repair with a stock on a Runner, and everything else embedded.
 type shop struct {
 	*testing.T
 	ctx    context.Context
@@ -34,8 +34,8 @@ type shop struct {
 	work   *consume.Flow
 	repair *repair.Flow
 
-	point int // script calls of the flows so far
-	at    int // which of them to spoil, from 1
+	point int // the flows' script calls so far
+	at    int // which of them gets the fault, counted from 1
 	spoil []redistest.Fault
 }
 
@@ -78,7 +78,7 @@ func (s *shop) warm() {
 	s.must(s.stock.Confirm(s.ctx, "1001", r.Order, "0", nil))
 	s.must(s.stock.Return(s.ctx, "1001", r.Order, "0", nil))
 	r.Units, r.Created = []int{1}, s.item.Start
-	// An order that the stock has forgotten is taken up again, and given back.
+	// An order that the stock has lost is restored, and given back.
 	_, got, err := s.stock.Redraw(s.ctx, s.item.Start, r, seckill.Collision{}, time.Second)
 	s.must(err)
 	s.must(s.stock.Confirm(s.ctx, "1001", r.Order, "0", nil))
@@ -92,7 +92,7 @@ func (s *shop) must(err error) {
 	}
 }
 
-// spoilt arms the faults before the call that is to be spoilt.
+// spoilt arms the faults before the chosen call.
 type spoilt struct {
 	*redisstock.Stock
 	shop *shop
@@ -126,7 +126,7 @@ func (p spoilt) Return(ctx context.Context, item, order, user string, units []in
 	return p.Stock.Return(ctx, item, order, user, units)
 }
 
-// purchase buys until an order id is answered, as a shopper does who repeats, and says how often a 503 came first.
+// purchase buys like a shopper who retries until an order id arrives, and returns how many 503s came first.
 func (s *shop) purchase(user, key string) (id string, refused int) {
 	s.Helper()
 	for {
@@ -148,7 +148,7 @@ func (s *shop) purchase(user, key string) (id string, refused int) {
 	}
 }
 
-// drain handles messages until none is left, and says how many came back.
+// drain handles messages until none is left, and returns how many failed and were delivered again.
 func (s *shop) drain() (back int) {
 	s.Helper()
 	for range 20 {
@@ -172,15 +172,15 @@ func (s *shop) drain() (back int) {
 	return back
 }
 
-// points are the script calls of the flows in story, in their order, and which flow sees the fault.
+// points lists the flows' script calls in story, in order, and the flow that sees the fault.
 var points = []struct{ name, seen string }{
 	{"reserve", "buy"}, {"reserve again", "buy"}, {"confirm", "consume"}, {"confirm again", "consume"},
 	{"reserve the second", "buy"}, {"redraw", "consume"}, {"confirm the second", "consume"},
 	{"return", "consume"}, {"reserve the third", "buy"}, {"confirm the third", "consume"},
 }
 
-// story: one order, asked for twice; a second whose unit turns out to be sold; the first is given back; a third takes
-// its unit.
+// story: one order, requested twice; a second one whose unit turns out to be sold; the first is given back; a third
+// takes its unit.
 func (s *shop) story() (refused, back int) {
 	s.Helper()
 	purchase := func(user, key string) string {
@@ -201,7 +201,7 @@ func (s *shop) story() (refused, back int) {
 	drain()
 	s.late()
 
-	// The stock has forgotten that unit 2 is sold.
+	// The stock has lost the fact that unit 2 is sold.
 	foreign := seckill.KeyedOrderID("1001", "99", "z")
 	s.must(s.ledger.Place(s.ctx, s.order(foreign, "99", []int{2}), 2))
 	second := purchase("8", "b")
@@ -217,7 +217,7 @@ func (s *shop) story() (refused, back int) {
 	s.must(s.orders.Send(s.ctx, seckill.Message{Kind: seckill.MessageReturn, Order: first}, 0))
 	drain()
 
-	third := purchase("9", "c") // a late return comes now, when its number is someone else's already
+	third := purchase("9", "c") // the late return below finds its unit taken by someone else
 	drain()
 	s.late()
 	s.compare(map[int]string{1: third, 2: foreign, 3: second})
@@ -235,8 +235,9 @@ func (s *shop) order(id, user string, units []int) seckill.Order {
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 }
 
-// compare wants the ledger's unit rows and the stock's holders to be these, every other number free, no order waiting,
-// and one unit counted against each shopper who has one. (The foreign order's user counts 0 until a drift pass.)
+// compare checks that the ledger's unit rows and the stock's holders are these, every other unit is free, no order
+// waits, and one unit counts against each shopper who has one. (The foreign order's user counts 0 until a drift
+// pass.)
 func (s *shop) compare(want map[int]string) {
 	s.Helper()
 	rows, held, users := map[int]string{}, map[int]string{}, map[string]int{}
@@ -279,8 +280,8 @@ func (s *shop) compare(want map[int]string) {
 	}
 }
 
-// hurtFlows tells the story with each fault at each script call of the flows: buy answers 503 once and the repeat gets
-// the order; consume's message comes back once; nothing is lost or done twice.
+// hurtFlows plays the story with each fault at each of the flows' script calls: buy answers 503 once and the retry
+// gets the order; consume's message is delivered again once; nothing is lost or done twice.
 func hurtFlows(t *testing.T, faults map[string][]redistest.Fault, hidden bool, connected func(t *testing.T) (*Runner,
 	*redistest.Faults)) {
 	t.Helper()
@@ -327,7 +328,7 @@ func TestFlowsUnderFaults(t *testing.T) {
 	}
 }
 
-// TestFlowsUnderRedirects: what is followed, the flows never see.
+// TestFlowsUnderRedirects checks that the flows never notice a redirect that the client follows.
 func TestFlowsUnderRedirects(t *testing.T) {
 	m := memory.NewRedis()
 	a, b := redistest.NewFake(t, m), redistest.NewFake(t, m)

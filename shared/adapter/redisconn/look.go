@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Node is what one server says of itself. What it refuses to say is missing: hosted servers know no CONFIG and shorten
-// INFO.
+// Node is what one server reports about itself. Missing values were refused: hosted servers have no CONFIG and a
+// shorter INFO.
 type Node struct {
 	Address   string    `json:"address"`
 	Fault     string    `json:"fault,omitempty"` // why it does not answer; then nothing else is there
@@ -27,7 +27,7 @@ type Node struct {
 	Evictions int64     `json:"evicted_keys"` // since it was started
 }
 
-// Look asks the server about itself; in cluster mode each master. It takes Options.Timeout at most.
+// Look asks the server about itself; in cluster mode each master. It takes at most Options.Timeout.
 func (r *Runner) Look(ctx context.Context) []Node {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -71,7 +71,7 @@ func look(ctx context.Context, c *redis.Client) Node {
 		}
 	}
 	number := func(name string) int64 {
-		v, _ := strconv.ParseInt(says[name], 10, 64) // 0 when it is not said
+		v, _ := strconv.ParseInt(says[name], 10, 64) // 0 if missing
 		return v
 	}
 	n.Version, n.Role, n.Policy = says["redis_version"], says["role"], says["maxmemory_policy"]

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
-// TestRealLook: a server says what is asked of it, and of a cluster each master; one that refuses INFO still tells the
-// time.
+// TestRealLook checks that a server reports everything, and of a cluster each master; one that refuses INFO still
+// reports the time.
 func TestRealLook(t *testing.T) {
 	s := redistest.Start(t, "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru")
 	check := func(n Node, policy string, limit int64) {

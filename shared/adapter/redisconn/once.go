@@ -7,14 +7,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// final hides an error from the cluster client. That client runs one loop for redirects and for repeats: a timeout, a
-// closed connection or a LOADING makes it send the command again, to the same node or to another, and no option
-// separates the two. It checks an error by what errors.As and its text show, so this one shows nothing.
+// final hides an error from the cluster client. That client uses one loop for redirects and for retries: after a
+// timeout, a closed connection or a LOADING it sends the command again, to the same node or another, and no option
+// separates the two. It inspects an error by errors.As and its text, so this error has neither.
 type final struct{ cause error }
 
 func (f *final) Error() string { return "redisconn: " + f.cause.Error() }
 
-// once is a hook on each node's client: what a script's command ends with is final, but for a redirect.
+// once is a hook on each node's client: any error of a script's command is final, except a redirect.
 type once struct{}
 
 var _ redis.Hook = once{}
@@ -27,7 +27,7 @@ func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook sees the command after ASKING.
+// ProcessPipelineHook handles the command that follows ASKING.
 func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)

@@ -40,8 +40,8 @@ func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	return r
 }
 
-// tagged makes a Runner work on keys of its own: the conformance cases all use one item, and run at once. The tag goes
-// in front, so that the cases spread over a cluster's slots.
+// tagged gives a Runner its own keys: the conformance cases all use one item and run concurrently. The tag is a
+// prefix, so that the cases spread over a cluster's slots.
 type tagged struct {
 	redisstock.Runner
 	tag string
@@ -75,8 +75,8 @@ func TestRealStockCluster(t *testing.T) {
 	}
 }
 
-// TestRealStockAsTheCachesUser: the rights that infra/cache.yaml gives its user are all that the stock needs, on one
-// server and on a cluster, and no more than it says.
+// TestRealStockAsTheCachesUser checks that the permissions in infra/cache.yaml suffice for the stock, on one server
+// and on a cluster, and that there are no others.
 func TestRealStockAsTheCachesUser(t *testing.T) {
 	text, err := os.ReadFile("../../../infra/cache.yaml")
 	check(t, err)
@@ -127,7 +127,7 @@ func TestRealStockAsTheCachesUser(t *testing.T) {
 func TestRealStockTLSAndPassword(t *testing.T) {
 	dir := t.TempDir()
 	pool := certificate(t, dir)
-	plain := redistest.Start(t) // takes a free port, and gives it back
+	plain := redistest.Start(t) // finds a free port and releases it
 	plain.Kill()
 	_, port, err := net.SplitHostPort(plain.Addr)
 	if err != nil {
@@ -169,7 +169,7 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	}
 }
 
-// killed closes the connections of one Runner from another one, as a server does that tidies up.
+// killed closes the connections of one Runner from another one, as a server that closes idle connections does.
 func killed(t *testing.T, o Options, c *tls.Config) {
 	t.Helper()
 	ctx, r := context.Background(), open(t, o, c)
@@ -181,7 +181,7 @@ func killed(t *testing.T, o Options, c *tls.Config) {
 	}
 }
 
-// certificate writes a self-signed one for 127.0.0.1 into dir.
+// certificate writes a self-signed certificate for 127.0.0.1 into dir.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -212,13 +212,13 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// TestRealOutages: a server that is gone, silent, read-only, full or loading is an error within 1.2 s, and works again
-// by itself when it is well again.
+// TestRealOutages checks that a server which is gone, silent, read-only, full or loading is an error within 1.2 s,
+// and that calls succeed again after it recovers.
 func TestRealOutages(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		hurt, heal func(t *testing.T, s *redistest.Server)
-		want       string // in the error; "" when its text is the network's
+		want       string // part of the error; "" if its text is the network's
 	}{
 		{"killed", func(_ *testing.T, s *redistest.Server) {
 			s.Kill()
@@ -241,7 +241,7 @@ func TestRealOutages(t *testing.T) {
 		{"password set",
 			func(t *testing.T, s *redistest.Server) {
 				s.Do(t, "CONFIG", "SET", "requirepass", "x")
-				// What is connected stays so: as after a failover, it has to connect anew.
+				// Force a reconnection, as after a failover: open connections keep working.
 				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
 				defer c.Close()
 				check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
@@ -281,7 +281,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// TestRealLoading: a server that reads its file answers LOADING, and scripts when it has read it.
+// TestRealLoading checks that a server answers LOADING while it reads its file, and runs scripts after it.
 func TestRealLoading(t *testing.T) {
 	s := redistest.Start(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
 	fill := redisstock.NewScript("fill",
@@ -302,8 +302,8 @@ func TestRealLoading(t *testing.T) {
 	recovered(t, r)
 }
 
-// TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others'
-// run; once the slots have another owner, they are found.
+// TestRealClusterNodeLost checks that with one of three nodes gone, its items' scripts are errors within 1.2 s and
+// the others' run; once the slots have another owner, they run again.
 func TestRealClusterNodeLost(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	for _, s := range nodes {
@@ -311,7 +311,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 	}
 	r := open(t, Options{Addrs: []string{nodes[0].Addr, nodes[1].Addr}, Cluster: true, Timeout: patience}, nil)
 	ctx := context.Background()
-	key := map[int][]string{} // one key on each node
+	key := map[int][]string{} // one key per node
 	for i := 0; len(key) < 3; i++ {
 		k := fmt.Sprintf("{%d}:item", i)
 		slot := int(nodes[0].Do(t, "CLUSTER", "KEYSLOT", k).(int64))
@@ -336,7 +336,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 			}
 		}
 	}
-	// As a failover: the survivors agree that the first has the slots now.
+	// Like a failover: the survivors agree that the first has the slots now.
 	for _, s := range nodes[:2] {
 		s.Do(t, "CLUSTER", "FORGET", lost)
 	}
@@ -355,8 +355,8 @@ func TestRealClusterNodeLost(t *testing.T) {
 	}
 }
 
-// TestRealClusterMove: while a slot moves to another node, under load, no call is lost or done twice: each either
-// counts once or is an error, and afterwards all are found on the new node.
+// TestRealClusterMove checks that while a slot moves to another node, under load, no call is lost or executed twice:
+// each counts once or is an error, and afterwards the new node has all of them.
 func TestRealClusterMove(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	r := open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: patience}, nil)
@@ -415,11 +415,11 @@ func TestRealClusterMove(t *testing.T) {
 	host, port, err := net.SplitHostPort(to.Addr)
 	check(t, err)
 	from.Do(t, "MIGRATE", host, port, keys[0], 0, 1000)
-	wait(200) // by ASK
+	wait(200) // through ASK
 	for _, s := range []*redistest.Server{to, from, nodes[0], nodes[1], nodes[2]} {
 		s.Do(t, "CLUSTER", "SETSLOT", slot, "NODE", toID)
 	}
-	wait(200) // by MOVED, then directly
+	wait(200) // through MOVED, then directly
 	close(stop)
 	wg.Wait()
 	v, err := r.Run(ctx, add, keys, []string{"0"})

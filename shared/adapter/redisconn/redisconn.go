@@ -1,9 +1,9 @@
 // Package redisconn runs the stock's scripts on a Redis server or cluster (redisstock.Runner). In: a script, its keys
-// and arguments. Out: its reply, or an error within Options.Timeout. It touches the network, and nothing else.
+// and arguments. Out: its reply, or an error within Options.Timeout. It touches only the network.
 //
-// A script is sent once. Whatever goes wrong after that is an error whose effect is unknown, never a second try: the
-// flows know how to repeat, and repeat with the same order id. Only an answer that proves that the script did not run
-// is followed: MOVED and ASK (cluster mode), NOSCRIPT.
+// A script is sent once. Any failure after that is an error with unknown effect, never a retry: the flows retry
+// themselves, with the same order id. Only answers that prove that the script did not run are followed: MOVED and ASK
+// (cluster mode), and NOSCRIPT.
 package redisconn
 
 import (
@@ -23,31 +23,32 @@ import (
 )
 
 const (
-	// defaultTimeout leaves buy 200 ms of the 1.2 s within which it answers when Redis does not.
+	// defaultTimeout leaves buy 200 ms of the 1.2 s within which it must answer if Redis does not.
 	defaultTimeout = time.Second
-	// poolSize is how many connections one process holds to one node, at most. They are opened as needed: a Lambda
-	// instance, which handles one event at a time, has one, consume ten.
+	// poolSize is the largest number of connections from one process to one node. They are opened as needed: a Lambda
+	// instance, which handles one event at a time, has one; consume has ten.
 	poolSize = 64
-	// dialerPause is how long the client library waits after the last failed dial, for nothing; its default is 100 ms.
+	// dialerPause is a pointless wait of the client library after a failed dial; its default is 100 ms.
 	dialerPause = time.Millisecond
-	// maxRedirects bounds a chase through a cluster whose nodes disagree on who has the slot.
+	// maxRedirects bounds the redirects in a cluster whose nodes disagree about a slot's owner.
 	maxRedirects = 3
 )
 
-// Options say where Redis is.
+// Options configure the connection to Redis.
 type Options struct {
-	Addrs    []string // host:port; the server, or in cluster mode one node or more to learn the others from
-	Cluster  bool     // the server is a Redis Cluster, as ElastiCache Serverless always is
-	TLS      bool     // 1.2 or newer; the certificate is checked against the system's roots and the address's name
-	Username string   // "" is the default user
-	Password string   // "" is none
-	// Timeout bounds one Run from first to last: waiting for a connection, dialling, greeting, sending, the reply. 0 is
-	// 1 s.
+	// host:port of the server or, in cluster mode, of one or more nodes, from which the client
+	// learns the others
+	Addrs    []string
+	Cluster  bool   // the server is a Redis Cluster, like every ElastiCache Serverless cache
+	TLS      bool   // 1.2 or newer; the certificate is verified against the system's roots and the host name
+	Username string // "": the default user
+	Password string // "": none
+	// Timeout bounds a whole Run: waiting for a connection, dialling, greeting, sending, the reply. 0: 1 s.
 	Timeout time.Duration
 }
 
-// Runner runs scripts on a Redis. Safe for concurrent use. It connects when it is first used, and again whenever it has
-// to.
+// Runner runs scripts on a Redis. It is safe for concurrent use. It connects at its first use and reconnects as
+// needed.
 type Runner struct {
 	client  redis.UniversalClient
 	timeout time.Duration
@@ -56,12 +57,12 @@ type Runner struct {
 var _ redisstock.Runner = (*Runner)(nil)
 
 func init() {
-	// The client library logs each failed dial to standard error, thousands a second in an outage. Its errors reach the
-	// caller, who logs once a second.
+	// The client library logs each failed dial to standard error, thousands a second in an outage. The caller gets
+	// its errors and logs once a second.
 	logging.Disable()
 }
 
-// New makes a Runner. It does not connect; the error names the wrong option.
+// New returns a Runner. It does not connect; the error names the invalid option.
 func New(o Options) (*Runner, error) {
 	var t *tls.Config
 	if o.TLS {
@@ -89,9 +90,9 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 	case o.Timeout == 0:
 		o.Timeout = defaultTimeout
 	}
-	// RESP2 has all that scripts answer; without push messages there is nothing to look for before each reply.
+	// RESP2 can represent all replies of scripts, and without push messages nothing can precede a reply.
 	const protocol = 2
-	// Nothing to negotiate with a server: no notifications of maintenance, no name and version of the library.
+	// Negotiate nothing with the server: no maintenance notifications, no library name and version.
 	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	r, dial := &Runner{timeout: o.Timeout}, dialTLS(t, dial)
 	if o.Cluster {
@@ -118,7 +119,7 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 	return r, nil
 }
 
-// Run implements redisstock.Runner. An error means that the effect is unknown: the script may have run, may run yet, or
+// Run implements redisstock.Runner. After an error the effect is unknown: the script may have run, may run later, or
 // may never have arrived.
 func (r *Runner) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
@@ -141,7 +142,7 @@ func (r *Runner) eval(ctx context.Context, command, script string, keys, args []
 	}
 	cmd := redis.NewCmd(ctx, words...)
 	if len(keys) > 0 {
-		cmd.SetFirstKeyPos(3) // what the cluster's slot is taken from
+		cmd.SetFirstKeyPos(3) // the argument that determines the cluster slot
 	}
 	err := r.client.Process(ctx, cmd)
 	var f *final
@@ -158,27 +159,27 @@ func (r *Runner) eval(ctx context.Context, command, script string, keys, args []
 	return value(cmd.Val())
 }
 
-// lookAgain reads a cluster's map again, in the background, when it may have changed: a node that is gone, or that
-// is master no more. Without it the next ten seconds' scripts would go to the same place.
+// lookAgain reloads a cluster's map in the background when it may have changed: a node is gone, or is no longer
+// master. Otherwise the scripts of the next ten seconds would go to the same node.
 func (r *Runner) lookAgain(err error) {
 	if c, ok := r.client.(*redis.ClusterClient); ok && !noScript(err) {
 		c.ReloadState(context.Background())
 	}
 }
 
-// noScript says that the server does not know the script by its SHA, so it has not run. (A script that fails by itself
-// answers with ERR or with the failing command's own word, never with this one: scripts call no scripts.)
+// noScript reports whether the server does not know the script by its SHA, so that it has not run. (A failing script
+// answers with ERR or with the failing command's code, never with this one: scripts call no scripts.)
 func noScript(err error) bool {
 	var e redis.Error
 	return errors.As(err, &e) && strings.HasPrefix(e.Error(), "NOSCRIPT ")
 }
 
-// Ping reports whether the server answers: an error within Options.Timeout if not. In cluster mode one node is asked.
+// Ping returns an error if the server does not answer within Options.Timeout. In cluster mode it asks one node.
 func (r *Runner) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	return r.client.Ping(ctx).Err()
 }
 
-// Close closes all connections; a Run under way may fail.
+// Close closes all connections; a concurrent Run may fail.
 func (r *Runner) Close() error { return r.client.Close() }

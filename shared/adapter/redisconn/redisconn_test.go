@@ -18,17 +18,18 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
-// patience bounds the wait for what comes soon on a machine that is not busy.
+// patience bounds the wait for something that is fast on an idle machine.
 const patience = time.Minute
 
-// short is for tests that wait for silence to end; the others have patience. TestDefaultTimeout has the real figure.
+// short is the timeout in tests that wait for a silent server; the others use patience. TestDefaultTimeout checks the
+// real value.
 const short = time.Second
 
 func plainDial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, network, addr)
 }
 
-// connect makes a Runner whose connections can be spoilt.
+// connect returns a Runner whose connections can be given faults.
 func connect(t testing.TB, o Options) (*Runner, *redistest.Faults) {
 	t.Helper()
 	f := redistest.NewFaults(plainDial)
@@ -46,7 +47,7 @@ var (
 	keys  = []string{"{1}:item"}
 )
 
-// counted is how often add has taken effect.
+// counted returns how often add has taken effect.
 func counted(t testing.TB, m *memory.Redis) string {
 	t.Helper()
 	v, err := m.Run(context.Background(), count, keys, nil)
@@ -120,7 +121,7 @@ func TestUnexpectedReply(t *testing.T) {
 	}
 }
 
-// TestScriptIsSentOnceByName: EVALSHA first; EVAL only when the server says that it does not know the script.
+// TestScriptIsSentOnceByName checks that EVALSHA comes first, and EVAL only if the server does not know the script.
 func TestScriptIsSentOnceByName(t *testing.T) {
 	m := memory.NewRedis()
 	s := redistest.NewFake(t, m)
@@ -144,7 +145,7 @@ func TestScriptIsSentOnceByName(t *testing.T) {
 	}
 }
 
-// modes are the ways to reach one fake server.
+// modes returns the ways to reach one fake server.
 func modes(s *redistest.Fake) map[string]Options {
 	s.Owner(s.Addr)
 	return map[string]Options{
@@ -153,8 +154,8 @@ func modes(s *redistest.Fake) map[string]Options {
 	}
 }
 
-// TestNothingIsRepeated: whatever happens to a call on the wire, it is written once, takes effect once at most, and is
-// an error; the next call works, and gets its own reply.
+// TestNothingIsRepeated checks that whatever happens to a call on the wire, it is written once, takes effect at most
+// once, and is an error; the next call works and gets its own reply.
 func TestNothingIsRepeated(t *testing.T) {
 	for _, fault := range append(redistest.WireFaults(), redistest.Refusals()...) {
 		t.Run(fault.Name, func(t *testing.T) {
@@ -177,7 +178,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	t.Helper()
 	r, f := connect(t, o)
 	ctx := context.Background()
-	for range 2 { // the second by EVALSHA alone
+	for range 2 { // the second one by EVALSHA alone
 		if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +214,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	}
 }
 
-// TestNoScriptIsFollowed in both modes, on a server that knows the script otherwise.
+// TestNoScriptIsFollowed covers both modes, with a server that knows the script under another name.
 func TestNoScriptIsFollowed(t *testing.T) {
 	m := memory.NewRedis()
 	s := redistest.NewFake(t, m)
@@ -228,8 +229,8 @@ func TestNoScriptIsFollowed(t *testing.T) {
 	}
 }
 
-// TestRedirects: in a cluster MOVED and ASK are followed, for the script did not run where they come from; a fault
-// behind a redirect is final too. Without cluster mode they are errors.
+// TestRedirects checks that in cluster mode MOVED and ASK are followed, because they prove that the script did not
+// run; a fault after a redirect is final. Without cluster mode redirects are errors.
 func TestRedirects(t *testing.T) {
 	for _, kind := range []string{"MOVED", "ASK"} {
 		m := memory.NewRedis()
@@ -238,7 +239,7 @@ func TestRedirects(t *testing.T) {
 		b.Owner(a.Addr)
 		a.Redirect(kind + " 1 " + b.Addr)
 		if kind == "ASK" {
-			b.Redirect("MOVED 1 " + a.Addr) // b takes nothing but what comes behind ASKING
+			b.Redirect("MOVED 1 " + a.Addr) // b accepts only what follows ASKING
 		}
 		r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: patience})
 		ctx := context.Background()
@@ -250,7 +251,7 @@ func TestRedirects(t *testing.T) {
 		if b.Ran("evalsha")+b.Ran("eval") != 2 || a.Ran("evalsha")+a.Ran("eval") != 0 {
 			t.Errorf("%s: scripts ran on the wrong node", kind)
 		}
-		// The redirect itself is an answer put on the wire here, so that the armed fault meets the second call.
+		// Play the redirect with a fault, too, so that the armed fault hits the second call.
 		a.Redirect("")
 		f.Instant = true
 		for _, fault := range redistest.WireFaults() {
@@ -278,7 +279,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRedirectsEnd: nodes that send each other the same slot get no endless chase.
+// TestRedirectsEnd checks that nodes which redirect to each other cause no endless loop.
 func TestRedirectsEnd(t *testing.T) {
 	m := memory.NewRedis()
 	a, b := redistest.NewFake(t, m), redistest.NewFake(t, m)
@@ -291,7 +292,7 @@ func TestRedirectsEnd(t *testing.T) {
 	}
 }
 
-// TestPassword: a wrong one, and one that is missing, are errors with the server's word for them; nothing runs.
+// TestPassword checks that a wrong or missing password is an error with the server's text, and that nothing runs.
 func TestPassword(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	s.Owner(s.Addr)
@@ -311,12 +312,11 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestDefaultTimeout: whatever keeps a call waiting, it ends within 1.2 s, its whole way counted; and the Runner
-// recovers.
+// TestDefaultTimeout checks that whatever blocks a call, it ends within 1.2 s in total, and that the Runner recovers.
 func TestDefaultTimeout(t *testing.T) {
 	stuck := make(chan struct{})
 	hang := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
-	mute := func(context.Context, string, string) (net.Conn, error) { // accepts, and never greets
+	mute := func(context.Context, string, string) (net.Conn, error) { // accepts and never greets
 		near, far := net.Pipe()
 		go func() { <-stuck; far.Close() }()
 		return near, nil
@@ -344,7 +344,7 @@ func TestDefaultTimeout(t *testing.T) {
 				defer r.Close()
 				soon(t, name, func() {
 					var wg sync.WaitGroup
-					for range 2 * poolSize { // half of them wait for a connection first
+					for range 2 * poolSize { // half of them first wait for a connection
 						wg.Go(func() {
 							if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil {
 								t.Errorf("answered %v", v)
@@ -365,8 +365,8 @@ func TestDefaultTimeout(t *testing.T) {
 	}
 }
 
-// soon checks that a call, whatever becomes of it, ends within 1.2 s. A busy machine may have held it up: it is made
-// again then, and one that is too slow by itself is so every time.
+// soon checks that a call ends within 1.2 s. It repeats a slow call, because a busy machine may have delayed it; a
+// call that is slow by itself is slow every time.
 func soon(t testing.TB, name string, call func()) {
 	t.Helper()
 	var took []time.Duration
@@ -380,7 +380,7 @@ func soon(t testing.TB, name string, call func()) {
 	t.Errorf("%s: took %v, want at most 1.2 s", name, took)
 }
 
-// recovered waits until scripts run again on as many connections as the pool has, all at once.
+// recovered waits until scripts run again on as many connections as the pool has, concurrently.
 func recovered(t testing.TB, r *Runner) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -401,8 +401,7 @@ func recovered(t testing.TB, r *Runner) {
 	}
 }
 
-// TestServerRestarts: connections that the server closed while they lay idle are noticed before a script is sent on
-// them.
+// TestServerRestarts checks that connections which the server closed while idle are detected before a script is sent.
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})
@@ -423,7 +422,7 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesNothing running, in either mode.
+// TestCloseLeavesNothing checks that Close leaves no goroutine, in either mode.
 func TestCloseLeavesNothing(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	before := goleak.IgnoreCurrent()

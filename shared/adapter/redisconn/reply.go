@@ -2,8 +2,8 @@ package redisconn
 
 import "fmt"
 
-// value checks that a reply is what redisstock.Runner promises: nil, int64, string or []any of these. The client
-// library reads RESP2 into exactly these; an error inside a list is the only other thing that it can hold.
+// value checks that a reply has the types that redisstock.Runner guarantees: nil, int64, string or []any of these.
+// The client library decodes RESP2 into exactly these, except for an error inside a list.
 func value(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, int64, string:

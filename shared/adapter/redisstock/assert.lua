@@ -1,5 +1,5 @@
--- assert: writes the item's state as the items table has it. An older version changes nothing; the stock never shrinks.
--- ARGV  1 version  2 stopped (1 or 0)  3 start  4 end  5 limit  6 price  7 stock
+-- assert: writes the item's state from the items table. An older version changes nothing; the stock never shrinks.
+-- ARGV 1 version 2 stopped (1 or 0) 3 start 4 end 5 limit 6 price 7 stock
 -- result {ok} | {not_installed}
 local it = call('HMGET', ITEM, 'version', 'stock')
 if not it[1] then

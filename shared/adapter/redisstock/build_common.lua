@@ -1,13 +1,13 @@
--- build_common.lua: put before every build script. A build stands beside the live keys and belongs to one token.
+-- build_common.lua: prepended to every build script. A build is separate from the live keys and belongs to one token.
 --
--- KEYS  1 new        hash  token, at (when it was last touched, ms)
---       2 new:free   as free
---       3 new:held   as held
---       4 new:users  as users
---       install and remove have the six live keys behind these
+-- KEYS 1 new hash token, at (last use, ms)
+--       2 new:free   like free
+--       3 new:held   like held
+--       4 new:users  like users
+--       install and remove have the six live keys after these
 --
--- Whole keys go by UNLINK: a hash of a million fields is freed beside, while other items' scripts run; DEL would hold
--- them up for seconds.
+-- Whole keys are removed by UNLINK: it frees a hash of a million fields in the background; DEL would block other
+-- items' scripts for seconds.
 local call = redis.call
 local NEW, NFREE, NHELD, NUSERS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 

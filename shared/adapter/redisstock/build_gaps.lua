@@ -1,5 +1,5 @@
--- build_gaps: the numbers from..to that no unit row has become the build's free numbers.
--- ARGV  1 token  2 now  3 from  4 to
+-- build_gaps: adds those of the units from..to that have no unit row to the build's free units.
+-- ARGV 1 token 2 now 3 from 4 to
 -- result {ok} | {lost}
 if lost(ARGV[1]) then
   return {'lost'}

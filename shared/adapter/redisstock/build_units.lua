@@ -1,6 +1,6 @@
 -- build_units: adds sold units to the build.
--- ARGV  1 token  2 now, then number, order, user for each
--- result {ok, users seen first} | {lost}
+-- ARGV 1 token 2 now, then unit, order, user for each
+-- result {ok, users that the build had not seen before} | {lost}
 if lost(ARGV[1]) then
   return {'lost'}
 end

@@ -1,18 +1,18 @@
--- common.lua: put before every script. Names the keys of one item and what is read and written in several scripts.
+-- common.lua: prepended to every script. It names the keys of one item and has what several scripts read and write.
 --
--- KEYS  1 item      hash  start end limit price stock version stopped hw; pass passes checked (drift passes)
---       2 free      zset  returned numbers, score = number: the lowest first, adding twice is adding once
---       3 held      hash  number -> order
+-- KEYS 1 item hash start end limit price stock version stopped hw; pass passes checked (drift passes)
+--       2 free      zset  returned units, score = unit: lowest first; adding twice has no effect
+--       3 held      hash  unit -> order
 --       4 res       hash  order -> record
 --       5 awaiting  zset  order, score = when to send its message again (ms)
 --       6 users     hash  user -> "order:units,order:units", oldest first
 --
--- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the last
--- drift pass begun when the stock first had no number for it, or empty. body is opaque and may hold any byte. A record
--- is kept while its order is awaited, and then while a number is held for it: there are never more than awaiting and
--- held together.
+-- A record is state|count|units|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the number
+-- of the last drift pass begun when the stock first had no unit for it, or empty. body is opaque and may hold any
+-- byte. A record is kept while its order is awaited, and after that while a unit is held for it: there are never more
+-- records than awaiting and held together.
 --
--- Times are milliseconds and come as arguments. No key has a TTL: a cache that is full evicts those first.
+-- Times are milliseconds and come as arguments. No key has a TTL: a full cache evicts keys with a TTL first.
 local call = redis.call
 local ITEM, FREE, HELD, RES, AWAITING, USERS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
@@ -53,7 +53,7 @@ local function save(order, r)
   return raw
 end
 
--- keep writes a confirmed record if a number is held for its order, and drops it if none is.
+-- keep writes a confirmed record if a unit is held for its order, and removes it otherwise.
 local function keep(order, r)
   for _, n in ipairs(r.units) do
     if call('HGET', HELD, n) == order then
@@ -64,7 +64,7 @@ local function keep(order, r)
   call('HDEL', RES, order)
 end
 
--- charge sets what one order counts against its user: how(units so far, or nil) gives the new figure, nil for none.
+-- charge sets what one order counts against its user: how(units so far, or nil) returns the new number, nil for none.
 local function charge(user, order, how)
   local old = call('HGET', USERS, user) or ''
   local list, found = {}, false
@@ -94,12 +94,12 @@ local function charge(user, order, how)
   end
 end
 
--- available counts the numbers that can be drawn.
+-- available returns how many units can be drawn.
 local function available(stock, hw)
   return call('ZCARD', FREE) + math.max(stock - hw, 0)
 end
 
--- draw hands out count available numbers, the lowest first, and appends them to units.
+-- draw hands out count available units, the lowest first, and appends them to units.
 local function draw(order, count, hw, units)
   local got = call('ZPOPMIN', FREE, count)
   for i = 1, #got, 2 do -- member, score, member, score
@@ -116,9 +116,9 @@ local function draw(order, count, hw, units)
   end
 end
 
--- claim holds a number for its owner: high-water rises to it, the skipped numbers become free, and the number counts
--- against the owner's user. One call frees at most FILL skipped numbers, because Redis serves no other command
--- meanwhile; a number that is then still above high-water is left for the next call.
+-- claim holds a unit for its owner: high-water rises to the unit, the skipped units become free, and the unit counts
+-- against the owner's user. One call frees at most FILL skipped units, because Redis serves no other command
+-- meanwhile; if the unit is then still above high-water, the next call continues.
 local FILL = 5000
 local function claim(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))
@@ -139,7 +139,7 @@ local function claim(n, owner, user)
   end
 end
 
--- release makes a number free if this order still holds it.
+-- release makes a unit free if this order still holds it.
 local function release(n, order)
   if call('HGET', HELD, n) == order then
     call('HDEL', HELD, n)

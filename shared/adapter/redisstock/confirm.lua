@@ -1,12 +1,12 @@
--- confirm: the ledger has decided the order. It is no longer awaited; what is held for it beyond the ledger's units
--- becomes free; what counts against its user is only ever lowered. An order that holds nothing is forgotten.
--- ARGV  1 order  2 user  3 the ledger's units, comma separated, '' for none
+-- confirm: the ledger has decided the order. The order is no longer awaited; units held for it beyond the ledger's
+-- become free; what counts against its user is only ever lowered. An order that holds nothing is forgotten.
+-- ARGV 1 order 2 user 3 the ledger's units, comma separated, '' for none
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
 local order, user, units = ARGV[1], ARGV[2], numbers(ARGV[3])
-local given = {} -- by text: a Lua that keeps integer keys in an array would make one as long as the highest number
+local given = {} -- string keys: with integer keys some Luas would make an array as long as the highest unit
 for _, n in ipairs(units) do
   given[tostring(n)] = true
 end

@@ -1,5 +1,5 @@
--- correct: puts one number where the ledger says it belongs, if it is still as seen and its holder is not awaited.
--- ARGV  1 number  2 holder as seen, '' for none  3 owner by the ledger, '' for none  4 the owner's user
+-- correct: moves one unit to where the ledger has it, if it is still as seen and its holder is not awaited.
+-- ARGV 1 unit 2 holder as seen, '' for none 3 owner by the ledger, '' for none 4 the owner's user
 -- result {ok, 1 if it changed something, else 0} | {not_installed}
 if not_installed() then
   return {'not_installed'}

@@ -1,5 +1,5 @@
--- correct_user: replaces a user's entries, if they are still as seen and none of their orders is awaited.
--- ARGV  1 user  2 entries as seen  3 entries by the ledger, '' for none
+-- correct_user: replaces a user's entries if they are still as seen and none of the user's orders is awaited.
+-- ARGV 1 user 2 entries as seen 3 entries by the ledger, '' for none
 -- result {ok, 1 if it changed something, else 0} | {not_installed}
 if not_installed() then
   return {'not_installed'}

@@ -1,7 +1,6 @@
--- drift_begin: a drift pass starts. Passes are numbered, so that "began after" needs no two clocks. The last ones begun
--- are
--- remembered by their tokens: several may be under way, and one that the stock has forgotten proves nothing.
--- ARGV  1 the pass's token  2 how many to remember
+-- drift_begin: a drift pass starts. Passes are numbered, so that "began after" compares no clocks. The latest passes
+-- are remembered by their tokens: several may run at once, and one that the stock has lost proves nothing.
+-- ARGV 1 the pass's token 2 how many to remember
 -- result {ok, pass} | {not_installed}
 if not_installed() then
   return {'not_installed'}

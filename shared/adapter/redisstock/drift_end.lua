@@ -1,5 +1,5 @@
--- drift_end: the pass has compared and corrected everything. Ignored when the stock does not remember that it began.
--- ARGV  1 the pass's token  2 its number
+-- drift_end: the pass has compared and corrected everything. Ignored if the stock does not remember its beginning.
+-- ARGV 1 the pass's token 2 its number
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}

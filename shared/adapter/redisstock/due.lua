@@ -1,5 +1,5 @@
--- due: reservations whose message should be sent again; the wait of each is doubled.
--- ARGV  1 now  2 at most this many  3 longest wait, ms
+-- due: returns reservations whose message should be sent again, and doubles the wait of each.
+-- ARGV 1 now 2 at most this many 3 longest wait, ms
 -- result {ok, order, record, order, record, ...} | {not_installed}
 if not_installed() then
   return {'not_installed'}

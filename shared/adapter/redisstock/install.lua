@@ -1,5 +1,6 @@
--- install: makes a build live if nothing is installed, the token still has it and it is whole; else it is dropped.
--- KEYS  1-4 the build, 5-10 the live item, free, held, res, awaiting, users
+-- install: makes a build live if nothing is installed, the token owns the build and the build is complete; otherwise
+-- drops it.
+-- KEYS 1-4 the build, 5-10 the live item, free, held, res, awaiting, users
 -- ARGV 1 token 2 units 3 users 4 high-water 5 start 6 end 7 limit 8 price 9 stock 10 version 11 stopped (1 or 0)
 -- result {ok} | {lost}
 if lost(ARGV[1]) then

@@ -1,5 +1,5 @@
--- level: the item's figures.
--- ARGV  none
+-- level: returns the item's figures.
+-- ARGV none
 -- result {ok, left, held, awaiting, high-water, stock, version, stopped, records} | {not_installed}
 local it = call('HMGET', ITEM, 'stock', 'hw', 'version', 'stopped')
 if not it[1] then

@@ -1,6 +1,6 @@
--- queued: the user's reservation with this order id, or the newest, that waits to be placed.
--- ARGV  1 user  2 order, '' for the newest
--- result {ok, order, record} | {ok} when there is none | {not_installed}
+-- queued: returns the user's awaited reservation with this order id, or the newest one.
+-- ARGV 1 user 2 order, '' for the newest
+-- result {ok, order, record} | {ok} if there is none | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end

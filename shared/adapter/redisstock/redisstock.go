@@ -18,14 +18,14 @@ type Stock struct {
 	keys sync.Map // item id -> *itemKeys
 }
 
-// New makes a stock on a runner.
+// New returns a stock on a runner.
 func New(run Runner) *Stock { return &Stock{run: run} }
 
 var _ seckill.Stock = (*Stock)(nil)
 
-// usersPage is how many users one users script reads; buildChunk how many rows one build_units writes, gapChunk how
-// many numbers one build_gaps looks at, scanChunk one scan: each keeps a script at a millisecond or less on a server.
-// passesKept is how many drift passes may be under way at once and still count.
+// usersPage is the number of users that one users script reads; buildChunk the rows of one build_units, gapChunk the
+// units of one build_gaps, scanChunk those of one scan: each keeps a script at a millisecond or less on a server.
+// passesKept is how many drift passes may run at once and still count.
 const (
 	passesKept = 8
 	usersPage  = 100
@@ -56,7 +56,7 @@ func (s *Stock) keysOf(item string) *itemKeys {
 	return k
 }
 
-// reply is a script's answer: a word and what follows it.
+// reply is a script's answer: a word and its values.
 type reply struct {
 	word string
 	rest []any
@@ -145,7 +145,7 @@ func splitUnits(csv string) ([]int, error) {
 	return out, nil
 }
 
-// parseRecord reads a record as common.lua describes it.
+// parseRecord decodes a record, whose format common.lua describes.
 func parseRecord(item, order, raw string) (seckill.Reservation, error) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) != 9 {
@@ -346,7 +346,7 @@ func splitEntries(s string) []entry {
 // CorrectUser implements seckill.Stock.
 func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool,
 	error) {
-	// Entries stay oldest first as far as the stock knew their order: the last one is "the newest order".
+	// Keep the stock's order of entries, oldest first: the last one counts as "the newest order".
 	var parts []string
 	known := map[string]bool{}
 	for _, e := range splitEntries(seen.AsSeen) {

@@ -1,8 +1,7 @@
--- redraw: the ledger refused one of the order's numbers (or there are too few): that number becomes its owner's,
--- another is
--- drawn. "No number left" is believed only when a drift pass that began after it was first seen has compared the
--- lists with the ledger: until then numbers may look held that no order owns.
--- ARGV  1 now  2 order  3 user  4 count  5 body hash  6 body  7 created  8 refused number, 0 for none  9 its owner
+-- redraw: the ledger refused one of the order's units, or the order has too few. The refused unit goes to the order
+-- that owns it, and another is drawn. "No unit left" is final only after a drift pass that began after it was first
+-- seen has compared the stock with the ledger: before that, units may look held that no order owns.
+-- ARGV 1 now 2 order 3 user 4 count 5 body hash 6 body 7 created 8 refused unit, 0 for none 9 its owner
 --       10 its owner's user  11 first re-send, ms from now
 -- result {units, order, record} | {confirmed} | {wait} | {none} | {not_installed}
 if not_installed() then
@@ -14,11 +13,11 @@ if r then
   if r.state == 'c' then
     return {'confirmed'}
   elseif r.hash ~= ARGV[5] then
-    return {'units', order, r.raw} -- another body under the same key: the one stored here counts, whole
+    return {'units', order, r.raw} -- another body under the same key: the stored one counts
   end
 end
 
--- The number may be held by someone else by now: then it is not ours to give.
+-- Another order may hold the unit by now; then it must not be moved.
 local function give_to_owner()
   local holder = call('HGET', HELD, refused)
   if refused > 0 and (not holder or holder == order) then
@@ -26,14 +25,15 @@ local function give_to_owner()
   end
 end
 
-if not r then -- forgotten: taken up again from the message
+if not r then -- lost: restore the record from the message
   give_to_owner()
   r = {state = 'q', count = count, units = {}, none = '', backoff = ARGV[11], created = ARGV[7], user = user,
     hash = ARGV[5], body = ARGV[6]}
   call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
   charge(user, order, function(c) return c or 0 end)
 else
-  -- only what is still held for the order: a number that it lost since could be drawn for it a second time
+  -- Keep only the units that are still held for the order: a unit lost since then could be drawn for it a second
+  -- time.
   local kept = {}
   for _, n in ipairs(r.units) do
     if n == refused then

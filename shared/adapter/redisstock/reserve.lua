@@ -1,7 +1,6 @@
--- reserve: draws units for a request and stores it whole (the outbox), or says why not.
+-- reserve: draws units for a request and stores the request whole (the outbox), or answers why not.
 -- ARGV 1 now 2 order 3 user 4 count 5 keyed (1 or 0) 6 body hash (count, address) 7 body 8 first re-send, ms from now
--- result {reserved, order, numbers} | {again, order, record} | {before|reused, order} | {limit, newest order, units a
--- user may hold}
+-- result {reserved, order, units} | {again, order, record} | {before|reused, order} | {limit, newest order, limit}
 --        | {not_started, start in ms} | {not_installed|ended|stopped|none|few}
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped')
@@ -26,7 +25,7 @@ if entries then
   for o, c in string.gmatch(entries, '(%w+):(%d+)') do
     units, newest = units + tonumber(c), o
     if o == order then
-      return {'before', order} -- the record went with a loss, the entry came back from the ledger
+      return {'before', order} -- the record was lost; a rebuild restored the entry from the ledger
     end
     if ARGV[5] == '0' then
       local q = record(o)

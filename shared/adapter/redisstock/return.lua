@@ -1,6 +1,6 @@
--- return: the ledger has given the order's units back. Those that it still holds become free, and it counts no longer
--- against its user. Its record goes, unless it waits for the ledger's word (again): then confirm drops it.
--- ARGV  1 order  2 user  3 numbers, comma separated
+-- return: the ledger has given the order's units back. Those that the order still holds become free, and the order no
+-- longer counts against its user. Its record is removed, unless it is awaited again: then confirm removes it.
+-- ARGV 1 order 2 user 3 units, comma separated
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}

@@ -1,7 +1,7 @@
--- scan: held, free and awaiting of every so-manieth number, read together, up to high-water: numbers of one ledger
--- bucket.
--- ARGV  1 first number  2 step  3 at most this many
--- result {ok, number, holder or '', flag, ...}, flag: a awaiting holder, h other holder, f free, n nowhere |
+-- scan: reads who holds every step-th unit, which are free and which are awaited, in one view up to high-water: the
+-- units of one ledger bucket.
+-- ARGV 1 first unit 2 step 3 at most this many
+-- result {ok, unit, holder or '', flag, ...}, flag: a awaited holder, h other holder, f free, n nowhere |
 -- {not_installed}
 local hw = tonumber(call('HGET', ITEM, 'hw'))
 if not hw then

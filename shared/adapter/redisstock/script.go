@@ -15,14 +15,14 @@ type Script struct {
 	SHA    string // hex SHA-1 of Source, as EVALSHA wants it
 }
 
-// NewScript names a script's source.
+// NewScript returns the script of a name and a source.
 func NewScript(name, source string) *Script {
 	sum := sha1.Sum([]byte(source))
 	return &Script{Name: name, Source: source, SHA: hex.EncodeToString(sum[:])}
 }
 
 // Runner runs a script atomically. The reply is nil, int64, string or []any of these, as Redis converts Lua values
-// (numbers are truncated to integers, false is nil). A script's own error, or any trouble on the way, is an error.
+// (numbers are truncated to integers, false is nil). A script's own error, and any failure on the way, is an error.
 type Runner interface {
 	Run(ctx context.Context, s *Script, keys, args []string) (any, error)
 }

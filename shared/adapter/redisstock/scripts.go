@@ -9,7 +9,7 @@ import (
 //go:embed *.lua
 var files embed.FS
 
-// live has the six keys of an item in front, build the four of a build.
+// live begins with the six keys of an item, build with the four keys of a build.
 var (
 	reserve     = load("common", "reserve")
 	confirm     = load("common", "confirm")
@@ -39,12 +39,12 @@ func load(prelude, name string) *Script {
 func source(name string) string {
 	b, err := files.ReadFile(name + ".lua")
 	if err != nil {
-		panic(err) // embedded at build time
+		panic(err) // cannot happen: embedded at build time
 	}
 	return string(b)
 }
 
-// Names lists the scripts, for tests that look at every one.
+// Names lists the scripts, for tests that check every one.
 func Names() []string {
 	entries, err := files.ReadDir(".")
 	if err != nil {

@@ -1,5 +1,5 @@
--- users: a page of the users that units count against.
--- ARGV  1 cursor  2 about how many
+-- users: returns a page of the users that units count against.
+-- ARGV 1 cursor 2 approximate page size
 -- result {ok, next cursor, user, entries, 1 if one of the orders is awaited else 0, ...} | {not_installed}
 if not_installed() then
   return {'not_installed'}

@@ -14,22 +14,22 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Limits of one call: it ends within 3.3 s, a Receive within three times its wait more. The first try of an instance
-// that was frozen often meets a connection that is dead meanwhile; the third is for a server that is.
+// Limits of one call: it ends within 3.3 s, a Receive up to three times its wait later. The first try of an instance
+// that was frozen often meets a dead connection; the third try covers a failing server.
 const (
 	tries      = 3
 	tryTimeout = time.Second
-	backoff    = 100 * time.Millisecond // mean before the third try; half of it before the second
+	backoff    = 100 * time.Millisecond // mean wait before the third try; half of it before the second
 )
 
-// limited is the client with this package's tries and a time limit on each of them.
+// limited returns the client with this package's retries and a time limit per try.
 func limited(client *sqs.Client, timeout time.Duration) *sqs.Client {
 	retryer := retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = tries
 		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
 			return rand.N(backoff << min(attempt-1, tries)), nil
 		})
-		// An answer that ends too early tells as little as none.
+		// A truncated answer proves as little as none.
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				return aws.TrueTernary
@@ -45,8 +45,8 @@ func limited(client *sqs.Client, timeout time.Duration) *sqs.Client {
 	})
 }
 
-// limitTry limits what comes after it: one try, its answer's body included. The SDK limits calls by the context only,
-// which all tries share, and takes its end for the caller's will.
+// limitTry limits what follows it: one try, including reading the answer's body. The SDK limits calls only by the
+// context, which all tries share, and takes its end for a cancellation by the caller.
 func limitTry(timeout time.Duration) middleware.FinalizeMiddleware {
 	return middleware.FinalizeMiddlewareFunc("LimitTry", func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {

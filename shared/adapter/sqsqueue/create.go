@@ -13,16 +13,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// What CreateQueue gives its queues; template.yaml gives the same to those on AWS.
+// Attributes that CreateQueue sets; template.yaml sets the same on AWS.
 const (
 	deadSuffix    = "-dead"
 	retention     = 4 * 24 * time.Hour
-	deadRetention = 14 * 24 * time.Hour // the longest that SQS keeps anything: a person has to look
+	deadRetention = 14 * 24 * time.Hour // the longest that SQS allows: an operator must look at it
 )
 
-// CreateQueue makes a queue and its dead-letter queue (named name + "-dead") where a template has not: locally. Queues
-// that are there already are kept with what they hold; one with other attributes is an error. Repeating it after an
-// error goes on where that ended.
+// CreateQueue creates a queue and its dead-letter queue (name + "-dead") where no template has, that is, locally.
+// Existing queues keep their messages; one with other attributes is an error. After an error, call it again to
+// continue.
 func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options, error) {
 	client = limited(client, tryTimeout)
 	dead, err := create(ctx, client, name+deadSuffix, map[types.QueueAttributeName]string{
@@ -45,7 +45,7 @@ func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options,
 	url, err := create(ctx, client, name, map[types.QueueAttributeName]string{
 		types.QueueAttributeNameMessageRetentionPeriod: inSeconds(retention),
 		types.QueueAttributeNameVisibilityTimeout:      inSeconds(seckill.DefaultVisible),
-		// The dead-letter queue has SQS's own limit, which is larger: a message fits there with its attributes.
+		// The dead-letter queue has SQS's own, larger limit, so that a message fits with its attributes.
 		types.QueueAttributeNameMaximumMessageSize: strconv.Itoa(seckill.MaxMessage),
 		types.QueueAttributeNameRedrivePolicy:      string(redrive),
 	})

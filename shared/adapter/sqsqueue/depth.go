@@ -13,8 +13,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Depth counts; the figures lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is all that
-// the dead-letter queue holds. The error names each queue that is missing, or that this process may not look at.
+// Depth returns counts that lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is the
+// size of the dead-letter queue. The error names each queue that is missing or that this process may not read.
 func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 	if q.opt.DeadLetterURL == "" {
 		return seckill.Depth{}, q.fault("depth", q.opt.URL, errNoDeadLetterURL)
@@ -27,7 +27,7 @@ func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 	return own, nil
 }
 
-// count looks at both queues at the same time.
+// count reads both queues concurrently.
 func (q *Queue) count(ctx context.Context) (own, dead seckill.Depth, err error) {
 	var ownErr, deadErr error
 	var wg sync.WaitGroup

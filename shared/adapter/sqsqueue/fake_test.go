@@ -26,17 +26,17 @@ const (
 	deadURL  = queueURL + "-dead"
 )
 
-// fakeSQS answers below the SDK, without a network: it carries out what it is asked for, and breaks tries as a test
-// says. It waits for contexts only, so that it works on the fake time of testing/synctest.
+// fakeSQS answers below the SDK, without a network: it executes requests and breaks tries as a test says. It waits
+// only for contexts, so that it works with testing/synctest.
 type fakeSQS struct {
-	faults []fault // of the first tries; the last one stays when always is set
+	faults []fault // faults of the first tries; with always the last one stays
 	always bool
-	// receives replaces the receive count of what is received
+	// receives replaces the receive count of received messages
 	receives *string
 
 	mu    sync.Mutex
 	calls []call   // tries, in order
-	done  []string // what was carried out: the operation and the queue's name
+	done  []string // what was executed: the operation and the queue's name
 }
 
 type call struct {
@@ -44,7 +44,7 @@ type call struct {
 	in map[string]any
 }
 
-// fault breaks one try. before: instead of carrying it out. after: having carried it out.
+// fault breaks one try. before: instead of executing it; after: having executed it.
 type fault struct {
 	name   string
 	before func(r *http.Request) (*http.Response, error)
@@ -119,7 +119,7 @@ func (f *fakeSQS) carryOut(c call, r *http.Request) *http.Response {
 	return answer(r, http.StatusOK, out)
 }
 
-// answer is SQS's JSON.
+// answer returns SQS's JSON.
 func answer(r *http.Request, status int, body any) *http.Response {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -133,7 +133,7 @@ func respond(r *http.Request, status int, body io.ReadCloser) *http.Response {
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}}
 }
 
-// refusal is an error of SQS by its code.
+// refusal returns an SQS error with its code.
 func refusal(status int, code string) fault {
 	return fault{name: fmt.Sprintf("%d %s", status, code), before: func(r *http.Request) (*http.Response, error) {
 		return answer(r, status, map[string]any{"__type": "com.amazonaws.sqs#" + code,

@@ -12,12 +12,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// longest is how long a call may take with tries, time limits and backoffs.
+// longest is how long a call may take, including retries, time limits and backoffs.
 const longest = 3300 * time.Millisecond
 
 var operations = []struct {
 	name string
-	sent string // what is carried out
+	sent string // the operation that is executed
 	run  func(ctx context.Context, q seckill.Queue) error
 }{
 	{"Send", "SendMessage orders", func(ctx context.Context, q seckill.Queue) error {
@@ -40,16 +40,16 @@ var operations = []struct {
 
 var delivery = seckill.Delivery{ID: "m-9", Receipt: "r-9", Body: []byte("body"), Receives: 3}
 
-// TestFaults is the table of what SQS and the way to it can do to a call. Whatever it is: nil only when SQS has carried
-// the call out and said so, the tries are limited, and so is the time.
+// TestFaults is the table of faults of SQS and the network. For each it checks that the error is nil only if SQS has
+// executed the call and said so, and that tries and time are limited.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		faults []fault
 		always bool
 		ok     bool
 		tries  int
-		done   int    // how often it was carried out: the message is there that often
-		only   string // of these operations
+		done   int    // how often it was executed, so how many messages exist
+		only   string // only for these operations
 	}{
 		{ok: true, tries: 1, done: 1},
 		{faults: []fault{throttled}, ok: true, tries: 2, done: 1},
@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		{faults: []fault{refused}, always: true, tries: 3},
 		{faults: []fault{lost}, ok: true, tries: 2, done: 2},
 		{faults: []fault{lost}, always: true, tries: 3, done: 3},
-		{faults: []fault{lost, internal}, always: true, tries: 3, done: 1}, // an error, and yet it is there
+		{faults: []fault{lost, internal}, always: true, tries: 3, done: 1}, // an error, although it was executed
 		{faults: []fault{halfAnswer}, ok: true, tries: 2, done: 2, only: "Send Park Receive"},
 		{faults: []fault{halfAnswer}, always: true, tries: 3, done: 3, only: "Send Park Receive"},
 		{faults: []fault{slow}, always: true, ok: true, tries: 1, done: 1},
@@ -129,8 +129,8 @@ func named(faults []fault, always bool) string {
 	return strings.Join(names, ", ") + ", then fine"
 }
 
-// TestCallersEnd: the end of the caller's context ends the call at once, whatever the server does and whichever try it
-// is, and is told apart from a try that took too long.
+// TestCallersEnd checks that the end of the caller's context ends the call at once, whatever the server does and in
+// whichever try, and that it is distinguished from a try that took too long.
 func TestCallersEnd(t *testing.T) {
 	for _, op := range operations {
 		for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestCallersEnd(t *testing.T) {
 			{silent, 400 * time.Millisecond},
 			{silentDone, 400 * time.Millisecond},
 			{internal, 400 * time.Millisecond}, // the second try is silent
-			{silent, 2500 * time.Millisecond},  // on the last try
+			{silent, 2500 * time.Millisecond},  // in the last try
 		} {
 			t.Run(op.name+"/"+c.fault.name+" "+c.patience.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestCallersEnd(t *testing.T) {
 	}
 }
 
-// TestRetryQuota: while SQS is down for long, calls fail on their first try instead of tripling the load.
+// TestRetryQuota checks that in a long outage of SQS calls fail on their first try instead of tripling the load.
 func TestRetryQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeSQS{faults: []fault{internal}, always: true}
@@ -200,7 +200,7 @@ func TestErrorsNameCallAndQueue(t *testing.T) {
 	}
 }
 
-// TestCreateQueueGoesOn: cut off at any of its calls, it is simply called again.
+// TestCreateQueueGoesOn checks that after an interruption at any of its calls, CreateQueue can be called again.
 func TestCreateQueueGoesOn(t *testing.T) {
 	want := sqsqueue.Options{URL: queueURL, DeadLetterURL: deadURL}
 	for at := range 3 {

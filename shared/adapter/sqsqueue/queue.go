@@ -2,9 +2,9 @@
 // receipts. Out: requests to SQS, through a client that the caller has configured with region, credentials and
 // endpoint.
 //
-// Every call may be repeated by the package itself: SQS delivers at least once anyway, so a message that is sent twice
-// costs a duplicate, and one that is not sent costs a purchase. An error therefore never says that nothing happened.
-// The id of the request that caused a message travels in its body (Message.Trace, Request.Trace).
+// The package may repeat every call: SQS delivers at least once anyway, so a message sent twice costs a duplicate,
+// and a message not sent costs a purchase. So an error never proves that nothing happened. The request id that caused
+// a message is in its body (Message.Trace, Request.Trace).
 package sqsqueue
 
 import (
@@ -22,37 +22,37 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits besides those in package seckill ("Amazon SQS message quotas").
+// Limits in addition to those in package seckill ("Amazon SQS message quotas").
 const (
 	maxVisible = 12 * time.Hour   // longest that Delay hides a message
 	maxWait    = 20 * time.Second // longest that a receive waits for a message
-	maxReason  = 1_000            // bytes kept of a reason for parking
+	maxReason  = 1_000            // bytes of a parking reason that are kept
 )
 
-// Names of the attributes that a parked message carries.
+// Attributes of a parked message.
 const (
 	attributeReason   = "reason"    // why it was parked
-	attributeSource   = "source_id" // its id in the queue it came from
+	attributeSource   = "source_id" // its id in the original queue
 	attributeReceives = "receives"  // how often it had been received
 )
 
-// Options name the queue.
+// Options configure the queue.
 type Options struct {
-	URL           string // of the queue
-	DeadLetterURL string // of its dead-letter queue; a process that neither parks nor counts needs none
-	// how long Receive waits for a message, up to 20 s, rounded up to seconds; 0: not at all
+	URL           string // URL of the queue
+	DeadLetterURL string // URL of its dead-letter queue; not needed without Park and Depth
+	// how long Receive waits for a message, up to 20 s, rounded up to seconds; 0: it does not wait
 	Wait time.Duration
 }
 
-// Queue is one queue. It is safe for use by several goroutines.
+// Queue is one queue. It is safe for concurrent use.
 type Queue struct {
 	calls *sqs.Client
-	polls *sqs.Client // waits longer for its answers
+	polls *sqs.Client // with longer time limits
 	opt   Options
 }
 
-// New makes a queue of a client's region, credentials, endpoint and HTTP client; tries and timeouts are this package's
-// own. It makes no call. It panics on options out of their range.
+// New returns a queue that uses a client's region, credentials, endpoint and HTTP client; this package sets retries
+// and timeouts. It makes no call. It panics on options out of range.
 func New(client *sqs.Client, opt Options) *Queue {
 	if opt.URL == "" || opt.Wait < 0 || opt.Wait > maxWait {
 		panic(fmt.Sprintf("sqsqueue: options %+v", opt))
@@ -60,8 +60,8 @@ func New(client *sqs.Client, opt Options) *Queue {
 	return &Queue{calls: limited(client, tryTimeout), polls: limited(client, tryTimeout+opt.Wait), opt: opt}
 }
 
-// Send enqueues a message; delay is 0 to MaxDelay and rounded up to seconds, so that nothing comes early. nil: SQS has
-// it, perhaps twice. An error: it may have it.
+// Send enqueues a message; delay is 0 to MaxDelay, rounded up to seconds, so that nothing arrives early. nil: SQS has
+// it, perhaps twice. After an error SQS may have it.
 func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	body := m.Encode()
 	if delay < 0 || delay > seckill.MaxDelay {
@@ -78,13 +78,13 @@ func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration
 func (q *Queue) send(ctx context.Context, what string, in *sqs.SendMessageInput) error {
 	out, err := q.calls.SendMessage(ctx, in)
 	if err == nil && aws.ToString(out.MessageId) == "" {
-		err = errors.New("answered without a message id") // by something that is not SQS
+		err = errors.New("answered without a message id") // the answer comes from something other than SQS
 	}
 	return q.fault(what, *in.QueueUrl, err)
 }
 
-// Receive takes at most limit messages, 1 to MaxBatch, after waiting up to Options.Wait for the first; none is no
-// error. After an error, messages may be hidden until their visibility timeout.
+// Receive returns at most limit messages, 1 to MaxBatch, after waiting up to Options.Wait for the first; an empty
+// result is no error. After an error, messages may be hidden until their visibility timeout.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if limit < 1 || limit > seckill.MaxBatch {
 		return nil, q.fault("receive", q.opt.URL, fmt.Errorf("%d messages, want 1 to %d", limit, seckill.MaxBatch))
@@ -100,7 +100,7 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 	batch := make([]seckill.Delivery, 0, len(out.Messages))
 	for i := range out.Messages {
 		m := &out.Messages[i]
-		// One that has no count was received at least now.
+		// Without a count, it was received at least now.
 		receives, _ := strconv.Atoi(m.Attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
 		batch = append(batch, seckill.Delivery{ID: aws.ToString(m.MessageId), Receipt: aws.ToString(m.ReceiptHandle),
 			Body: []byte(aws.ToString(m.Body)), Receives: max(receives, 1)})
@@ -108,14 +108,14 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 	return batch, nil
 }
 
-// Delete acknowledges a delivery; one that is gone already is no error. A receipt that SQS does not know is an error.
+// Delete acknowledges a delivery. Deleting it again is no error; a receipt that SQS does not know is.
 func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	_, err := q.calls.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.opt.URL, ReceiptHandle: &d.Receipt})
 	return q.fault("delete", q.opt.URL, err)
 }
 
-// Delay hides a delivered message for that long from now on, 0 to 12 hours, rounded up to seconds. A message that is no
-// longer in flight is an error.
+// Delay hides a delivered message from now on for 0 to 12 hours, rounded up to seconds. It is an error if the message
+// is no longer in flight.
 func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duration) error {
 	if wait < 0 || wait > maxVisible {
 		return q.fault("delay", q.opt.URL, fmt.Errorf("visibility timeout of %v, want 0 to %v", wait, maxVisible))
@@ -127,7 +127,7 @@ func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duratio
 }
 
 // Park sends a copy of a delivered message to the dead-letter queue, with the reason (its first 1,000 bytes), the
-// message's id and its receives as attributes. nil: the dead-letter queue has it, perhaps twice; the message itself
+// message's id and its receives as attributes. nil: the dead-letter queue has it, perhaps twice. The message itself
 // stays until the caller deletes it.
 func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) error {
 	if q.opt.DeadLetterURL == "" {
@@ -138,7 +138,7 @@ func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) err
 	}
 	for name, text := range map[string]string{attributeReason: sendable(reason[:min(len(reason), maxReason)]),
 		attributeSource: d.ID} {
-		if text != "" { // SQS takes no empty attribute
+		if text != "" { // SQS allows no empty attribute
 			attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &text}
 		}
 	}
@@ -149,7 +149,7 @@ func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) err
 
 var errNoDeadLetterURL = errors.New("no dead-letter queue is set")
 
-// sendable removes what SQS refuses in a text: broken characters and those that XML 1.0 lacks ("SendMessage", Amazon
+// sendable removes characters that SQS refuses: invalid ones and those that XML 1.0 forbids ("SendMessage", Amazon
 // SQS API Reference).
 func sendable(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -160,10 +160,10 @@ func sendable(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// seconds rounds up.
+// seconds rounds up to whole seconds.
 func seconds(d time.Duration) int32 { return int32((d + time.Second - 1) / time.Second) }
 
-// fault names the call and the queue in a call's error; nil stays nil.
+// fault adds the call and the queue to a call's error; nil stays nil.
 func (q *Queue) fault(what, url string, err error) error {
 	if err == nil {
 		return nil

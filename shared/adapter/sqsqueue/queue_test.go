@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// message is an order message.
+// message returns an order message.
 func message(n int) seckill.Message {
 	return seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
 		Request: seckill.Request{Order: seckill.RandomOrderID("1001", [17]byte{15: byte(n)}), Item: "1001", User: "7",
@@ -22,7 +22,7 @@ func message(n int) seckill.Message {
 func TestTimesAreRoundedUpToSeconds(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
-		want float64 // as JSON has it
+		want float64 // as in JSON
 	}{
 		{0, 0}, {time.Nanosecond, 1}, {time.Second, 1}, {1001 * time.Millisecond, 2}, {seckill.MaxDelay, 900},
 	} {
@@ -34,7 +34,7 @@ func TestTimesAreRoundedUpToSeconds(t *testing.T) {
 		if err := q.Delay(t.Context(), delivery, c.d); err != nil {
 			t.Fatal(err)
 		}
-		// Send leaves a zero out: the queue's own delay is 0.
+		// Send omits a zero: the queue's own delay is 0.
 		sent, _ := f.calls[0].in["DelaySeconds"].(float64)
 		hidden, present := f.calls[1].in["VisibilityTimeout"].(float64)
 		if sent != c.want || hidden != c.want || !present {
@@ -85,7 +85,7 @@ func TestReceiveReadsWhatSQSGives(t *testing.T) {
 	}
 }
 
-// TestReceivesIsNeverBelowOne: consume's backoff is made of it.
+// TestReceivesIsNeverBelowOne: consume computes its backoff from it.
 func TestReceivesIsNeverBelowOne(t *testing.T) {
 	for _, count := range []string{"", "0", "-3", "many"} {
 		f := &fakeSQS{receives: &count}
@@ -131,7 +131,7 @@ func TestDepthAddsUpWhatIsParked(t *testing.T) {
 	if want := (seckill.Depth{Visible: 4, InFlight: 5, Delayed: 6, Parked: 15}); err != nil || got != want {
 		t.Errorf("depth %+v, error %v, want %+v", got, err, want)
 	}
-	// Figures that are missing are not zero.
+	// Missing figures are an error, not zero.
 	f = &fakeSQS{faults: []fault{stranger}, always: true}
 	if got, err := f.queue().Depth(t.Context()); err == nil {
 		t.Errorf("depth without figures: %+v and no error", got)

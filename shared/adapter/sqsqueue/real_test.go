@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	endpointVariable = "SECKILL_TEST_SQS" // what e2e/servers/ministack.sh start printed
+	endpointVariable = "SECKILL_TEST_SQS" // the output of e2e/servers/ministack.sh start
 	lookEvery        = 50 * time.Millisecond
 	lookFor          = 10 * time.Second
 )
@@ -44,14 +44,14 @@ func realClient(t *testing.T) *sqs.Client {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 }
 
-// oldReceipts corrects MiniStack, which takes a receipt that is no longer the newest for one that never was. SQS does
-// not: "If you use an old ReceiptHandle, the request will succeed, but the message might not be deleted"
-// ("DeleteMessage", Amazon SQS API Reference). Receipts that the server never gave are refused by it as before.
+// oldReceipts corrects MiniStack, which refuses an outdated receipt as unknown. SQS does not: "If you use an old
+// ReceiptHandle, the request will succeed, but the message might not be deleted" ("DeleteMessage", Amazon SQS API
+// Reference). MiniStack still refuses receipts that it never issued.
 //
-// It also keeps the SDK from sending twice on a busy machine, since tests that count messages would count both: it
-// waits for an answer as long as it takes, and reads it whole before the SDK closes the request's body, which, where
-// the answer was quicker than the transport's last look at that body, closes the connection. What the driver does then
-// is in faults_test.go.
+// It also keeps the SDK from sending twice on a busy machine, because tests would count both messages. It waits for
+// an answer without a limit and reads it whole before the SDK closes the request's body: if the answer came before
+// the transport's last read of that body, closing it would close the connection. faults_test.go covers the driver's
+// behaviour in that case.
 type oldReceipts struct {
 	mu    sync.Mutex
 	given map[string]bool
@@ -101,7 +101,7 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// created makes a queue of its own for a test; visible and receives replace what CreateQueue gave it, unless 0.
+// created creates a queue for one test; unless 0, visible and receives replace what CreateQueue set.
 func created(t *testing.T, client *sqs.Client, visible time.Duration, receives int) sqsqueue.Options {
 	t.Helper()
 	opt, err := sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text())
@@ -146,7 +146,7 @@ func TestRealConforms(t *testing.T) {
 		opt := created(t, client, visible, receives)
 		return queuetest.Env{
 			Queue:       sqsqueue.New(client, opt),
-			Advance:     time.Sleep, // the server has no clock that could be moved
+			Advance:     time.Sleep, // the server's clock cannot be moved
 			Visible:     visible,
 			MaxReceives: receives,
 			SendRaw: func(ctx context.Context, body []byte) error {
@@ -163,7 +163,7 @@ func TestRealConforms(t *testing.T) {
 	})
 }
 
-// eachParked looks at what the dead-letter queue holds, and leaves it there, visible.
+// eachParked reads the messages in the dead-letter queue and leaves them visible there.
 func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, look func(types.Message)) error {
 	var receipts []string
 	for {
@@ -308,7 +308,7 @@ func TestRealParkTellsWhyAndDepthCounts(t *testing.T) {
 func TestRealReceiveWaits(t *testing.T) {
 	client := realClient(t)
 	opt := created(t, client, 0, 0)
-	opt.Wait = 4 * time.Second // longer than a try may take that does not wait
+	opt.Wait = 4 * time.Second // longer than a non-waiting try may take
 	q := sqsqueue.New(client, opt)
 	if err := q.Send(t.Context(), message(1), 2*time.Second); err != nil {
 		t.Fatal(err)

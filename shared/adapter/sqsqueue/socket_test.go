@@ -16,12 +16,12 @@ import (
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 )
 
-// TestBrokenConnections breaks real ones in the ways that the faults table plays: each must be seen as what it plays,
-// and be overcome by another try.
+// TestBrokenConnections breaks real connections in the ways that the table of faults plays: each must appear as what
+// it plays, and another try must succeed.
 func TestBrokenConnections(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		cut  func(net.Conn) // what the server does instead of answering, having sent the message
+		cut  func(net.Conn) // what the server does instead of answering, after executing the request
 	}{
 		{"closed before the answer", func(net.Conn) {}},
 		{"reset before the answer", func(c net.Conn) {
@@ -73,8 +73,8 @@ func TestBrokenConnections(t *testing.T) {
 	}
 }
 
-// TestDeadConnections: an instance that was frozen finds its idle connections closed. Nothing is lost by that, and
-// nothing fails.
+// TestDeadConnections checks that an instance which was frozen, and finds its idle connections closed, loses nothing
+// and returns no error.
 func TestDeadConnections(t *testing.T) {
 	f := &fakeSQS{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,8 +103,8 @@ func TestDeadConnections(t *testing.T) {
 	}
 }
 
-// unhurried waits for an answer as long as it takes: a try that is over because the machine is busy would be counted as
-// an answer to the broken connection.
+// unhurried waits for an answer without a limit: a try that ends because the machine is busy would be taken for the
+// reaction to the broken connection.
 type unhurried struct{ *http.Transport }
 
 func (u unhurried) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -40,7 +40,7 @@ var confirmCases = []testCase{
 		e.reserved(1, "1", 1, 1)
 		e.confirmed(1, "1", 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
-		e.confirmed(1, "1", 1) // a late one
+		e.confirmed(1, "1", 1) // a late confirm
 		e.entries("1", nil)
 		e.level(5, 0, 0, 1)
 	}},
@@ -90,7 +90,7 @@ var confirmCases = []testCase{
 		records(2, "one of the two numbers is nobody's")
 		e.corrected(seckill.Correction{Unit: 3, Holder: oid(61), Owner: oid(62), User: "3"}, true)
 		records(1, "and the other somebody else's")
-		e.confirmed(60, "1", 5) // the ledger placed it with another number, before the stock forgot something
+		e.confirmed(60, "1", 5) // the ledger placed it with another unit, before the stock lost data
 		records(0, "it holds none that the stock knows")
 		e.refused(60, "1", 1, seckill.ReservedBefore)
 		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
@@ -127,7 +127,7 @@ var confirmCases = []testCase{
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
 		e.reserved(1, "1", 1, 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
-		e.level(5, 0, 1, 1) // it still waits, and its message is sent again until the ledger's word is heard
+		e.level(5, 0, 1, 1) // it still waits, and its message is sent again until the ledger's decision arrives
 		if due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour); err != nil || len(due) != 1 ||
 			due[0].Order != oid(1) {
 			e.Errorf("due %+v, %v", due, err)
@@ -146,7 +146,7 @@ var confirmCases = []testCase{
 		e.entries("9", map[string]int{oid(9): 0})
 		e.level(2, 3, 1, 3)
 	}},
-	// after a loss a return may come for an order that is queued again
+	// after a loss of data a return may arrive for an order that is queued again
 	{"redraw keeps only what is still held for the order", func(e *env) {
 		e.install()
 		r := e.reserved(1, "1", 2, 1, 2)

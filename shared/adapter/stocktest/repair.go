@@ -79,7 +79,8 @@ var repairCases = []testCase{
 		rows := []seckill.UnitRow{{Unit: 1, Order: oid(1), User: "1"}}
 		e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "a"))
 		e.is(e.BuildStart(e.ctx, e.now.Add(almost), e.item.ID, "b"), seckill.ErrBuildBusy)
-		e.is(e.BuildStart(e.ctx, e.now.Add(-almost), e.item.ID, "b"), seckill.ErrBuildBusy) // a clock that is behind
+		// from a clock that is behind
+		e.is(e.BuildStart(e.ctx, e.now.Add(-almost), e.item.ID, "b"), seckill.ErrBuildBusy)
 		_, err := e.BuildUnits(e.ctx, e.now.Add(almost), e.item.ID, "a", rows)
 		e.must(err)
 		e.is(e.BuildStart(e.ctx, e.now.Add(2*almost), e.item.ID, "b"), seckill.ErrBuildBusy)

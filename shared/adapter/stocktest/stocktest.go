@@ -1,4 +1,4 @@
-// Package stocktest is the conformance suite of seckill.Stock: every driver runs the same cases.
+// Package stocktest is the conformance suite of seckill.Stock. Every driver runs the same cases.
 package stocktest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Run runs every case against an empty stock made for it.
+// Run runs every case on a new, empty stock.
 func Run(t *testing.T, make func(t *testing.T) seckill.Stock) {
 	for _, c := range slices.Concat(reserveCases, confirmCases, repairCases) {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func testItem() seckill.Item {
 		Stock: 5, Limit: 3, Buckets: 2, Version: 1}
 }
 
-// env is a stock under test, with short words for what the cases do.
+// env is a stock under test, with short names for what the cases do.
 type env struct {
 	*testing.T
 	seckill.Stock
@@ -48,7 +48,7 @@ type env struct {
 	item seckill.Item
 }
 
-// oid makes a valid order id, different for each name.
+// oid returns a valid order id for each n.
 func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n)) }
 
 func (e *env) request(n int, user string, count int) seckill.Request {
@@ -91,7 +91,7 @@ func (e *env) reserve(n int, user string, count int) seckill.ReserveResult {
 	return res
 }
 
-// reserved reserves and wants these units.
+// reserved reserves and checks that it gets these units.
 func (e *env) reserved(n int, user string, count int, units ...int) seckill.Reservation {
 	e.Helper()
 	res := e.reserve(n, user, count)
@@ -115,7 +115,7 @@ func (e *env) confirmed(n int, user string, units ...int) {
 	e.must(e.Confirm(e.ctx, e.item.ID, oid(n), user, units))
 }
 
-// level wants these figures.
+// level checks the figures.
 func (e *env) level(left, held, awaiting, hw int) {
 	e.Helper()
 	l, err := e.Level(e.ctx, e.item.ID)
@@ -125,7 +125,7 @@ func (e *env) level(left, held, awaiting, hw int) {
 	}
 }
 
-// holders wants these numbers to be held by these orders, and no others to be held.
+// holders checks that exactly these units are held, by these orders.
 func (e *env) holders(want map[int]string) {
 	e.Helper()
 	got := map[int]string{}
@@ -176,7 +176,7 @@ func (e *env) users() map[string]seckill.UserEntries {
 	}
 }
 
-// entries wants these units to count against the user.
+// entries checks what counts against the user.
 func (e *env) entries(user string, want map[string]int) {
 	e.Helper()
 	if got := e.users()[user].Orders; !maps.Equal(got, want) {
@@ -195,7 +195,7 @@ func (e *env) redraw(r seckill.Reservation, c seckill.Collision, want seckill.Re
 	return got
 }
 
-// pass runs an empty drift pass: everything was compared.
+// pass runs an empty drift pass, as if everything had been compared.
 func (e *env) pass(token string) {
 	e.Helper()
 	n, err := e.DriftBegin(e.ctx, e.item.ID, token)
@@ -226,7 +226,7 @@ func (e *env) everyMethod() map[string]error {
 	}
 }
 
-// together calls f n times at once.
+// together calls f n times concurrently.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {

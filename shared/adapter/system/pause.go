@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pause waits. It says false at once when the context's time would be over by then, and when the context ends
+// Pause waits for d. It returns false at once if the context's deadline comes first, and false if the context ends
 // meanwhile.
 func Pause(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {

@@ -1,5 +1,5 @@
-// Package system is what a process takes from its machine: the time and randomness. It is all that a Lambda needs of
-// seckill.Clock and seckill.IDs, and links nothing but the standard library.
+// Package system provides a process with its machine's time and randomness. It is all that a Lambda needs of
+// seckill.Clock and seckill.IDs, and links only the standard library.
 package system
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Clock is the machine's clock in UTC, cut to milliseconds, which is what tables and messages keep: a time that was
-// stored and read back equals the one that was minted. It is wall time and may step when the machine's clock is set.
+// Clock is the machine's clock in UTC, truncated to milliseconds, the resolution of tables and messages: a time that
+// was stored and read back equals the original. It is wall time and may jump when the machine's clock is set.
 type Clock struct{}
 
-// Now tells the time.
+// Now returns the time.
 func (Clock) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 var began = time.Now()
 
-// Monotonic is the time since the process began, by the machine's monotonic clock.
+// Monotonic returns the time since the process began, by the machine's monotonic clock.
 func (Clock) Monotonic() time.Duration { return time.Since(began) }
 
-// IDs mints ids from a source of entropy. It is safe for use by several goroutines.
+// IDs makes ids from a source of entropy. It is safe for concurrent use.
 type IDs struct {
-	mu      sync.Mutex // a reader given by a test need not be safe
+	mu      sync.Mutex // a test's reader need not be safe for concurrent use
 	entropy io.Reader
 }
 
-// NewIDs takes the entropy from r, or from the operating system when r is nil. It buffers none: a process that is
-// frozen and copied (a Lambda snapshot) must not mint the same id twice.
+// NewIDs reads entropy from r, or from the operating system if r is nil. It buffers none: a process that is frozen
+// and copied (a Lambda snapshot) must not make the same id twice.
 func NewIDs(r io.Reader) *IDs {
 	if r == nil {
 		r = rand.Reader
@@ -40,15 +40,15 @@ func NewIDs(r io.Reader) *IDs {
 	return &IDs{entropy: r}
 }
 
-// OrderID mints an order id of the item, of 130 random bits. It panics when the entropy ends, for there is no safe id
-// without it.
+// OrderID returns a new order id of the item, with 130 random bits. It panics if the entropy fails, because no safe
+// id exists without it.
 func (s *IDs) OrderID(item string) string {
 	var b [17]byte
 	s.read(b[:])
 	return seckill.RandomOrderID(item, b)
 }
 
-// Token mints 32 hex digits, 128 random bits. It panics when the entropy ends.
+// Token returns 32 hex digits, 128 random bits. It panics if the entropy fails.
 func (s *IDs) Token() string {
 	var b [16]byte
 	s.read(b[:])

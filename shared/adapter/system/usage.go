@@ -6,23 +6,24 @@ import (
 	"strconv"
 )
 
-// Usage is what this process has used of its machine since it started. What the operating system does not say is 0.
+// Usage is what this process has used of its machine since it started. A value that the operating system does not
+// report is 0.
 type Usage struct {
 	CPUSeconds float64 // user and system
-	RSS        int64   // bytes resident now
-	PeakRSS    int64   // bytes
+	RSS        int64   // resident now, in bytes
+	PeakRSS    int64   // in bytes
 }
 
-// Used asks the operating system.
+// Used returns the process's usage so far.
 func Used() Usage {
 	u := Usage{CPUSeconds: cpuSeconds()}
-	if status, err := os.ReadFile("/proc/self/status"); err == nil { // there is such a file on Linux only
+	if status, err := os.ReadFile("/proc/self/status"); err == nil { // the file exists only on Linux
 		u.RSS, u.PeakRSS = statusBytes(status, "VmRSS:"), statusBytes(status, "VmHWM:")
 	}
 	return u
 }
 
-// statusBytes finds a size in the text of /proc/self/status (proc(5)), which gives them in kB.
+// statusBytes returns a size from the text of /proc/self/status (proc(5)), which has it in kB.
 func statusBytes(status []byte, name string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))

@@ -2,5 +2,5 @@
 
 package system
 
-// cpuSeconds is unknown here.
+// cpuSeconds is unknown on this operating system.
 func cpuSeconds() float64 { return 0 }

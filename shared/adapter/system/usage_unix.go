@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuSeconds is the processor time that this process has used.
+// cpuSeconds returns the processor time that this process has used.
 func cpuSeconds() float64 {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

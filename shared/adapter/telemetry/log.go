@@ -1,6 +1,6 @@
-// Package telemetry tells operators what the system does: a log of lines, each with the id of the request it is about,
-// and counts of events in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer,
-// which on Lambda is standard output. It talks to no network.
+// Package telemetry reports to operators what the system does: log lines, each with the id of its request, and event
+// counts in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer, which on Lambda
+// is standard output. It uses no network.
 package telemetry
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// traceKey names the request id in log records and metric lines.
+// traceKey is the key of the request id in log records and metric lines.
 const traceKey = "trace"
 
-// NewLog makes a log of one JSON line a record: timestamp (RFC 3339), level, msg, trace when the context or the record
-// has one, then what else the record says. What may not be logged is replaced, see redact.
+// NewLog returns a logger that writes one JSON line per record: timestamp (RFC 3339), level, msg, trace if the
+// context or the record has one, then the other attributes. It replaces what must not be logged; see redact.
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
 	return slog.New(&handler{Handler: slog.NewJSONHandler(w, options(level))})
 }
 
-// NewTextLog is NewLog for people at a terminal: key=value pairs instead of JSON.
+// NewTextLog is NewLog for a terminal: key=value pairs instead of JSON.
 func NewTextLog(w io.Writer, level slog.Leveler) *slog.Logger {
 	return slog.New(&handler{Handler: slog.NewTextHandler(w, options(level))})
 }
@@ -32,12 +32,12 @@ func options(level slog.Leveler) *slog.HandlerOptions {
 	return &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
 }
 
-// LevelVariables are the environment variables that Level reads, the first that is set. The second is Lambda's own
-// ("Log-level filtering", AWS Lambda Developer Guide).
+// LevelVariables are the environment variables that Level reads; the first that is set counts. The second is Lambda's
+// own ("Log-level filtering", AWS Lambda Developer Guide).
 var LevelVariables = []string{"LOG_LEVEL", "AWS_LAMBDA_LOG_LEVEL"}
 
-// Level reads how much is logged from the environment: trace, debug, info, warn, error or fatal, in any case; info when
-// nothing is set. An error names the variable.
+// Level reads the log level from the environment: trace, debug, info, warn, error or fatal, in any case; default
+// info. An error names the variable.
 func Level(getenv func(string) string) (slog.Level, error) {
 	for _, name := range LevelVariables {
 		text := getenv(name)
@@ -53,18 +53,18 @@ func Level(getenv func(string) string) (slog.Level, error) {
 	return slog.LevelInfo, nil
 }
 
-// levels has Lambda's names; slog has none below debug and above error.
+// levels maps Lambda's names; slog has none below debug and above error.
 var levels = map[string]slog.Level{"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo,
 	"warn":  slog.LevelWarn,
 	"error": slog.LevelError, "fatal": slog.LevelError}
 
-// handler adds the context's trace to each record, beside the message even when the logger has groups.
+// handler adds the context's trace to each record, beside the message even if the logger has groups.
 type handler struct {
 	slog.Handler // with everything that the logger was given
-	// traced: the logger was given a trace of its own.
+	// traced: the logger was given its own trace.
 	traced bool
-	// top and rest say the same as Handler, taken apart at the first group: what was given before, and what to give it
-	// then. Without a group top is nil.
+	// top and rest are Handler split at the first group: top has what came before, rest applies what came after.
+	// Without a group top is nil.
 	top  slog.Handler
 	rest []func(slog.Handler) slog.Handler
 }

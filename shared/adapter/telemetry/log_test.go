@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// record logs once and reads the line back.
+// record logs once and decodes the line.
 func record(t *testing.T, ctx context.Context, say func(ctx context.Context, l *slog.Logger)) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
@@ -102,11 +102,11 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 	}
 }
 
-// TestLoggersShareNothing: what one logger is given does not show up in another made of the same one.
+// TestLoggersShareNothing checks that attributes of one logger do not appear in another derived from the same parent.
 func TestLoggersShareNothing(t *testing.T) {
 	var b bytes.Buffer
 	ctx := seckill.WithTrace(t.Context(), "t")
-	// Two attributes, so that a slice they are kept in has room for a third.
+	// Two attributes, so that the slice that holds them has room for a third.
 	base := telemetry.NewLog(&b, slog.LevelInfo).WithGroup("g").With("a", 1).With("b", 2)
 	one, two := base.With("one", 1), base.With("two", 2)
 	one.InfoContext(ctx, "m")
@@ -133,7 +133,7 @@ func TestSecretsAreNeverLogged(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		attr slog.Attr
-		want string // the line's end
+		want string // the end of the line
 	}{
 		{"address", slog.String("address", "杭州市"), `"address":"[redacted]"`},
 		{"any case", slog.String("Authorization", "Bearer 杭州市"), `"Authorization":"[redacted]"`},

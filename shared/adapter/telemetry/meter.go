@@ -19,8 +19,8 @@ const EventColdStart seckill.Event = "cold_starts"
 // metricRefusals counts refused requests by reason.
 const metricRefusals = "refusals"
 
-// The metrics' dimensions: each further one multiplies what CloudWatch bills. Only refusals have a reason, of which
-// there are as many as seckill.Reasons has.
+// The metrics' dimensions: each additional value multiplies CloudWatch's bill. Only refusals have a reason, with the
+// values in seckill.Reasons.
 const (
 	stepKey   = "step"
 	reasonKey = "reason"
@@ -32,9 +32,9 @@ const (
 	maxDimension = 1024 // of a dimension's value
 )
 
-// Meter adds events up and writes them as one line of CloudWatch's embedded metric format, from which CloudWatch Logs
-// makes metrics without a call ("Specification: Embedded metric format", Amazon CloudWatch User Guide). It implements
-// seckill.Meter and is safe for use by several goroutines.
+// Meter sums events and writes them as one line of CloudWatch's embedded metric format, from which CloudWatch Logs
+// extracts metrics without a call ("Specification: Embedded metric format", Amazon CloudWatch User Guide). It
+// implements seckill.Meter and is safe for concurrent use.
 type Meter struct {
 	w               io.Writer
 	clock           seckill.Clock
@@ -44,15 +44,15 @@ type Meter struct {
 	counted
 }
 
-// counted is what was counted and measured since the last Flush.
+// counted holds the counts and gauges since the last Flush.
 type counted struct {
 	counts   map[seckill.Event]int
 	refusals map[seckill.Reason]int
 	gauges   map[string]int
 }
 
-// NewMeter makes a meter that has counted a cold start. namespace keeps deployments in one account apart (the stack's
-// name), step is the dimension's value. It panics when either is empty or over its limit.
+// NewMeter returns a meter that has counted a cold start. namespace (the stack's name) separates deployments in one
+// account; step is the dimension's value. It panics if either is empty or over its limit.
 func NewMeter(w io.Writer, clock seckill.Clock, namespace, step string) *Meter {
 	if namespace == "" || len(namespace) > maxNamespace || step == "" || len(step) > maxDimension {
 		panic(fmt.Sprintf("telemetry: meter of namespace %q, step %q", namespace, step))
@@ -95,10 +95,9 @@ func add[K comparable](to *map[K]int, key K, n int) {
 	(*to)[key] += n
 }
 
-// Flush writes what was counted since the last one, with the context's trace as a property, and begins again at zero;
-// it belongs at the end of each invocation. An event that was not counted is left out, and nothing is written when none
-// was: CloudWatch bills what is written, and a sum over no data is 0. After an error the counts are kept for the next
-// Flush.
+// Flush writes the counts since the last Flush, with the context's trace as a property, and resets them. Call it at
+// the end of each invocation. It omits events that were not counted, and writes nothing if there were none:
+// CloudWatch bills per metric, and the sum over no data is 0. After an error the counts are kept for the next Flush.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.mu.Lock()
 	c := m.counted
@@ -115,7 +114,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 	return nil
 }
 
-// keep adds up again what could not be written.
+// keep adds back the counts that could not be written.
 func (m *Meter) keep(c counted) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,13 +125,14 @@ func (m *Meter) keep(c counted) {
 		add(&m.refusals, r, n)
 	}
 	if c.gauges != nil {
-		maps.Copy(c.gauges, m.gauges) // what was measured meanwhile is newer
+		maps.Copy(c.gauges, m.gauges) // gauges set meanwhile are newer
 		m.gauges = c.gauges
 	}
 }
 
-// lines are one for everything that has the step alone, with the first reason, and one for each further reason: a line
-// has one value of a dimension. A request has one reason, so that each invocation of a function writes one line.
+// lines returns one line for all metrics with only the step, including the first reason, and one line per further
+// reason, because a line has one value per dimension. A request has one reason, so each invocation of a function
+// writes one line.
 func (m *Meter) lines(trace string, c counted) []byte {
 	reasons := slices.Sorted(maps.Keys(c.refusals))
 	var first seckill.Reason
@@ -146,8 +146,9 @@ func (m *Meter) lines(trace string, c counted) []byte {
 	return b
 }
 
-// line appends the counts and gauges of c and, if reason is not "", its refusals for that reason. It is written by
-// hand, because every refused purchase pays for it. Names of events, gauges and reasons are ours, and need no quoting.
+// line appends the counts and gauges of c and, if reason is not "", its refusals for that reason. It builds the JSON
+// by hand, because every refused purchase pays for it. Names of events, gauges and reasons are ours and need no
+// quoting.
 func (m *Meter) line(b []byte, trace string, c counted, reason seckill.Reason) []byte {
 	events, gauges := slices.Sorted(maps.Keys(c.counts)), slices.Sorted(maps.Keys(c.gauges))
 	b = append(b, `{"_aws":{"Timestamp":`...)
@@ -189,11 +190,11 @@ func (m *Meter) line(b []byte, trace string, c counted, reason seckill.Reason) [
 	return append(b, "}\n"...)
 }
 
-// quote makes a JSON string.
+// quote returns a JSON string.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string always marshals
+		panic(err) // cannot happen: a string always marshals
 	}
 	return string(b)
 }

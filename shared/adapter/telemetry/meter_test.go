@@ -30,7 +30,7 @@ func (c fixedClock) Now() time.Time { return c.at }
 
 var clock = fixedClock{time.UnixMilli(1_794_398_400_123).UTC()}
 
-// events lists every seckill.Event that is declared, and the meter's own.
+// events lists every declared seckill.Event and the meter's own.
 func events(t testing.TB) []seckill.Event {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution)
@@ -53,8 +53,8 @@ func events(t testing.TB) []seckill.Event {
 	return out
 }
 
-// metrics reads a line by the rules of "Specification: Embedded metric format" (Amazon CloudWatch User Guide) and gives
-// what CloudWatch makes of it: values by namespace, dimensions and metric.
+// metrics parses a line by the rules of "Specification: Embedded metric format" (Amazon CloudWatch User Guide) and
+// returns what CloudWatch extracts: values by namespace, dimensions and metric.
 func metrics(line string) (map[string]float64, error) {
 	root, err := object(line, "_aws")
 	if err != nil {
@@ -115,7 +115,7 @@ func metrics(line string) (map[string]float64, error) {
 	return out, nil
 }
 
-// object reads a JSON object without repeated members, which must have these.
+// object decodes a JSON object without repeated members, which must have the given ones.
 func object(text string, members ...string) (map[string]json.RawMessage, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -164,7 +164,7 @@ func TestLineIsExactlyThis(t *testing.T) {
 	}
 }
 
-// TestRefusalsHaveTheirReason: a refused purchase writes one line, with two directives; a line has one reason.
+// TestRefusalsHaveTheirReason checks that a refused purchase writes one line with two directives and one reason.
 func TestRefusalsHaveTheirReason(t *testing.T) {
 	var b bytes.Buffer
 	m := telemetry.NewMeter(&b, clock, "seckill-prod", "buy")
@@ -227,8 +227,8 @@ func TestEveryEventIsAMetric(t *testing.T) {
 	}
 }
 
-// TestLinesAddUp: whatever is counted in whatever invocations, each line keeps the format's rules, and the lines add up
-// to what was counted.
+// TestLinesAddUp checks that whatever is counted in whatever invocations, each line keeps the format's rules, and the
+// lines add up to the counts.
 func TestLinesAddUp(t *testing.T) {
 	all := events(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -374,7 +374,7 @@ func TestNewMeterRefusesNamesOutOfRange(t *testing.T) {
 	}
 }
 
-// BenchmarkMeter is what each refused purchase counts and writes.
+// BenchmarkMeter measures what each refused purchase counts and writes.
 func BenchmarkMeter(b *testing.B) {
 	m := telemetry.NewMeter(io.Discard, clock, "n", "s")
 	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")

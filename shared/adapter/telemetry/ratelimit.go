@@ -13,19 +13,19 @@ import (
 
 // Limits of a rate-limited log.
 const (
-	logEvery    = time.Second // how often a process says the same thing
-	maxRemember = 1000        // things said, remembered
+	logEvery    = time.Second // shortest time between two equal lines of a process
+	maxRemember = 1000        // distinct lines that are remembered
 )
 
-// RateLimited makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the
-// same reason, and a thousand equal lines hide the one that differs. Lines are the same when their message and the
-// attributes of sameKeys are; the first one after a silence says how many were left out. Only warnings and errors are
-// rationed.
+// RateLimited returns a logger that writes equal lines at most once a second: while Redis does not answer, every
+// purchase fails for the same reason, and a thousand equal lines would hide the one that differs. Lines are equal if
+// their message and the attributes in sameKeys are; the next line says how many were omitted. It limits only warnings
+// and errors.
 func RateLimited(log *slog.Logger, clock seckill.Clock) *slog.Logger {
 	return slog.New(&rateLimited{log.Handler(), &seen{clock: clock}})
 }
 
-// sameKeys are the attributes that make a line another one: what failed, and for whom it has to be mended.
+// sameKeys lists the attributes that distinguish lines: what failed, and what has to be repaired.
 var sameKeys = []string{"code", "order", "message", "queue", "schedule"}
 
 type rateLimited struct {
@@ -79,7 +79,7 @@ func (c *rateLimited) WithGroup(name string) slog.Handler {
 	return &rateLimited{c.Handler.WithGroup(name), c.seen}
 }
 
-// say tells whether a line may be written now, and how many like it were not since the last one.
+// say reports whether a line may be written now, and how many equal lines were omitted since the last one.
 func (s *seen) say(key string) (omitted int, ok bool) {
 	now := s.clock.Now()
 	s.mu.Lock()

@@ -44,7 +44,8 @@ func TestTheSameLineOnceASecond(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaidIsForgottenInTime: an instance that sees a million orders fail does not keep them.
+// TestWhatWasSaidIsForgottenInTime checks that an instance which sees a million orders fail does not remember them
+// all.
 func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 	t.Parallel()
 	out := &bytes.Buffer{}
@@ -55,7 +56,7 @@ func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 			log.WarnContext(context.Background(), "message comes back", "order", strconv.Itoa(i))
 		}
 	}
-	// Each second round's line is one that was forgotten.
+	// The second round writes each line again, because it was forgotten.
 	if n := strings.Count(out.String(), "\n"); n != 2*orders {
 		t.Errorf("%d lines, want %d: one for each order and round", n, 2*orders)
 	}

@@ -12,14 +12,14 @@ import (
 // redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
-// secret are the names of what no log may have: where shoppers live, how to reach them, and what would let a reader act
-// as them. Flows and adapters do not log these; this is for the day when one does.
+// secret lists the names of attributes that must not be logged: delivery addresses, contact data, and credentials.
+// Flows and adapters do not log these; this guards against mistakes.
 var secret = map[string]bool{"address": true, "token": true, "authorization": true, "phone": true}
 
 func isSecret(name string) bool { return secret[strings.ToLower(name)] }
 
-// redact is a slog.HandlerOptions.ReplaceAttr. An attribute with a secret name, or within a group or a value with one,
-// is replaced, whatever it holds. It also names the time as Lambda wants it.
+// redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of any attribute with a secret name, or inside a
+// group or a value with one. It also names the time as Lambda expects.
 func redact(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case isSecret(a.Key) || slices.ContainsFunc(groups, isSecret):
@@ -32,7 +32,7 @@ func redact(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// redactAny looks into a value that would be written as a JSON object or array.
+// redactAny redacts within a value that would be written as a JSON object or array.
 func redactAny(v slog.Value) slog.Value {
 	switch v.Any().(type) {
 	case nil, error, encoding.TextMarshaler:
@@ -40,11 +40,11 @@ func redactAny(v slog.Value) slog.Value {
 	}
 	b, err := json.Marshal(v.Any())
 	if err != nil {
-		return v // the handler writes the error in its place
+		return v // the handler writes the error instead
 	}
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber() // an id of 64 bits keeps its digits
+	d.UseNumber() // keeps all digits of a 64-bit id
 	if d.Decode(&tree) != nil || !cover(tree) {
 		return v
 	}

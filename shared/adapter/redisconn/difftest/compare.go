@@ -10,17 +10,17 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
-// Outcome is how another Redis answered a history's calls, and its keys at the end, as memory.Redis.Dump has them.
+// Outcome holds another Redis's answers to a history's calls, and its final keys in the form of memory.Redis.Dump.
 type Outcome struct {
 	Replies []any
 	Errs    []error
 	Keys    map[string]any
 }
 
-// Other replays calls on an empty Redis; an error is trouble with the replay itself.
+// Other replays calls on an empty Redis; an error means that the replay itself failed.
 type Other func(calls []Call) (Outcome, error)
 
-// Difference says where the two part, in one line; "" when nowhere.
+// Difference returns the first difference on one line; "" if there is none.
 func Difference(calls []Call, keys map[string]any, o Outcome) string {
 	for i, c := range calls {
 		if (c.Err == nil) != (o.Errs[i] == nil) {
@@ -38,7 +38,7 @@ func Difference(calls []Call, keys map[string]any, o Outcome) string {
 	return ""
 }
 
-// canonical puts the users that one HSCAN page gives in the order of their names: Redis promises none.
+// canonical sorts the users in an HSCAN page by name: Redis guarantees no order.
 func canonical(script string, reply any) any {
 	list, ok := reply.([]any)
 	const head, each = 2, 3 // ok, cursor; then user, entries, busy
@@ -50,7 +50,7 @@ func canonical(script string, reply any) any {
 	return slices.Concat(append([][]any{list[:head]}, rows...)...)
 }
 
-// Shrink drops steps for as long as the history still differs. It gives the shorter history and its difference.
+// Shrink removes steps as long as the history still differs. It returns the shorter history and its difference.
 func Shrink(h []Step, other Other) ([]Step, string) {
 	m := memory.NewRedis()
 	differs := func(h []Step) string {
@@ -74,7 +74,7 @@ func Shrink(h []Step, other Other) ([]Step, string) {
 	return h, difference
 }
 
-// Report is what a failing test prints.
+// Report formats the output of a failing test.
 func Report(seed uint64, h []Step, difference string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %s\nshrunk to %d steps:\n", seed, difference, len(h))

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
-// replay runs calls on another embedded Redis, with one thing in the scripts' source replaced.
+// replay runs calls on another embedded Redis, with one text replaced in the scripts' source.
 func replay(old, with string) Other {
 	m := memory.NewRedis()
 	return func(calls []Call) (o Outcome, err error) {
@@ -24,7 +24,8 @@ func replay(old, with string) Other {
 	}
 }
 
-// TestSameIsSame, and every script is called, answered well and refused, installed items and builds among them.
+// TestSameIsSame checks that two equal Redises show no difference, and that the histories cover every script:
+// accepted and refused, with installed items and builds.
 func TestSameIsSame(t *testing.T) {
 	answers, m, same := map[string]map[string]int{}, memory.NewRedis(), replay("", "")
 	for seed := range uint64(2000) {
@@ -52,7 +53,7 @@ func TestSameIsSame(t *testing.T) {
 			continue
 		}
 		want := 2
-		if name == "remove" { // it has one answer
+		if name == "remove" { // it has only one answer
 			want = 1
 		}
 		if len(answers[name]) < want || answers[name]["not_installed"]+answers[name]["lost"] == len(answers[name]) {
@@ -72,8 +73,8 @@ func TestSameIsSame(t *testing.T) {
 	}
 }
 
-// TestPlantedBugs: a difference that shows only in a reply, or only in a key, is found in a few hundred histories and
-// shrunk to a handful of steps.
+// TestPlantedBugs checks that a difference visible only in a reply, or only in a key, is found within a few hundred
+// histories and shrunk to a few steps.
 func TestPlantedBugs(t *testing.T) {
 	for _, c := range []struct{ name, old, with string }{
 		{"the highest free number first", "'ZPOPMIN', FREE, count", "'ZPOPMAX', FREE, count"},

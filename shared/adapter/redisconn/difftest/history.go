@@ -1,6 +1,6 @@
-// Package difftest holds two ways of running the stock's scripts against each other: random histories of all scripts
-// run on the embedded Redis, are replayed on another one, and must give the same answers and the same keys at the end.
-// In: the other one, as a function. Out: the first history that differs, shrunk.
+// Package difftest compares two Redis implementations with the stock's scripts: it runs random histories of all
+// scripts on the embedded Redis and replays them on another one, which must give the same answers and the same final
+// keys. In: the other one, as a function. Out: the first differing history, shrunk.
 package difftest
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// A small world, so that everything meets everything: numbers 1..5, users, orders.
+// Few ids, so that everything collides with everything: units 1..5, users, orders.
 const (
 	item    = "1001"
 	numbers = 5
 	users   = 4
 	orders  = 6
-	// maxSteps is how long a history is at most.
+	// maxSteps is the largest length of a history.
 	maxSteps = 24
 )
 
@@ -57,14 +57,14 @@ var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Asse
 	"DriftEnd", "Scan",
 	"Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
 
-// weights is how often each comes: buying and settling most, building and forgetting seldom enough that a sale
-// develops.
+// weights says how often each step occurs: mostly purchases and confirms, and builds and losses rarely enough that a
+// sale develops.
 var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3,
 	opQueued: 4, opDriftBegin: 3,
 	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3,
 	opBuildGaps: 2, opInstall: 2, opRemove: 1}
 
-// Step is one call with everything it was given, so that a history without one of its steps is a history too.
+// Step is one call with all its arguments, so that removing any step leaves a valid history.
 type Step struct {
 	op    op
 	order int // 0..orders-1
@@ -73,7 +73,7 @@ type Step struct {
 	count int
 	unit  int // 0..numbers+1
 	units []int
-	at    time.Duration // since the sale's start
+	at    time.Duration // since the start of the sale
 	flag  bool
 }
 
@@ -83,7 +83,7 @@ func (s Step) String() string {
 		s.units, s.at, s.flag)
 }
 
-// History makes the history of a seed. Most begin with an installed item.
+// History returns the history of a seed. Most begin with an installed item.
 func History(seed uint64) []Step {
 	r := rand.New(rand.NewPCG(seed, 0x5ec1))
 	var h []Step
@@ -96,11 +96,11 @@ func History(seed uint64) []Step {
 	}
 	at := time.Duration(0)
 	for n := 1 + r.IntN(maxSteps-2); n > 0; n-- {
-		at += time.Duration(r.IntN(40)*r.IntN(2)) * time.Second // half of them at once
+		at += time.Duration(r.IntN(40)*r.IntN(2)) * time.Second // half of the steps follow without delay
 		s := Step{order: r.IntN(orders), user: r.IntN(users), other: r.IntN(orders), count: 1 + r.IntN(3),
 			unit: r.IntN(numbers + 2), at: at, flag: r.IntN(2) == 0}
 		if r.IntN(20) == 0 {
-			s.at += []time.Duration{-time.Hour, time.Hour}[r.IntN(2)] // outside the window; and a clock that goes back
+			s.at += []time.Duration{-time.Hour, time.Hour}[r.IntN(2)] // outside the window; the clock also goes back
 		}
 		for u := 1; u <= numbers; u++ {
 			if r.IntN(3) == 0 {
@@ -113,11 +113,11 @@ func History(seed uint64) []Step {
 		switch {
 		case s.op == opBuildStart && s.flag:
 			h = append(h, wholeBuild(s)...)
-		case s.op == opBuildStart: // and another builder at the same time
+		case s.op == opBuildStart: // another builder at the same time
 			h = append(h, s)
 			s.flag = true
 			h = append(h, s)
-		case s.op == opDriftBegin && s.flag: // a pass that ends as it began; redraw's "none" needs one
+		case s.op == opDriftBegin && s.flag: // a pass without changes in between; redraw's "none" needs one
 			h = append(h, s)
 			s.op = opDriftEnd
 			h = append(h, s)
@@ -128,7 +128,7 @@ func History(seed uint64) []Step {
 	return h
 }
 
-// wholeBuild is a build that can be installed: single steps seldom agree on token and counts.
+// wholeBuild returns the steps of an installable build: random steps rarely agree on token and counts.
 func wholeBuild(s Step) []Step {
 	with := func(o op, unit int) Step {
 		s.op, s.unit = o, unit
@@ -145,7 +145,7 @@ func highest(units []int) int {
 	return units[len(units)-1]
 }
 
-// Call is one script call and how it was answered.
+// Call is one script call and its reply.
 type Call struct {
 	Script     *redisstock.Script
 	Keys, Args []string
@@ -153,7 +153,7 @@ type Call struct {
 	Err        error
 }
 
-// recorder keeps what a stock asks for.
+// recorder records a stock's script calls.
 type recorder struct {
 	redis *memory.Redis
 	calls []Call
@@ -165,17 +165,17 @@ func (r *recorder) Run(ctx context.Context, s *redisstock.Script, keys, args []s
 	return v, err
 }
 
-// player runs a history; it remembers what later steps need of earlier answers.
+// player runs a history and keeps the parts of earlier replies that later steps need.
 type player struct {
 	ctx     context.Context
 	stock   *redisstock.Stock
 	pass    int64
 	entries map[string]seckill.UserEntries
-	built   int // users that the last build_units saw first
+	built   int // the result of the last build_units
 }
 
-// Play runs a history on this embedded Redis, emptied first (making one costs more than a history): the calls that the
-// stock made of it, and the keys at the end.
+// Play empties this embedded Redis (making one costs more than a history) and runs a history on it. It returns the
+// stock's script calls and the final keys.
 func Play(m *memory.Redis, h []Step) ([]Call, map[string]any) {
 	m.Flush()
 	r := &recorder{redis: m}
@@ -197,7 +197,7 @@ func token(flag bool) string {
 	return "tokB"
 }
 
-// step makes one call; what it answers is the recorder's, refusals and all.
+// step makes one call; the recorder has its reply, refusals included.
 func (p *player) step(s Step) {
 	now := start.Add(s.at)
 	order, user := orderID(s.order), userID(s.user)

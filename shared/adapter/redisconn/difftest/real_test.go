@@ -18,10 +18,10 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
-// itemKeys are all keys that the scripts touch.
+// itemKeys lists all keys that the scripts use.
 var itemKeys = []string{"item", "free", "held", "res", "awaiting", "users", "new", "new:free", "new:held", "new:users"}
 
-// batch is how many histories travel in one round trip.
+// batch is the number of histories per round trip.
 const batch = 50
 
 // real replays histories on one database of a real redis-server.
@@ -30,7 +30,7 @@ type real struct {
 	loaded map[string]bool
 }
 
-// replayed has the commands of one history on their way.
+// replayed holds the pipelined commands of one history.
 type replayed struct {
 	calls []*redis.Cmd
 	keys  map[string]*redis.Cmd
@@ -88,7 +88,7 @@ func (r *real) outcomes(histories [][]Call) ([]Outcome, error) {
 	return out, nil
 }
 
-// content is a key's value as memory.Redis.Dump gives it.
+// content returns a key's value in the form of memory.Redis.Dump.
 func content(scored bool, list []any) any {
 	hash, set := map[string]string{}, map[string]float64{}
 	for i := 0; i < len(list); i += 2 {
@@ -110,7 +110,7 @@ func (r *real) one(calls []Call) (Outcome, error) {
 	return o[0], nil
 }
 
-// setting reads a number from the environment.
+// setting returns a number from the environment.
 func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
 	s := os.Getenv(name)
@@ -124,8 +124,8 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestRealDifference: the embedded Redis and redis-server give the same answers and the same keys on random histories.
-// HISTORIES says how many (100,000), SEED where to begin (1).
+// TestRealDifference checks that the embedded Redis and redis-server give the same answers and the same keys for
+// random histories. HISTORIES sets their number (100,000), SEED the first one (1).
 func TestRealDifference(t *testing.T) {
 	count, first := setting(t, "HISTORIES", 100_000), setting(t, "SEED", 1)
 	s := redistest.Start(t, "--databases", "64")

@@ -1,5 +1,5 @@
-// Package redistest gives tests a Redis to talk to and ways to hurt the talk: Fake is a server inside the process,
-// Start and StartCluster are real ones (they need redis-server), Faults spoils chosen calls on the wire.
+// Package redistest provides tests with Redis servers and connection faults: Fake is a server inside the process,
+// Start and StartCluster run real ones (they need redis-server), Faults breaks chosen calls on the wire.
 package redistest
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // Fake is a Redis server that speaks RESP2 on a loopback port and runs scripts on an embedded Redis. It knows the
-// commands that a client of scripts sends, and says so when it gets another.
+// commands that the client sends for scripts and refuses others by name.
 type Fake struct {
 	Addr  string
 	redis *memory.Redis
@@ -30,8 +30,8 @@ type Fake struct {
 	conns    map[net.Conn]bool
 	scripts  map[string]string // source by SHA
 	password string
-	slots    string // address of the node that CLUSTER SLOTS names for all slots; "": no cluster
-	move     string // answer to a script that does not come behind ASKING; "": run it
+	slots    string // the node that CLUSTER SLOTS names for all slots; "": not a cluster
+	move     string // answer to a script that does not follow ASKING; "": run it
 	info     string // answer to INFO; "": the command is unknown
 	scriptOf map[string]int
 }
@@ -73,7 +73,7 @@ func NewFake(t testing.TB, redis *memory.Redis) *Fake {
 	return f
 }
 
-// Drop closes every connection, as a server does that restarts.
+// Drop closes every connection, like a server that restarts.
 func (f *Fake) Drop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,29 +82,29 @@ func (f *Fake) Drop() {
 	}
 }
 
-// Connections counts the open ones.
+// Connections returns the number of open connections.
 func (f *Fake) Connections() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.conns)
 }
 
-// RequirePassword makes every command of a new connection need it; "" is none.
+// RequirePassword makes new connections authenticate with p; "" removes it.
 func (f *Fake) RequirePassword(p string) { f.set(func() { f.password = p }) }
 
-// Owner makes the server a node of a cluster whose slots all belong to the node at addr, as far as this one knows.
+// Owner makes the server a cluster node that believes all slots belong to the node at addr.
 func (f *Fake) Owner(addr string) { f.set(func() { f.slots = addr }) }
 
-// Redirect answers scripts with this error ("MOVED 1 host:port") unless they come behind ASKING; "" runs them.
+// Redirect answers scripts with this error ("MOVED 1 host:port") unless they follow ASKING; "" runs them.
 func (f *Fake) Redirect(answer string) { f.set(func() { f.move = answer }) }
 
-// SetInfo says what INFO answers; "" refuses it, as hosted servers may.
+// SetInfo sets the answer to INFO; "" refuses it, as hosted servers may.
 func (f *Fake) SetInfo(text string) { f.set(func() { f.info = text }) }
 
-// ForgetScripts is SCRIPT FLUSH.
+// ForgetScripts has the effect of SCRIPT FLUSH.
 func (f *Fake) ForgetScripts() { f.set(func() { clear(f.scripts) }) }
 
-// Ran says how many scripts ran here, by command: evalsha, eval.
+// Ran returns how many scripts ran here, by command: evalsha, eval.
 func (f *Fake) Ran(command string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +117,7 @@ func (f *Fake) set(change func()) {
 	change()
 }
 
-// session is the server's state of one connection.
+// session is the server's state for one connection.
 type session struct{ in, asking bool }
 
 func (f *Fake) serve(c net.Conn) {
@@ -255,7 +255,7 @@ func readLength(rd *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
-// status is a reply that is a word, not data.
+// status is a reply that is a RESP status, not data.
 type status string
 
 func writeReply(b *strings.Builder, v any) {

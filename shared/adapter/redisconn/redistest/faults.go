@@ -13,22 +13,21 @@ import (
 	"time"
 )
 
-// Fault is what befalls one script call on the wire. Each stays below the client library, which sees a connection that
-// behaves so.
+// Fault is what happens to one script call on the wire, below the client library.
 type Fault struct {
 	Name string
-	// Answer, if set, comes instead of the server's, which never sees the call: "LOADING Redis is loading …".
+	// Answer, if set, replaces the server's answer, and the server never sees the call: "LOADING Redis is loading …".
 	Answer string
-	// Lost: the call does not reach the server. Late: it does, but only when RunLate is called, after the client has
-	// given up. Otherwise it runs.
+	// Lost: the call does not reach the server. Late: it reaches it only when RunLate is called, after the client has
+	// given up. Otherwise the script runs.
 	Lost, Late bool
-	// How the client learns nothing: Err is what it reads (io.EOF, ECONNRESET) once the script has run; nil is silence
-	// until its own deadline. Half: the first half of the reply comes before that.
+	// Err is what the client reads after the script has run (io.EOF, ECONNRESET); nil means silence until its own
+	// deadline. Half: the client first reads half of the reply.
 	Err  error
 	Half bool
 }
 
-// WireFaults are the faults in which an answer does not arrive, or not whole.
+// WireFaults lists the faults in which no complete answer arrives.
 func WireFaults() []Fault {
 	return []Fault{
 		{Name: "cut before sending", Lost: true, Err: syscall.ECONNRESET},
@@ -43,7 +42,7 @@ func WireFaults() []Fault {
 	}
 }
 
-// Refusals are what a server answers without running the script, but for redirects and NOSCRIPT.
+// Refusals lists answers of a server that did not run the script, except redirects and NOSCRIPT.
 func Refusals() []Fault {
 	var out []Fault
 	for _, a := range []string{
@@ -65,11 +64,11 @@ func Refusals() []Fault {
 	return out
 }
 
-// Faults is a dialer's wrapper that spoils the script calls it is told to.
+// Faults wraps a dialer and breaks the chosen script calls.
 type Faults struct {
 	next  func(ctx context.Context, network, addr string) (net.Conn, error)
 	calls atomic.Int64
-	// Instant: silence ends at once with the error of a deadline that has come, for tests of what follows it.
+	// Instant ends silence at once with the error of an expired deadline, for tests of what follows.
 	Instant bool
 
 	mu    sync.Mutex
@@ -87,14 +86,14 @@ func NewFaults(next func(ctx context.Context, network, addr string) (net.Conn, e
 	return &Faults{next: next}
 }
 
-// Arm spoils the next script calls, one each; what waited before is forgotten.
+// Arm sets the faults of the next script calls, one each, and drops any earlier ones.
 func (f *Faults) Arm(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.armed = faults
 }
 
-// Armed reports whether a fault still waits for its call.
+// Armed reports whether a fault is still waiting for its call.
 func (f *Faults) Armed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,10 +112,10 @@ func (f *Faults) take() *Fault {
 	return &first
 }
 
-// Calls returns how many script calls were written to connections, redirected and repeated ones included.
+// Calls returns how many script calls were written to connections, including redirected and repeated ones.
 func (f *Faults) Calls() int { return int(f.calls.Load()) }
 
-// RunLate lets the late calls reach the server now, and waits until they have run.
+// RunLate delivers the late calls to the server now and waits until they have run.
 func (f *Faults) RunLate() error {
 	f.mu.Lock()
 	late := f.late
@@ -132,7 +131,7 @@ func (f *Faults) RunLate() error {
 	return errors.Join(errs...)
 }
 
-// Dial dials as the wrapped dialer does.
+// Dial dials with the wrapped dialer.
 func (f *Faults) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := f.next(ctx, network, addr)
 	if err != nil {
@@ -144,14 +143,14 @@ func (f *Faults) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 type faultConn struct {
 	net.Conn
 	faults *Faults
-	fault  *Fault // under way
-	before int    // bytes that come before the script's reply
-	rest   []byte // what Read gives next
+	fault  *Fault // the current fault
+	before int    // bytes before the script's reply
+	rest   []byte // what Read returns next
 	late   []byte
 	limit  time.Time
 }
 
-// isScript: the client sends EVALSHA and EVAL in lower case, a call in one write.
+// isScript relies on the client, which sends EVALSHA and EVAL in lower case and one call per write.
 func isScript(p []byte) bool {
 	return bytes.Contains(p, []byte("\r\nevalsha\r\n")) || bytes.Contains(p, []byte("\r\neval\r\n"))
 }

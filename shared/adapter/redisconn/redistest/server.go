@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// startLimit is how long a server may take to answer, on a machine that is busy.
+// startLimit is how long a server may take to start, on a busy machine.
 const startLimit = time.Minute
 
 // Server is a redis-server process on a loopback port.
@@ -26,7 +26,8 @@ type Server struct {
 	cmd  *exec.Cmd
 }
 
-// Binary finds redis-server: $REDIS_SERVER, or the one on the path. The test fails in one line without it.
+// Binary returns the path of redis-server: $REDIS_SERVER, or the one on PATH. Without one it fails the test with one
+// line.
 func Binary(t testing.TB) string {
 	t.Helper()
 	name := os.Getenv("REDIS_SERVER")
@@ -40,8 +41,8 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Start runs a redis-server with these further settings ("--requirepass", "x") until the test ends. It keeps nothing on
-// disk and is empty.
+// Start runs a redis-server with these additional settings ("--requirepass", "x") until the test ends. It starts
+// empty and stores nothing on disk.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	s := &Server{Addr: freeAddr(t), dir: t.TempDir(), args: args}
@@ -50,7 +51,7 @@ func Start(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// Run starts the process, again after Kill, and waits until it accepts connections. What it had is lost.
+// Run starts the process, again after Kill, and waits until it accepts connections. Its earlier data are lost.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.Addr)
@@ -74,7 +75,7 @@ func (s *Server) Run(t testing.TB) {
 	}
 }
 
-// listening is the address that answers: with --tls-port the plain one is closed.
+// listening returns the address that answers: with --tls-port the plain one is closed.
 func (s *Server) listening() string {
 	for i, a := range s.args {
 		if a == "--tls-port" {
@@ -84,13 +85,13 @@ func (s *Server) listening() string {
 	return s.Addr
 }
 
-// Kill ends the process at once, as a crash does.
+// Kill ends the process at once, like a crash.
 func (s *Server) Kill() { s.stop(syscall.SIGKILL) }
 
-// Pause stops the process where it is: connections stay open and nothing answers, until Resume.
+// Pause suspends the process until Resume: connections stay open and nothing answers.
 func (s *Server) Pause() error { return s.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Resume lets a paused process go on.
+// Resume continues a paused process.
 func (s *Server) Resume() error { return s.cmd.Process.Signal(syscall.SIGCONT) }
 
 func (s *Server) stop(sig syscall.Signal) {
@@ -102,7 +103,7 @@ func (s *Server) stop(sig syscall.Signal) {
 	s.cmd = nil
 }
 
-// Do runs one command on the server itself, beside the Runner under test.
+// Do runs one command on the server itself, bypassing the Runner under test.
 func (s *Server) Do(t testing.TB, words ...any) any {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, Protocol: 2, DisableIdentity: true})
@@ -114,7 +115,7 @@ func (s *Server) Do(t testing.TB, words ...any) any {
 	return v
 }
 
-// StartCluster runs n masters that share the slots evenly, and waits until each says that the cluster is whole.
+// StartCluster runs n masters with equal shares of the slots, and waits until each reports a complete cluster.
 func StartCluster(t testing.TB, n int) []*Server {
 	t.Helper()
 	const slots = 16384
@@ -146,7 +147,7 @@ func StartCluster(t testing.TB, n int) []*Server {
 	}
 }
 
-// freeAddr finds a loopback port that is free, and so is the cluster bus's, 10,000 above it.
+// freeAddr returns a free loopback port whose cluster bus port, 10,000 above it, is free, too.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 100 {
