@@ -11,13 +11,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// most processes at once; beyond it nothing new begins but what shoppers do.
+// most is the largest number of concurrent processes; above it only shoppers start new ones.
 const most = 9
 
-// burst is how many calls of one process an actRun makes in a row.
+// burst is the number of consecutive calls that an actRun makes in one process.
 const burst = 12
 
-// Play does one act and checks.
+// Play plays one act and then checks the world.
 func (s *Sim) Play(t Act) error {
 	s.draw = t.A
 	if t.Kind != actRun {
@@ -39,7 +39,7 @@ func (s *Sim) Play(t Act) error {
 	return nil
 }
 
-func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
+func (s *Sim) act(t Act) { //nolint:gocyclo // one case per kind
 	switch t.Kind {
 	case actStep:
 		s.stepProcess(t)
@@ -102,14 +102,14 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	}
 }
 
-// jumpAhead moves the clock minutes ahead, once by two days: by then the stock has removed the item.
+// jumpAhead moves the clock ahead by minutes, or once by two days, after which the stock has removed the item.
 func (s *Sim) jumpAhead(t Act) {
 	if s.Out.On {
 		return
 	}
 	minutes := []int{3, 15, 60, 60}[pick(t.A, 8, 4)]
 	if pick(t.A, 16, 3) == 0 && s.plan.Items[0].Lasts > 0 && s.Clock.Now().Before(s.Item.End.Add(time.Hour)) {
-		minutes = 2*24*60 + 30 // once: the item is so old by then that the stock forgets it
+		minutes = 2*24*60 + 30 // once: then the item is so old that the stock removes it
 	}
 	s.jump(minutes)
 }
@@ -133,7 +133,7 @@ func (s *Sim) grow(t Act) {
 	}
 }
 
-// freeze stops an instance for up to ten minutes.
+// freeze suspends an instance for up to ten minutes.
 func (s *Sim) freeze(t Act) {
 	now := s.Clock.Now()
 	n := pick(t.A, 8, len(s.instances))
@@ -143,7 +143,7 @@ func (s *Sim) freeze(t Act) {
 	s.fire(Freeze)
 }
 
-// arrive carries out a call whose caller has given up.
+// arrive executes a delayed call whose caller has given up.
 func (s *Sim) arrive(t Act) {
 	if len(s.late) > 0 {
 		n := pick(t.A, 8, len(s.late))
@@ -154,7 +154,7 @@ func (s *Sim) arrive(t Act) {
 	}
 }
 
-// resendOld sends a message a second time.
+// resendOld sends an old message again.
 func (s *Sim) resendOld(t Act) {
 	now := s.Clock.Now()
 	if len(s.bodies) > 0 {
@@ -165,7 +165,7 @@ func (s *Sim) resendOld(t Act) {
 	}
 }
 
-// setClock moves the clock of an instance.
+// setClock changes the clock of an instance.
 func (s *Sim) setClock(t Act) {
 	now := s.Clock.Now()
 	n := pick(t.A, 8, len(s.instances))
@@ -195,15 +195,15 @@ func (s *Sim) loseSchedules() {
 	}
 }
 
-// stepProcess lets a process make its next port call, unless its instance is frozen.
+// stepProcess executes a process's next port call, unless its instance is frozen.
 func (s *Sim) stepProcess(t Act) {
 	if p := s.find(t.ID); p != nil && !s.Clock.Now().Before(s.instances[p.on].frozen) {
 		s.step(p)
 	}
 }
 
-// crash ends a process before the call that it waits at, or right after it; half the time its instance's memory goes
-// with it, and all that the instance was doing.
+// crash ends a process before or after its next call; half the time its whole instance is lost, with its memory and
+// all its processes.
 func (s *Sim) crash(t Act) {
 	p := s.find(t.ID)
 	if p == nil {
@@ -232,7 +232,7 @@ func (s *Sim) crash(t Act) {
 
 type handler func(context.Context, seckill.Delivery) error
 
-// take makes a process receive a batch and handle it.
+// take makes a process receive and handle a batch.
 func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handler) {
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		ctx := context.Background()
@@ -266,7 +266,7 @@ func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handle
 	})
 }
 
-// delivered counts what a queue did to a batch's order, and keeps order messages to come back long after.
+// delivered counts how a queue reordered a batch, and keeps order messages to send again much later.
 func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 	if n := q.Repeats(); n > q.repeats {
 		s.Fired[Duplicate] += n - q.repeats
@@ -285,7 +285,7 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 	}
 }
 
-// pause is how long nothing happens: a moment, or until about a time at which something ends or begins.
+// pause returns how long nothing happens: a moment, or until roughly the next time at which something ends or begins.
 func (s *Sim) pause(a uint64) time.Duration {
 	n := pick(a, 8, 8)
 	if s.plan.Cashier && pick(a, 32, 2) == 0 {
@@ -321,7 +321,7 @@ func (s *Sim) pause(a uint64) time.Duration {
 	return edges[pick(a, 24, len(edges))]
 }
 
-// keep remembers what Redis is now, to fall back to.
+// keep saves a snapshot of Redis for a later restore.
 func (s *Sim) keep() {
 	if !s.plan.Faults[Failover] && !s.plan.Faults[Restore] {
 		return
@@ -332,7 +332,7 @@ func (s *Sim) keep() {
 	s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
 }
 
-// advance lets time pass; schedules run each minute.
+// advance moves the time; schedules run each minute.
 func (s *Sim) advance(t Act, d time.Duration) {
 	s.keep()
 	s.Clock.Advance(d)
@@ -368,8 +368,8 @@ var schedules = []struct {
 	{"refund", func(ctx context.Context, i *Instance) error { return i.Refund.Sweep(ctx) }},
 }
 
-// scheduled returns how many of schedules run. Where all is about what the stock forgot, refunds would only be in the
-// way: they run in the end.
+// scheduled returns how many of the schedules run. In plans about data lost by the stock, refunds would only
+// distract: they run at the end.
 func (s *Sim) scheduled() int {
 	if s.plan.Prelude == "restored" || s.plan.Prelude == "flushed" {
 		return len(schedules) - 1
@@ -387,7 +387,7 @@ func (s *Sim) schedule(id, k int, on uint64) {
 	})
 }
 
-// jump advances the clock by minutes without faults. Processes under way take no step meanwhile.
+// jump moves the clock by minutes without faults. Running processes take no step meanwhile.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
 	i := s.Start(s.plain)
@@ -422,7 +422,7 @@ func (s *Sim) breakRedis(t Act) {
 			s.fire(Failover)
 		}
 	case actRestore:
-		// One from before an item was forgotten for its age would bring it back for good.
+		// A snapshot from before an item was removed for its age would bring it back forever.
 		s.snapshots = slices.DeleteFunc(s.snapshots, func(p snapshot) bool { return now.Sub(p.at) > 24*time.Hour })
 		if len(s.snapshots) == 0 {
 			return
@@ -434,7 +434,7 @@ func (s *Sim) breakRedis(t Act) {
 	}
 }
 
-// redriven moves back what was parked because it was received too often.
+// redriven moves back messages that were parked because they were received too often.
 func (s *Sim) redriven() {
 	for _, name := range []string{"orders", "closings"} {
 		n := 0

@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// poison sends a message that no step can handle: of a newer version, of another system, for the
-// other queue, or about an item that does not exist.
+// poison sends a message that no step can handle: of a newer version, of another system, for the other queue, or
+// about an unknown item.
 func (s *Sim) poison(a uint64) {
 	name := []string{"orders", "closings"}[pick(a, 8, 2)]
 	n := len(s.anomalies) + 1
@@ -44,7 +44,7 @@ func (s *Sim) poison(a uint64) {
 
 func anomalousOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
 
-// lookAt checks a page, unless clocks jump: then a second is not one.
+// lookAt checks a page, unless clocks jump: then the age limits do not hold.
 func (s *Sim) lookAt(ctx context.Context, list func(ctx context.Context, page, size int) (shop.Page, error)) {
 	asked := s.Clock.Now()
 	if page, err := list(ctx, 1, 10); err == nil && !s.plan.Faults[ClockJump] {
@@ -78,10 +78,10 @@ var strays = []struct {
 	{"orders", seckill.Message{Kind: seckill.MessageWake, Item: "4040"}},
 }
 
-// askRefused sends a request that must be refused and change nothing.
+// askRefused sends a request that must be refused without any effect.
 func (s *Sim) askRefused(t Act) {
 	it, user := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers))
-	if k := pick(t.A, 40, 8); k < len(strays) { // messages about what is not there: handled, and nothing comes of them
+	if k := pick(t.A, 40, 8); k < len(strays) { // messages about things that do not exist: handled without effect
 		_ = s.queues[strays[k].queue].Send(context.Background(), strays[k].message, 0)
 	}
 	s.spawn(t.ID, t.Kind, "somebody asks for what cannot be", t.A, func(i *Instance) {
@@ -123,8 +123,8 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
-// importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and one
-// that is being sold, which has to be refused when it differs.
+// importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and one on
+// sale, whose change must be refused.
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)
 	tomorrow.Start, tomorrow.End = epoch.Add(24*time.Hour), epoch.Add(48*time.Hour)

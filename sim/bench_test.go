@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// BenchmarkSeed plays seeds of a crowd: one item, thirty shoppers, about 350 steps under faults and as many calls after
+// BenchmarkSeed plays seeds with one item and thirty shoppers: about 350 steps with faults and as many calls after
 // them.
 func BenchmarkSeed(b *testing.B) {
 	steps, calls := 0, 0

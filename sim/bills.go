@@ -26,7 +26,7 @@ func (p *Provider) Bill(_ context.Context, day string) (bill seckill.Bill, err e
 	return bill, nil
 }
 
-// alteredBills are a provider's with another shop's line in each, and one line that is otherwise.
+// alteredBills are a provider's bills with one line altered, and a line of another shop in each.
 type alteredBills struct {
 	*Provider
 	line   int
@@ -48,8 +48,8 @@ func (b alteredBills) Bill(_ context.Context, day string) (seckill.Bill, error) 
 	return bill, nil
 }
 
-// reconciled: I6 once more, by the step that an operator trusts: each day's bill agrees with the ledger, to the fen;
-// and of one line that is otherwise, in whichever way, it says so.
+// reconciled checks I6 again with the reconcile step: each day's bill agrees with the ledger, to the fen, and an
+// altered line is reported, whatever the alteration.
 func (w *World) reconciled() error {
 	days := map[string]*seckill.Reconciliation{seckill.Day(w.Clock.Now()): {}}
 	for _, l := range w.Provider.book {
@@ -66,7 +66,7 @@ func (w *World) reconciled() error {
 			d.Captured += l.Amount
 		}
 	}
-	// kept while things went wrong: differences may have been, sums are the bill's
+	// Reconciliations stored during faults may have differences, but their sums must be the bill's.
 	for _, row := range w.Rows.Dump(ledger.TableReconciliations) {
 		d := days[text(row, "day")]
 		if d == nil {
@@ -90,12 +90,12 @@ func (w *World) reconciled() error {
 	if len(w.Provider.book) == 0 {
 		return nil
 	}
-	w.Clock.Advance(w.lag + 1) // a bill comes hours later: the index has everything then
+	w.Clock.Advance(w.lag + 1) // a bill comes hours later, when the index has caught up
 	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
-// recordFromBills makes an operator match the bills, and query the provider about each payment that the ledger does
-// not know: notifications were lost forever.
+// recordFromBills makes an operator compare the bills, and query the provider about each payment that the ledger
+// lacks because its notifications were lost.
 func (i *Instance) recordFromBills() error {
 	w := i.world
 	w.Clock.Advance(w.lag + 1)
@@ -128,14 +128,14 @@ func (w *World) match(bills seckill.Bills, day string) (seckill.Reconciliation, 
 	return flow.Day(context.Background(), day)
 }
 
-// unkept is a ledger in which the check's own reconciliations leave no trace: a day may go on after them.
+// unkept is a ledger that drops the check's own reconciliations, because a day may continue after them.
 type unkept struct{ seckill.Ledger }
 
 // KeepReconciliation implements seckill.Ledger.
 func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error { return nil }
 
-// alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of
-// its bill or on that on which the ledger recorded it.
+// alterLine alters a line of the provider's bill in every way, one at a time, and checks that each is reported, on
+// the bill's day or on the day when the ledger recorded it.
 func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]
 	all, err := w.ledger.Payments(context.Background(), l.Order)

@@ -14,8 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Check checks I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in
-// the world; and the stock's keys, when a script ran.
+// Check checks I1 to I10 for everything written since the last Check, using the rows themselves and the events in the
+// world. If a script ran, it also checks the stock's keys.
 func (w *World) Check() error {
 	t := w.truth
 	errs := t.found
@@ -41,7 +41,7 @@ func (w *World) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkOrder checks an order that changed: I1, I3 to I6, I8 to I10, and I7 of its payments.
+// checkOrder checks a changed order: I1, I3 to I6, I8 to I10, and I7 for its payments.
 func (w *World) checkOrder(id string) error {
 	o := w.truth.orders[id]
 	if o == nil {
@@ -115,7 +115,7 @@ func (w *World) checkBirth(o *orderRow) error {
 	return nil
 }
 
-// checkStops: what the row keeps of an item's stops is what an audit checks I10 by.
+// checkStops checks an item's recorded stops, by which an audit checks I10.
 func (w *World) checkStops(row *seckill.Item) error {
 	n := len(row.Stops)
 	if row.Stopped != (n > 0 && row.Stops[n-1].To.IsZero()) {
@@ -128,8 +128,8 @@ func (w *World) checkStops(row *seckill.Item) error {
 	return nil
 }
 
-// checkMoney: I6 and I7. A payment row is money that the provider has; an order's money is kept at most once, and only
-// by an order that holds units; an order is not given back while the provider has money of it in time.
+// checkMoney checks I6 and I7. Each payment row is money that the provider has; an order keeps at most one payment,
+// and only while it holds units; no order is given back while the provider has money that arrived in time.
 func (w *World) checkMoney(id string, o *orderRow) error {
 	kept := 0
 	for _, p := range w.truth.payments[id] {
@@ -155,7 +155,7 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 	return w.checkRefunds(id, o)
 }
 
-// checkHolder: I2.
+// checkHolder checks I2.
 func (w *World) checkHolder(h holder) error {
 	n := w.truth.held[h]
 	if limit := w.item(h.item).Limit; n > limit {
@@ -171,15 +171,15 @@ func (w *World) checkHolder(h holder) error {
 	return nil
 }
 
-// closedPaid reports whether a close, which found a trade to close, came when another one was paid: a query after it
-// tells so. An order may be closed by an earlier close that found no trade.
+// closedPaid reports whether a close that found an open trade came when another trade was paid; then a query after
+// the close shows the payment. An earlier close that found no trade may also close an order.
 func (p *Provider) closedPaid(order string) bool {
 	o := p.orders[order]
 	return o != nil && o.kept && !o.missing
 }
 
-// checkStock: every number up to high-water is held or free, none is both, or beyond it; and a stock that never forgot
-// anything knows the holder of every sold unit.
+// checkStock checks that every unit up to high-water is either held or free, and none above it; and that a stock that
+// never lost data knows the holder of every sold unit.
 func (w *World) checkStock(it *seckill.Item) error {
 	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {
@@ -226,9 +226,9 @@ func (w *World) checkStock(it *seckill.Item) error {
 	return nil
 }
 
-// checkSoldOut checks a "no unit left" that an order is rejected by: fewer units than it wants are free, that is,
-// neither sold, nor reserved, nor on their way back. Asked only when the stock forgot nothing since the order began to
-// look for other numbers.
+// checkSoldOut checks a "no unit left" by which an order is rejected: fewer units than it wants are free, that is,
+// neither sold, nor reserved, nor on their way back. It is called only if the stock has lost nothing since the order
+// began to ask for other units.
 func (w *World) checkSoldOut(r seckill.Reservation) {
 	s, err := w.numbersOf(r.Item)
 	if err != nil || s == nil || w.truth.orders[r.Order] != nil {
@@ -255,7 +255,7 @@ func (w *World) checkSoldOut(r seckill.Reservation) {
 	}
 }
 
-// numbers are those of the world's first item; nil when it is not installed.
+// numbers returns the units of the world's first item; nil if it is not installed.
 func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
 
 func (w *World) numbersOf(item string) (*numbers, error) {
@@ -271,7 +271,7 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 	list := func(cmd, name string, args ...string) []any {
 		v, err := w.Redis.Do(cmd, append([]string{stockKey(item, name)}, args...)...)
 		if err != nil {
-			panic(err) // a key of another type: the scripts write what they do not read
+			panic(err) // a key of another type: the scripts would fail on what they wrote
 		}
 		l, _ := v.([]any)
 		return l
@@ -310,7 +310,7 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 	return s, nil
 }
 
-// quiet says what is still under way: nil when nothing is.
+// quiet returns what is still under way, nil if nothing is.
 func (w *World) quiet() error {
 	var errs []error
 	for id, o := range w.truth.orders {
@@ -356,8 +356,8 @@ func (w *World) quiet() error {
 	return errors.Join(errs...)
 }
 
-// Converged checks I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the
-// judge was told of with the tables themselves.
+// Converged checks I11, L3 and the balance of all money once everything is quiet. It also compares the rows that the
+// checks saw with the tables themselves.
 func (w *World) Converged() error {
 	t := w.truth
 	if n := len(w.Rows.Dump(ledger.TableUnits)); n != len(t.units) {
@@ -393,7 +393,7 @@ func (w *World) Converged() error {
 	return w.reconciled()
 }
 
-// converged: L3 of one item.
+// converged checks L3 for one item.
 func (w *World) converged(it *seckill.Item) error {
 	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// erase makes an operator erase a shopper's addresses, and checks an answer of success: I9.
+// erase makes an operator erase a shopper's addresses, and checks I9 after a success.
 func (s *Sim) erase(t Act) {
 	user := strconv.Itoa(1 + pick(t.A, 8, s.plan.Shoppers))
 	s.spawn(t.ID, t.Kind, "operator erases shopper "+user, t.A, func(i *Instance) {
@@ -27,7 +27,7 @@ func (s *Sim) erase(t Act) {
 			}
 		}
 		s.trace.step(s.Clock.Now(), p, "is told that all are erased", "")
-		if s.plan.IndexLag == 0 { // else the list of a user's orders may lack the newest
+		if s.plan.IndexLag == 0 { // otherwise the list of a user's orders may lack the newest
 			for _, id := range atRest {
 				if o := s.truth.orders[id]; o.address != "" {
 					s.truth.fail("I9 shopper %s is erased, and order %s, which was over, has an address", user, id)
@@ -46,7 +46,7 @@ func (s *Sim) erase(t Act) {
 	})
 }
 
-// atRest are a user's orders that nothing is sent for any more.
+// atRest returns a user's orders that will not be shipped any more.
 func (s *Sim) atRest(user string) (ids []string) {
 	for _, id := range s.truth.list {
 		if o := s.truth.orders[id]; o.user == user && !slices.Contains(needAddress, o.state) {
@@ -56,7 +56,7 @@ func (s *Sim) atRest(user string) (ids []string) {
 	return ids
 }
 
-// waiting are a user's acknowledged orders that have no row yet, of items that the stock still keeps.
+// waiting returns a user's acknowledged orders without a row, for items that the stock still has.
 func (s *Sim) waiting(user string) (ids []string) {
 	for _, o := range s.acknowledged {
 		if o.user == user && s.truth.orders[o.id] == nil && s.item(o.item).Loadable(s.Clock.Now()) {
@@ -66,13 +66,13 @@ func (s *Sim) waiting(user string) (ids []string) {
 	return ids
 }
 
-// addressOver reports whether the time is over that addresses of an item's orders are kept.
+// addressOver reports whether the retention of addresses for an item's orders is over.
 func (w *World) addressOver(item string) bool {
 	return !w.Clock.Now().Before(w.item(item).End.Add(seckill.MinAddressKeep))
 }
 
-// outlive lets the time of addresses pass. A minute before, none may go that would not go otherwise; then all have to
-// but those of open orders, although a call of the first run fails.
+// outlive lets the retention of addresses pass. A minute earlier, no run may erase an address; after it, runs must
+// erase all except those of open orders, although a call of the first run fails.
 func (s *Sim) outlive() error {
 	first, last := s.Item.End, s.Item.End
 	for _, it := range s.More {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Fault is one kind of thing that goes wrong.
+// Fault is one kind of failure.
 type Fault int
 
-// The kinds of faults. Each seed enables a random part of them at random rates.
+// The kinds of faults. Each seed enables a random subset with random rates.
 const (
 	Fail Fault = iota
 	Lost
@@ -92,7 +92,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 
 func (f Fault) String() string { return Faults[f].Name }
 
-// FaultSet is some kinds of faults.
+// FaultSet is a set of faults.
 type FaultSet [nFaults]bool
 
 // AllFaults enables every kind of fault.
@@ -103,8 +103,8 @@ func AllFaults() (s FaultSet) {
 	return s
 }
 
-// ParseFaults reads a list of names with commas between them: "all", "none", or for example "flush,crash"; "-flush"
-// takes one out of all.
+// ParseFaults parses comma-separated names: "all", "none", or for example "flush,crash"; "-flush" removes one from
+// all.
 func ParseFaults(list string) (FaultSet, error) {
 	var s FaultSet
 	if list == "" || strings.HasPrefix(list, "all") || strings.HasPrefix(list, "-") {
@@ -125,7 +125,7 @@ func ParseFaults(list string) (FaultSet, error) {
 	return s, nil
 }
 
-// list names the set's kinds.
+// list returns the names in the set.
 func (s FaultSet) list() []string {
 	out := []string{}
 	for f := range Faults {
@@ -138,5 +138,5 @@ func (s FaultSet) list() []string {
 
 func (s FaultSet) String() string { return strings.Join(s.list(), ", ") }
 
-// Rates is a number for each kind of fault.
+// Rates has a rate per kind of fault.
 type Rates [nFaults]int

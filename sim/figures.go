@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/message"
 )
 
-// GuaranteesPage is where the figures of the proof are, from the module's root.
+// GuaranteesPage is the path of the page with the proof's figures, relative to the module's root.
 const GuaranteesPage = "docs/GUARANTEES.md"
 
-// block finds what a page has between the marks of a generated block.
+// block returns the position of the text between the marks of a generated block.
 func block(page, name string) (from, to int, err error) {
 	open, end := "<!-- generated: "+name+", ", "\n<!-- end: "+name+" -->"
 	at := strings.Index(page, open)
@@ -28,7 +28,7 @@ func block(page, name string) (from, to int, err error) {
 	return from, to, nil
 }
 
-// Block reads a generated block of a page.
+// Block returns a generated block of a page.
 func Block(file, name string) (string, error) {
 	page, err := os.ReadFile(file)
 	if err != nil {
@@ -56,10 +56,10 @@ func WriteBlock(file, name, text string) error {
 
 var english = message.NewPrinter(language.English)
 
-// Thousands writes 1234567 as 1,234,567.
+// Thousands formats 1234567 as 1,234,567.
 func Thousands[T int | uint64](n T) string { return english.Sprint(n) }
 
-// Figures are what the page of the guarantees says of a run of seeds.
+// Figures returns the text about a run of seeds for the page of guarantees.
 func (s *Summary) Figures(day time.Time) string {
 	fired := 0
 	for f := range s.Fired {

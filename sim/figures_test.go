@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// holdBlock holds a block of docs/GUARANTEES.md to what was counted; -update writes it.
+// holdBlock compares a block of docs/GUARANTEES.md with want; -update writes it.
 func holdBlock(t *testing.T, name, want string) {
 	t.Helper()
 	file := "../" + GuaranteesPage
@@ -24,7 +24,7 @@ func holdBlock(t *testing.T, name, want string) {
 	}
 }
 
-// killFigures is what docs/GUARANTEES.md says of the kill points.
+// killFigures returns the text about the kill points in docs/GUARANTEES.md.
 func killFigures(killed, overtaken map[string]int) string {
 	var k, o int
 	for flow := range killed {

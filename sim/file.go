@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kindNames are what acts are called in files: a file outlives a change of the list.
+// kindNames are the names of acts in files: a file must stay valid when the list changes.
 var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", "open", "pay", "notify", "cancel",
 	"look", "stop", "grow", "jump", "browse", "odd", "import",
 	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock",
@@ -15,7 +15,7 @@ var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", 
 // MarshalText returns the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
 
-// UnmarshalText reads a kind's name.
+// UnmarshalText parses a kind's name.
 func (k *Kind) UnmarshalText(b []byte) error {
 	i := slices.Index(kindNames[:], string(b))
 	if i < 0 {
@@ -25,10 +25,10 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalJSON returns the names of the set's kinds.
+// MarshalJSON encodes the names in the set.
 func (s FaultSet) MarshalJSON() ([]byte, error) { return json.Marshal(s.list()) }
 
-// UnmarshalJSON reads them.
+// UnmarshalJSON decodes what MarshalJSON encodes.
 func (s *FaultSet) UnmarshalJSON(b []byte) error {
 	var names []string
 	if err := json.Unmarshal(b, &names); err != nil {
@@ -47,7 +47,7 @@ func (s *FaultSet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON returns the numbers by name.
+// MarshalJSON encodes the rates by name.
 func (r Rates) MarshalJSON() ([]byte, error) {
 	out := map[string]int{}
 	for f, n := range r {
@@ -58,7 +58,7 @@ func (r Rates) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads them.
+// UnmarshalJSON decodes what MarshalJSON encodes.
 func (r *Rates) UnmarshalJSON(b []byte) error {
 	var in map[string]int
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -70,14 +70,14 @@ func (r *Rates) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// History is a plan and what is done in its world: a file of it is a regression test.
+// History is a plan and the acts in its world. Stored in a file, it is a regression test.
 type History struct {
 	Found string `json:"found"` // what it once showed
 	Plan  Plan   `json:"plan"`
 	Acts  []Act  `json:"acts"`
 }
 
-// History returns the result's, to be kept.
+// History returns the result's history, to be stored.
 func (res *Result) History() History {
 	return History{Found: fmt.Sprintf("seed %d: %v", res.Seed, res.Err), Plan: res.Plan, Acts: res.Acts}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRegressions plays the histories that once showed a fault of the flows.
+// TestRegressions plays histories that once revealed a bug in the flows.
 func TestRegressions(t *testing.T) {
 	files, err := filepath.Glob("testdata/seeds/*.json")
 	if err != nil || len(files) == 0 {
@@ -32,7 +32,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// TestHistoryIsKeptWhole: a history that went through a file leaves the same trace.
+// TestHistoryIsKeptWhole checks that a history read from a file leaves the same trace.
 func TestHistoryIsKeptWhole(t *testing.T) {
 	for seed := uint64(1); seed <= 20; seed++ {
 		a := Play(seed, Options{}, false)

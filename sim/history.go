@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Result is how one seed went.
+// Result is the outcome of one seed.
 type Result struct {
 	Seed      uint64
 	Plan      Plan
 	Acts      []Act
-	Steps     int    // port calls between which others act, and which faults may strike
-	Calls     int    // port calls before and after, when all goes well
-	Hash      uint64 // of the trace
+	Steps     int    // port calls during the history, with concurrency and faults
+	Calls     int    // port calls before and after it, without faults
+	Hash      uint64 // hash of the trace
 	Fired     [nFaults]int
-	Err       error // the first violation
-	Units     int   // that were on sale
-	Unsold    int   // of those, with demand left, once all was quiet
-	Checked   int   // answers to shoppers that were compared
+	Err       error // the first violation; nil if there is none
+	Units     int   // units on sale
+	Unsold    int   // units unsold at the end in spite of demand
+	Checked   int   // answers to shoppers that were checked
 	Undecided int   // shoppers whose answers took too long to check
 	Spans     []time.Duration
 	sim       *Sim
 }
 
-// Play plays one seed: it makes the history while it plays it. Use the result before the next.
+// Play plays one seed and draws its history on the way. The result is valid only until the next call.
 func Play(seed uint64, o Options, measure bool) (res Result) {
 	p, r := PlanOf(seed, o)
 	if measure {
@@ -78,7 +78,7 @@ func (res *Result) recovered() {
 	}
 }
 
-// finish lets faults stop, unless something is wrong already, and reads what there is to read.
+// finish ends the faults, unless a violation was found already, and collects the figures.
 func (res *Result) finish() {
 	s := res.sim
 	if res.Err == nil {
@@ -96,7 +96,7 @@ func (res *Result) finish() {
 	res.Hash = s.trace.hash()
 }
 
-// Trace is everything that happened, a line for each step.
+// Trace returns everything that happened, one line per step.
 func (res *Result) Trace() []byte {
 	if res.sim == nil {
 		return nil
@@ -119,7 +119,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		total += w
 	}
 	s.faultsOn = true
-	stands := map[int]int{} // by process, until which act it stands at one of the plan's spots
+	stands := map[int]int{} // by process, until which act it stays at one of the plan's pause points
 	for n := range s.plan.Length {
 		t := Act{A: r.Uint64()}
 		k := r.IntN(total)
@@ -142,7 +142,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 			}
 			last = t.ID
 		} else {
-			id += 8 // a tick begins schedules of its own
+			id += 8 // a tick starts schedules of its own
 			t.ID = id
 		}
 		if err := play(t); err != nil {
@@ -152,7 +152,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	return nil
 }
 
-// moving lists the processes that do not stand at the plan's spots. One that comes there stays for up to 80 acts.
+// moving lists the processes that are not held at the plan's pause points. A process that reaches one stays there for
+// up to 80 acts.
 func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
 	s.can = s.can[:0]
 	for _, p := range s.processes {
@@ -173,7 +174,7 @@ func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
 	return s.can
 }
 
-// NameOf is the guarantee that an error names, or "panic".
+// NameOf returns the guarantee that an error names, or "panic".
 func NameOf(err error) string {
 	if err == nil {
 		return ""
@@ -190,7 +191,7 @@ func NameOf(err error) string {
 	return "other"
 }
 
-// Shrink looks, for at most budget, for the smallest history that still breaks what this one broke: with fewer kinds of
+// Shrink searches, for at most budget, the smallest history that still breaks the same guarantee: with fewer kinds of
 // faults, fewer shoppers, fewer acts.
 func (res *Result) Shrink(budget time.Duration) Result {
 	end, name := time.Now().Add(budget), NameOf(res.Err)
@@ -240,7 +241,7 @@ func (res *Result) Shrink(budget time.Duration) Result {
 	}
 }
 
-// without takes one kind of fault out of a plan.
+// without removes one kind of fault from a plan.
 func (p *Plan) without(f Fault) {
 	p.Faults[f] = false
 	p.Skew = slices.Clone(p.Skew)
@@ -258,7 +259,7 @@ func (p *Plan) without(f Fault) {
 	}
 }
 
-// actsOf are the acts that only a kind of fault makes.
+// actsOf maps a fault to the acts that only it causes.
 var actsOf = map[Fault]Kind{Crash: actKill, Freeze: actFreeze, Flush: actFlush, Failover: actFailover,
 	Restore: actRestore, ReadOnly: actReadOnly, Poison: actPoison,
 	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule,

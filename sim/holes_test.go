@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Each test here was red once: a review found the hole, by thought or by the explorer.
+// Each test in this file failed once: a review or the explorer found the bug.
 
 func newTestWorld(t *testing.T, stock, limit int) *World {
 	t.Helper()
@@ -29,10 +29,10 @@ func do(t *testing.T, w *World, f func(*World, *Instance) error) {
 	}
 }
 
-// TestHoleBuildStolen: consumers A and B, B's clock a little behind A's. Each wake message that B handles takes the
-// build from A however lately A touched it (its age is negative), and the other way round when the skew is larger than
-// BuildPatience. Four consumers handle the wake messages of a crowd, 200 a second; a port call takes 2 ms; the build
-// needs some 40 of them. No process dies, no call fails.
+// TestHoleBuildStolen: consumers A and B, B's clock a little behind A's. Each wake message that B handled took the
+// build over from A, however recently A had used it (its age was negative), and the other way round if the skew
+// exceeded BuildPatience. Four consumers handle the wake messages of a crowd, 200 a second; a port call takes 2 ms;
+// the build needs about 40. No process dies and no call fails.
 func TestHoleBuildStolen(t *testing.T) {
 	for _, c := range []struct{ skew []time.Duration }{
 		{[]time.Duration{0, 0, 0, 0}},
@@ -50,7 +50,7 @@ func TestHoleBuildStolen(t *testing.T) {
 			e := of(w, Plan{Skew: c.skew})
 			id, from := 0, w.Clock.Now()
 			defer e.close()
-			// 2 ms in which each consumer makes a port call; a wake message each 5 ms to an idle one
+			// 2 ms in which each consumer makes a port call; every 5 ms an idle one gets a wake message
 			for w.Clock.Now().Sub(from) < time.Minute {
 				w.Clock.Advance(2 * time.Millisecond)
 				for n := range e.instances {
@@ -80,8 +80,8 @@ func TestHoleBuildStolen(t *testing.T) {
 	}
 }
 
-// TestHoleQueuedAfterEnd: an acknowledged order that still waits to be placed when the sale ends is unknown to its
-// shopper.
+// TestHoleQueuedAfterEnd: an acknowledged order that still waited for its placement when the sale ended was unknown
+// to its shopper.
 func TestHoleQueuedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -99,8 +99,8 @@ func TestHoleQueuedAfterEnd(t *testing.T) {
 	}
 }
 
-// TestHoleQueuedWhileRebuilding: while the stock is not installed, an acknowledged order is said to be unknown, not
-// "not ready".
+// TestHoleQueuedWhileRebuilding: while the stock was not installed, an acknowledged order was reported as unknown
+// instead of "not ready".
 func TestHoleQueuedWhileRebuilding(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -114,8 +114,8 @@ func TestHoleQueuedWhileRebuilding(t *testing.T) {
 	}
 }
 
-// TestHoleOverlappingPasses: passes that take longer than a minute overtake each other, and none ever counts: a shopper
-// who should hear "sold out" waits for an hour, holding what the order has.
+// TestHoleOverlappingPasses: drift passes that took longer than a minute overtook each other, and none ever counted.
+// A shopper who should hear "sold out" waited for an hour.
 func TestHoleOverlappingPasses(t *testing.T) {
 	w := newTestWorld(t, 1, 1)
 	do(t, w, placed("1", 1))
@@ -123,10 +123,10 @@ func TestHoleOverlappingPasses(t *testing.T) {
 	do(t, w, notified)
 	do(t, w, forget)
 	do(t, w, bought("2", 1, "k"))
-	do(t, w, next) // collides, waits
+	do(t, w, next) // collides and waits
 	stock := w.stock
 	passes := 0
-	for range 10 { // each pass is overtaken by the next minute's before it ends
+	for range 10 { // the next minute's pass overtakes each pass before it ends
 		passes++
 		i := w.Start(func(call string, do func() error) error {
 			if call == "stock.DriftEnd" {
@@ -148,11 +148,11 @@ func TestHoleOverlappingPasses(t *testing.T) {
 	}
 }
 
-// TestHoleReturnsStarve: a run whose time is up in the items never comes to the returns.
+// TestHoleReturnsStarve: a run whose time was used up by the items never reached the returns.
 func TestHoleReturnsStarve(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, steps(placed("1", 2), due, expired, loseOrders))
-	for n := range 20 { // other items on sale
+	for n := range 20 { // further items on sale
 		it := w.Item
 		it.ID, it.Version, it.Described = fmt.Sprint(2000+n), 1, 0
 		if err := w.items.Put(ctx, it, nil); err != nil {
@@ -180,7 +180,8 @@ func TestHoleReturnsStarve(t *testing.T) {
 	}
 }
 
-// TestHoleSweepStarves: orders of the first shard that the provider does not answer for keep the sweep from the others.
+// TestHoleSweepStarves: orders of the first shard for which the provider did not answer kept the sweep from the
+// others.
 func TestHoleSweepStarves(t *testing.T) {
 	w := newTestWorld(t, 60, 1)
 	do(t, w, install)
@@ -204,7 +205,7 @@ func TestHoleSweepStarves(t *testing.T) {
 			sick[text(o, "id")] = true
 		}
 	}
-	for range 10 { // each answer of the provider for a sick order takes 30 s, a run has a minute
+	for range 10 { // each answer of the provider about a stuck order takes 30 s, and a run has one minute
 		c, cancel := context.WithCancel(ctx)
 		used := time.Duration(0)
 		i := w.Start(func(call string, do func() error) error {
@@ -248,8 +249,8 @@ func (s slow) Query(ctx context.Context, order string) (seckill.Trade, error) {
 	return s.Payments.Query(ctx, order)
 }
 
-// TestHoleBuildUnitsTwice: a build step whose answer was lost, and which the client repeats (Redis clients do), counts
-// a user's units twice when the user was seen in an earlier bucket: the build is installed all the same.
+// TestHoleBuildUnitsTwice: if the answer of a build step was lost and the client repeated the step (Redis clients
+// do), it counted a user's units twice if an earlier bucket had that user. The build was installed all the same.
 func TestHoleBuildUnitsTwice(t *testing.T) {
 	w := newTestWorld(t, 5, 3)
 	do(t, w, placed("1", 2)) // units 1 and 2: one in each bucket
@@ -276,8 +277,9 @@ func TestHoleBuildUnitsTwice(t *testing.T) {
 	}
 }
 
-// TestHoleReservedAfterEnd: an instance that was frozen, or whose other calls took long, reserves an hour after the
-// end: the script checks by the time at which the request came in. So no call may lie between that time and the script.
+// TestHoleReservedAfterEnd: an instance that was frozen, or had slow calls, reserved an hour after the end, because
+// the script used the time at which the request arrived. So no call may happen between reading that time and the
+// script.
 func TestHoleReservedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -296,8 +298,8 @@ func TestHoleReservedAfterEnd(t *testing.T) {
 	}
 }
 
-// TestHoleListReadsLedger: while the stock does not answer, a page of the shop reads every bucket of every item on it,
-// and again for every request of every instance once a second; when one read fails, again at once.
+// TestHoleListReadsLedger: while the stock did not answer, a page read every bucket of every item on it, again once a
+// second for every request and instance, and immediately again after a failed read.
 func TestHoleListReadsLedger(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	it := w.Item
@@ -318,7 +320,7 @@ func TestHoleListReadsLedger(t *testing.T) {
 		}
 		return do()
 	})
-	for range 5 { // five shoppers, the same instance, the same second
+	for range 5 { // five shoppers at one instance within one second
 		if _, err := i.Shop.Detail(ctx, it.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -328,8 +330,8 @@ func TestHoleListReadsLedger(t *testing.T) {
 	}
 }
 
-// TestHoleWakesPile: wake messages of an item that cannot be rebuilt now come back a hundred times each, between the
-// orders.
+// TestHoleWakesPile: wake messages of an item that could not be rebuilt were delivered a hundred times each, between
+// the orders.
 func TestHoleWakesPile(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, placed("1", 1))
@@ -364,8 +366,8 @@ func TestHoleWakesPile(t *testing.T) {
 	}
 }
 
-// TestHoleStockForgotten: Redis falls back to before the operator added stock. A drift pass compares numbers, not N:
-// until stage has run, an order hears "sold out", for good, while the added units are there. (Found by TestExplore.)
+// TestHoleStockForgotten: Redis fell back to before the operator added stock. A drift pass compared units, not N:
+// until stage ran, an order was rejected as sold out although the added units existed. (Found by TestExplore.)
 func TestHoleStockForgotten(t *testing.T) {
 	w := newTestWorld(t, 1, 1)
 	do(t, w, install)
@@ -374,8 +376,8 @@ func TestHoleStockForgotten(t *testing.T) {
 	do(t, w, steps(bought("1", 1, "k"), next))
 	w.Recall(snap)
 	do(t, w, bought("2", 1, "k")) // acknowledged; draws unit 1 again
-	do(t, w, next)                // collides, waits
-	do(t, w, repaired)            // a whole pass
+	do(t, w, next)                // collides and waits
+	do(t, w, repaired)            // a whole drift pass
 	w.Clock.Advance(2 * time.Second)
 	do(t, w, next)
 	if o, err := w.ledger.Order(ctx, w.id("2")); err == nil && o.State == seckill.Rejected {

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// method notes for which method of the ledger rows are read or written.
+// method records for which ledger method rows are read or written.
 func (s *Sim) method(call string, do func() error) error {
 	p := s.current
 	p.method = call
@@ -19,8 +19,8 @@ func (s *Sim) method(call string, do func() error) error {
 	return err
 }
 
-// hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what
-// follows from them is. Any may be throttled, though.
+// hookRows is the hook of the ledger's rows. Reads of sweeps over sixteen mostly empty partitions are not steps; what
+// follows from them is. They may be throttled, though.
 func (s *Sim) hookRows(call string, do func() error) error {
 	p := s.current
 	switch p.method {
@@ -42,7 +42,7 @@ func (s *Sim) hookRows(call string, do func() error) error {
 	return s.hook(p.method+"/"+call, do)
 }
 
-// indexed counts a read of an index that lacks what was written.
+// indexed counts a read of an index that lags behind a write.
 func (s *Sim) indexed() {
 	if s.plan.IndexLag > 0 && s.Clock.Now().Sub(s.wrote) < s.plan.IndexLag {
 		s.fire(StaleIndex)
@@ -51,7 +51,7 @@ func (s *Sim) indexed() {
 
 func (s *Sim) fire(f Fault) { s.Fired[f]++ }
 
-// hook is before every port call of every process: others act, then it is carried out, or not, or later.
+// hook runs before every port call of every process: others act, and then the call is executed, dropped or delayed.
 func (s *Sim) hook(call string, do func() error) error {
 	p := s.current
 	p.call, p.since = call, s.Clock.Now()
@@ -80,22 +80,21 @@ func (s *Sim) hook(call string, do func() error) error {
 	return err
 }
 
-// stand lets others act before a process goes on.
+// stand suspends a process so that others act.
 func (s *Sim) stand(p *process) {
 	if !p.run.yield(false) || p.killed {
 		panic(death{})
 	}
 }
 
-// bounded reports whether a call has a deadline so short that a guarantee rests on it.
+// bounded reports whether a guarantee depends on the call's short deadline.
 func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
 
-// scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are
-// rare.
+// scale converts a plan's rate, 1 to 100, into faults per 10,000 calls: 5 % at most, more for rare calls.
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50,
 	CloseFault: 50, RefundFault: 50, Delay: 20}
 
-// injectFault carries a call out, or strikes it with a fault that the step's draw chooses.
+// injectFault executes a call, or applies a fault that the step's random draw chooses.
 func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
 	port, _, _ := strings.Cut(call, ".")
 	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
@@ -130,7 +129,7 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 	})
 }
 
-// strikeCall strikes a call with the first fault that fits it and hits.
+// strikeCall applies the first fault that fits the call and is drawn.
 func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Fault) bool) (how string, err error) {
 	port, name, _ := strings.Cut(call, ".")
 	transaction := port == "ledger" && strings.HasSuffix(call, "/Transact")
@@ -163,7 +162,7 @@ func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Faul
 	return "", do()
 }
 
-// unanswered carries a call out whose caller sees a fault.
+// unanswered executes a call and returns a fault to its caller.
 func unanswered(do func() error, how string) (string, error) {
 	_ = do()
 	return how, errFault
@@ -197,8 +196,8 @@ func (s *Sim) strikeRefund(do func() error) (how string, err error) {
 	return " gets no answer", errFault
 }
 
-// reserve carries a reservation out and checks when it was made (I10): the script goes by its instance's clock, just
-// before the call.
+// reserve executes a reservation and checks its time (I10): the script uses its instance's clock, read just before
+// the call.
 func (s *Sim) reserve(do func() error) error {
 	s.reserved = ""
 	err := do()

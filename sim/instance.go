@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Instance is one process with all steps, and nothing in its memory yet.
+// Instance is one process with all steps and empty memory.
 type Instance struct {
 	Buy       *buy.Flow
 	Consume   *consume.Flow
@@ -38,7 +38,7 @@ type Instance struct {
 // Start starts a process whose every port call goes through hook.
 func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
-// StartAt starts a process with a clock of its own.
+// StartAt starts a process with its own clock.
 func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 	return w.start(hook, clock, Ledger{w.ledger, hook}, w.Orders, w.Closings, w.Provider)
 }
@@ -70,12 +70,12 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 	}
 }
 
-// Purchase asks for units of the first item, to be sent to the first address.
+// Purchase requests units of the first item for the first address.
 func (i *Instance) Purchase(user string, count int, key string) (string, error) {
 	return i.PurchaseOf(buy.Purchase{Item: i.world.Item.ID, User: user, Count: count, Address: addresses[0], Key: key})
 }
 
-// PurchaseOf asks for units and notes that it was asked for, and what was answered.
+// PurchaseOf requests units and records the request and the answer.
 func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
 	w, a := i.world, ask{p.User, p.Item, p.Count, p.Address}
 	if p.Key != "" {
@@ -95,7 +95,7 @@ func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
 // Stop stops or resumes the first item's sale.
 func (i *Instance) Stop(stopped bool) error { return i.StopOf(i.world.Item.ID, stopped) }
 
-// StopOf stops or resumes a sale, and notes when a stop was acknowledged.
+// StopOf stops or resumes a sale, and records when a stop was acknowledged.
 func (i *Instance) StopOf(item string, stopped bool) error {
 	w := i.world
 	if !stopped {
@@ -107,13 +107,13 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 	}
 	before, alone, asked := w.resumed[item], w.resuming[item] == 0, w.Clock.Now()
 	err := i.Stage.SetStopped(context.Background(), item, true)
-	if err == nil && alone && w.resumed[item] == before { // no other operator sets the contrary at the same time
+	if err == nil && alone && w.resumed[item] == before { // no other operator sets the opposite at the same time
 		w.stoppedAt[item], w.stopRequestedAt[item] = w.Clock.Now(), asked
 	}
 	return err
 }
 
-// Grow raises an item's stock, and notes what was acknowledged.
+// Grow raises an item's stock, and records an acknowledgement.
 func (i *Instance) Grow(item string, n int) error {
 	err := i.Stage.AddStock(context.Background(), item, n)
 	if err == nil {
@@ -122,7 +122,7 @@ func (i *Instance) Grow(item string, n int) error {
 	return err
 }
 
-// Next handles one message of each queue, if there is any; any reports whether there was.
+// Next handles one message of each queue; any reports whether there was one.
 func (i *Instance) Next() (any bool, err error) {
 	one := func(q seckill.Queue, handle func(context.Context, seckill.Delivery) error) {
 		ctx := context.Background()
@@ -140,7 +140,7 @@ func (i *Instance) Next() (any bool, err error) {
 	return any, err
 }
 
-// Deliver sends every notification that waits; one that is not answered with success stays.
+// Deliver sends every waiting notification; one that is not answered with success stays.
 func (i *Instance) Deliver() {
 	p := i.world.Provider
 	var left []url.Values

@@ -14,14 +14,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// An actor does something to one order while others do: its port calls, and what a shopper does at the cashier, are its
-// steps.
+// An actor changes one order while others do. Its steps are its port calls, and a shopper's actions at the cashier.
 type actor struct {
 	name string
 	act  func(w *World, i *Instance, stop func(call string)) error
 }
 
-// orderOne is the order of every world here.
+// orderOne returns the only order of these worlds.
 func orderOne(w *World) string { return w.id("1") }
 
 func pays(trade int) func(*World, *Instance, func(string)) error {
@@ -29,19 +28,18 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 		stop("the shopper pays")
 		o := w.Provider.orders[orderOne(w)]
 		if w.Provider.Pay(orderOne(w), o.trades[trade].TradeNo) != nil {
-			return nil //nolint:nilerr // closed, or paid: the shopper reads so
+			return nil //nolint:nilerr // closed, or already paid: the shopper sees it
 		}
 		n := w.Provider.Notifications[len(w.Provider.Notifications)-1]
 		w.Provider.Notifications = w.Provider.Notifications[:len(w.Provider.Notifications)-1]
 		if err := i.Notify.Notify(ctx, n); err != nil {
 			return err
 		}
-		return i.Notify.Notify(ctx, n) // and the provider repeats itself
+		return i.Notify.Notify(ctx, n) // the provider repeats the notification
 	}
 }
 
-// repeats delivers the notification of the newest paid trade once more, whether or not it is being delivered at the
-// same time.
+// repeats delivers the notification of the newest paid trade again, perhaps while it is being delivered.
 func repeats(w *World, i *Instance, stop func(string)) error {
 	stop("the provider repeats its notification")
 	paid := w.Provider.captured(orderOne(w))
@@ -56,7 +54,7 @@ func refunds(restock bool) func(*World, *Instance, func(string)) error {
 	return func(w *World, i *Instance, _ func(string)) error {
 		_, err := i.Refund.Order(ctx, orderOne(w), "ann", "broken", restock)
 		if seckill.CodeOf(err) == seckill.CodeInvalid {
-			return nil // it is not paid
+			return nil // the order is not paid
 		}
 		return err
 	}
@@ -86,7 +84,7 @@ var actors = []actor{
 	}},
 }
 
-// situations are what the actors find.
+// situations are the states that the actors start from.
 var situations = []struct {
 	name    string
 	prepare func(*World, *Instance) error
@@ -102,12 +100,12 @@ var situations = []struct {
 type part struct {
 	next func() (string, bool)
 	stop func()
-	call string // that it stands before
+	call string // the next call
 	done bool
 	err  error
 }
 
-// silent calls are no steps: sweeps over sixteen partitions with fifteen of them empty.
+// silent calls are not steps: sweeps over sixteen partitions, fifteen of them empty.
 var silent = map[string]bool{"ledger.RefundsDue": true, "ledger.DueOrders": true, "ledger.Returns": true}
 
 func begin(w *World, a actor) *part {
@@ -135,13 +133,13 @@ func begin(w *World, a actor) *part {
 	return p
 }
 
-// step lets an actor make the call that it waits before.
+// step executes the actor's next call.
 func (p *part) step() {
 	call, more := p.next()
 	p.call, p.done = call, !more
 }
 
-// digest is the world as far as an actor of one order can read it.
+// digest hashes the part of the world that an actor of one order can read.
 func (w *World) digest() uint64 {
 	h := fnv.New64a()
 	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
@@ -158,21 +156,21 @@ func (w *World) digest() uint64 {
 	return h.Sum64()
 }
 
-// path is an order of calls: who makes each.
+// path is an order of calls: the actor of each.
 type path struct {
 	calls []byte
-	seen  []uint64 // by actor: what it has read on the way, which is the worlds in which it made its calls
+	seen  []uint64 // by actor, the hash of the worlds in which it made its calls, that is, of all it has read
 }
 
-// then is a path with one call more, made in a world.
+// then returns a path with one more call, made in the given world.
 func (p path) then(who int, world uint64) path {
 	seen := slices.Clone(p.seen)
 	seen[who] = seen[who]*0x9e3779b97f4a7c15 + world
 	return path{append(slices.Clip(p.calls), byte(who)), seen}
 }
 
-// played is a world in which these actors have made so many of their calls, in this order. Only the last is checked:
-// its world was one of a shorter path before.
+// played returns a world in which the actors have made these calls in this order. It checks only the last state:
+// shorter paths have checked the earlier ones.
 func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte) (*World, []*part, error) {
 	w, err := NewWorld(3, 2)
 	if err != nil {
@@ -191,8 +189,8 @@ func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte
 	return w, parts, w.Check()
 }
 
-// interleave tries every order in which the actors' calls can follow each other. Two that lead to the same world, in
-// which every actor has read the same, go on alike, so that one of them is followed.
+// interleave tries every order of the actors' calls. Two orders that lead to the same world, in which every actor has
+// read the same, continue alike, so it follows only one of them.
 func interleave(prepare func(*World, *Instance) error, cast []actor) (states, ends int, err error) {
 	known := map[string]bool{}
 	todo := []path{{seen: make([]uint64, len(cast))}}
@@ -211,7 +209,7 @@ func interleave(prepare func(*World, *Instance) error, cast []actor) (states, en
 			}
 			known[key] = true
 			states++
-			next := -1 // goes on here; each other in a world of its own, later
+			next := -1 // continued in this world; every other one later, in a new world
 			for n, p := range parts {
 				if p.err != nil {
 					err = errors.Join(err, fmt.Errorf("%s: %w", cast[n].name, p.err))
@@ -247,7 +245,7 @@ func interleave(prepare func(*World, *Instance) error, cast []actor) (states, en
 	return states, ends, nil
 }
 
-// tell names the calls of a schedule.
+// tell lists the calls of a schedule.
 func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) string {
 	w, parts, _ := played(prepare, cast, nil)
 	defer w.over()
@@ -262,14 +260,14 @@ func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) 
 	return b.String()
 }
 
-// All casts of three take over an hour and a half of processor time, so `make nightly` plays a share of them, and `make
-// threes` plays all.
+// All casts of three take more than an hour and a half of processor time, so `make nightly` plays a share of them,
+// and `make threes` plays all.
 var (
 	threes = flag.Int("threes", 0, "percent of the casts of three actors to interleave, besides all casts of two")
 	draw   = flag.Int64("draw", 1, "which casts of three are in that share")
 )
 
-// drawn reports whether a cast of three is in the share that the flags ask for.
+// drawn reports whether a cast of three is in the share that the flags select.
 func drawn(situation string, cast ...actor) bool {
 	h := fnv.New64a()
 	fmt.Fprintln(h, *draw, situation)
@@ -279,9 +277,8 @@ func drawn(situation string, cast ...actor) bool {
 	return h.Sum64()%100 < uint64(*threes)
 }
 
-// TestMoneyInterleaved: whatever two (also two of a kind) or three do to one order at the same time, and in whatever
-// order their port calls come, the money that was captured is kept or went back, each fen once, and units are
-// conserved.
+// TestMoneyInterleaved checks that whatever two (perhaps two of a kind) or three actors do to one order concurrently,
+// in whatever order of port calls, each captured fen is either kept or refunded once, and units are conserved.
 func TestMoneyInterleaved(t *testing.T) {
 	for _, s := range situations[:situationsOfTest] {
 		t.Run(s.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// fault strikes at the n-th port call, counted from 0.
+// fault happens at the nth port call, counted from 0.
 type fault struct {
 	n    int
 	mode string
@@ -20,12 +20,12 @@ type fault struct {
 
 var modes = []string{"killed before", "killed after", "fails before", "fails after"}
 
-// meanwhile is what others may do while the process is between two port calls.
+// meanwhile lists what others may do while the process is between two port calls.
 var meanwhile = map[string]func(w *World, i *Instance){
 	"the shopper pays": func(w *World, i *Instance) {
 		no, err := w.Provider.Open(w.id("1"))
 		if o := w.Provider.orders[w.id("1")]; err != nil && o != nil && len(o.trades) > 0 {
-			no = o.trades[len(o.trades)-1].TradeNo // too late to begin, not to end
+			no = o.trades[len(o.trades)-1].TradeNo // too late to begin, but not to finish
 		}
 		_ = w.Provider.Pay(w.id("1"), no)
 	},
@@ -37,7 +37,7 @@ var meanwhile = map[string]func(w *World, i *Instance){
 		_, _ = i.Shop.Cancel(ctx, "1", w.id("1"))
 	},
 	"others handle what is queued": func(w *World, i *Instance) {
-		w.Clock.Advance(seckill.DefaultVisible) // also what this process holds
+		w.Clock.Advance(seckill.DefaultVisible) // also for what this process holds
 		for range 3 {
 			_, _ = i.Next()
 		}
@@ -48,7 +48,7 @@ var meanwhile = map[string]func(w *World, i *Instance){
 	"the sale is stopped":                    func(w *World, i *Instance) { _ = i.Stop(true) },
 }
 
-// hook makes a hook that counts calls and strikes once.
+// hook returns a hook that counts calls and applies the fault once.
 func (f fault) hook(w *World, calls *[]string) Hook {
 	return func(call string, do func() error) error {
 		n := len(*calls)
@@ -73,9 +73,9 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 	}
 }
 
-// TestKillPoints kills every flow before and after each of its port calls, has each call fail before and after its
-// effect, and has others act just before it, one at a time. Whatever the process had done, the others finish it: I1 to
-// I11 hold at once and after, nothing is stranded, and every unit still sells.
+// TestKillPoints kills every flow before and after each of its port calls, lets each call fail before and after its
+// effect, and lets others act just before it, one at a time. Whatever the process had done, the others finish it: I1
+// to I11 hold immediately and afterwards, nothing is stranded, and every unit still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken, played := map[string]int{}, map[string]int{}, 0
 	var mu sync.Mutex
@@ -111,7 +111,7 @@ func TestKillPoints(t *testing.T) {
 		}
 	}
 	if played < len(scenarios) || t.Failed() {
-		return // -run names some of them, or they are not as they should be
+		return // -run selects some scenarios only, or they are not as they should be
 	}
 	holdBlock(t, "kill points", killFigures(killed, overtaken))
 }
@@ -185,8 +185,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	return calls
 }
 
-// repeat does a step again, as the one who got no answer does, while the others work, until it is answered: done, or
-// stopped.
+// repeat repeats a step, like a caller without an answer, while the others work, until it gets one: done, or stopped.
 func repeat(w *World, step func(*World, *Instance) error) (err error) {
 	for range 5 {
 		w.Clock.Advance(time.Second)
@@ -202,7 +201,7 @@ func repeat(w *World, step func(*World, *Instance) error) (err error) {
 	return err
 }
 
-// survive lets a killed process end.
+// survive runs f and returns the death of a killed process as an error.
 func survive(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -215,7 +214,8 @@ func survive(f func() error) (err error) {
 	return f()
 }
 
-// TestChecksSee shows that the checks see what they are for: each corruption of the world is named by its guarantee.
+// TestChecksSee corrupts the world in every way that the checks cover, and expects the corruption to be reported with
+// its guarantee.
 func TestChecksSee(t *testing.T) {
 	put := func(table, pk, sk string, row ledger.Row) ledger.Write {
 		return ledger.Write{Key: ledger.Key{Table: table, PK: pk, SK: sk}, Op: ledger.OpPut, Row: row}

@@ -3,7 +3,7 @@ package sim
 // Kind is a kind of act.
 type Kind int
 
-// The kinds of acts: one port call of a process, what shoppers and operators do, and what goes wrong beside port calls.
+// The kinds of acts: one port call of a process, actions of shoppers and operators, and faults outside port calls.
 const (
 	actStep Kind = iota
 	actRun
@@ -43,13 +43,13 @@ const (
 	nActs
 )
 
-// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds
-// nothing to act on does nothing.
+// Act is one decision of a history. A history is a list of acts, and any part of it can be played: an act without an
+// object does nothing.
 type Act struct {
 	Kind Kind
-	ID   int    // of the process that it begins, or of the one that it steps or kills
-	A    uint64 // its choices
+	ID   int    // of the process that it starts, steps or kills
+	A    uint64 // its random choices
 }
 
-// pick takes the n-th choice out of a.
+// pick extracts a choice among n from a.
 func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/sim/linear"
 )
 
-// New makes the world of a plan.
+// New returns the world of a plan.
 func New(p Plan) (*Sim, error) {
 	w, err := NewWorldOf(p.setting())
 	if err != nil {
@@ -25,7 +25,7 @@ func New(p Plan) (*Sim, error) {
 		return nil, err
 	}
 	s := of(w, p)
-	w.Clock.Advance(5 * time.Second) // the window is open by every clock
+	w.Clock.Advance(5 * time.Second) // now the window is open by every clock
 	if p.Installed {
 		if err := readable(w.Start(w.plain).Repair.Run(context.Background())); err != nil {
 			return nil, err
@@ -66,8 +66,8 @@ func (s *Sim) playPrelude() error {
 		}
 		return errors.Join(err, s.check())
 	}
-	// The stock holds a number that no order owns, and lists a sold one as free: of three units two were sold; since
-	// then one was given back, and the third sold. Or it has forgotten all that.
+	// The stock holds a unit that no order owns, and lists a sold one as free: of three units two were sold; after
+	// the snapshot one was given back and the third was sold. Or the stock has lost everything.
 	first, _ := reserve("91"), reserve("92")
 	keep()
 	handleAll()
@@ -87,7 +87,7 @@ func (s *Sim) playPrelude() error {
 	return errors.Join(err, s.check())
 }
 
-// of is a simulation of a world that is there already.
+// of returns a simulation of an existing world.
 func of(w *World, p Plan) *Sim {
 	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{},
 		queues: map[string]*slowQueue{}}
@@ -109,7 +109,7 @@ func of(w *World, p Plan) *Sim {
 	return s
 }
 
-// restart returns an instance's place to a new one, which remembers nothing.
+// restart replaces an instance by a new one without memory.
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
 	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}
@@ -117,7 +117,7 @@ func (s *Sim) restart(i int) {
 		clock: c}
 }
 
-// check looks at the world after every act.
+// check checks the world after every act.
 func (s *Sim) check() error {
 	for _, it := range s.allItems() {
 		row, err := s.items.Get(context.Background(), it.ID)
@@ -145,7 +145,7 @@ func (s *Sim) check() error {
 	return err
 }
 
-// note writes down what holds of an item from now on.
+// note records an item's state from now on.
 func (s *Sim) note(it *seckill.Item) {
 	m := linear.Moment{At: s.tick(), Stopped: it.Stopped}
 	if num, err := s.numbersOf(it.ID); err == nil && num != nil {
@@ -154,8 +154,8 @@ func (s *Sim) note(it *seckill.Item) {
 	s.facts[it.ID].Note(m)
 }
 
-// End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest
-// is World's.
+// End ends the faults: delayed calls arrive, processes finish, parked messages are moved back, and World does the
+// rest.
 func (s *Sim) End() error {
 	s.trace.say(s.Clock.Now(), "==== faults stop")
 	s.faultsOn, s.refuses, s.faultsEnded = false, time.Time{}, s.Clock.Now()
@@ -200,7 +200,7 @@ func (s *Sim) End() error {
 	return nil
 }
 
-// retire lets an item that ends grow so old that the stock forgets it, while its messages come back once more.
+// retire lets an ended item become so old that the stock removes it, while its messages are delivered once more.
 func (s *Sim) retire() error {
 	ends := s.Item.End
 	if s.plan.Items[0].Lasts == 0 || len(s.plan.Items) > 1 {

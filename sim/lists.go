@@ -10,14 +10,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// How old what a page shows may be: an instance asks each second, and a request goes on with what is known while
-// another one asks.
+// Largest ages of what a page shows: an instance reads once a second, and concurrent requests use the remembered
+// list.
 const (
 	listFresh = 2 * seckill.ItemFresh
 	listOld   = time.Minute // while no list can be read
 )
 
-// published notes what is published.
+// published records the published lists.
 type published struct {
 	*memory.Items
 	w *World
@@ -35,8 +35,7 @@ func (p published) Publish(ctx context.Context, l seckill.List) error {
 	return err
 }
 
-// checkPage checks a page: it shows no item older than the list that was
-// published by then.
+// checkPage checks that a page shows no item older than the list that was published by then.
 func (w *World) checkPage(asked time.Time, page shop.Page) {
 	allowed := listOld + listFresh
 	if page.AsOf.IsZero() {
@@ -58,7 +57,7 @@ func (w *World) checkPage(asked time.Time, page shop.Page) {
 	}
 }
 
-// checkListed: what pages list at rest is what the items table has.
+// checkListed checks that once everything is quiet, the published list equals the items table.
 func (w *World) checkListed() error {
 	l, err := w.items.Published(context.Background())
 	if err != nil {

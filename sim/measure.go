@@ -9,17 +9,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// outOfSale measures how long units of a running sale are neither sold, nor reserved, nor available:
-// what a fault costs the shop. While one is out, time moves in small steps, and no actor is idle.
+// outOfSale measures how long units of a running sale are neither sold, nor reserved, nor available: what a fault
+// costs the shop. While a unit is out, time moves in small steps and no actor is idle.
 type outOfSale struct {
 	On    bool
 	since map[unitKey]time.Time
-	Spans []time.Duration // ended ones
-	Open  int             // units that were still out when all was quiet
+	Spans []time.Duration // finished periods
+	Open  int             // units still out at the end
 }
 
-// sketch counts distinct values in 4 KiB, give or take 2 % (HyperLogLog; Flajolet et al. 2007, with its small-range
-// correction).
+// sketch estimates the number of distinct values in 4 KiB, with an error of about 2 % (HyperLogLog; Flajolet et al.
+// 2007, with its small-range correction).
 type sketch [1 << sketchBits]uint8
 
 const sketchBits = 12

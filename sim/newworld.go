@@ -14,12 +14,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// NewWorld makes a world with one item on sale, not yet installed.
+// NewWorld returns a world with one item on sale, not yet installed.
 func NewWorld(stock, limit int) (*World, error) {
 	return NewWorldOf(Setting{Items: []seckill.Item{itemOf("1001", stock, limit)}, IndexLag: time.Second})
 }
 
-// NewWorldOf makes a world whose first item's sale began a second ago.
+// NewWorldOf returns a world whose first item's sale began a second ago.
 func NewWorldOf(s Setting) (*World, error) {
 	clock := memory.NewClock(epoch.Add(time.Second))
 	w := &World{
@@ -60,7 +60,7 @@ func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reser
 	if record == nil || w.drawing[r.Order] == 0 {
 		w.drawing[r.Order] = w.losses
 	}
-	if record == nil { // a correction of drift forgets an order that holds nothing, too
+	if record == nil { // correcting drift also drops the record of an order that holds nothing
 		delete(w.confirmed, r.Order)
 	}
 	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
@@ -79,7 +79,7 @@ func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reser
 	return code, out, err
 }
 
-// Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends
+// Drain runs the system without faults, a minute at a time, until nothing is left to do, and returns what never ends
 // (L1, L2).
 func (w *World) Drain() error {
 	const rounds = 120 // two hours: longer than any wait in the system

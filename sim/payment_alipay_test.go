@@ -20,13 +20,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Who is who at Alipay, in the tables of docs/PAYMENT.md.
+// The parties in the tables of docs/PAYMENT.md.
 const (
 	docApp    = "2021000000000001"
 	docSeller = "2088000000000001"
 )
 
-// docKeys are the shop's and Alipay's.
+// docKeys are the shop's and Alipay's keys.
 var docKeys = sync.OnceValue(func() (keys struct{ shop, theirs fakegateway.KeyPair }) {
 	var errs [2]error
 	keys.shop, errs[0] = fakegateway.GenerateKeys()
@@ -37,7 +37,7 @@ var docKeys = sync.OnceValue(func() (keys struct{ shop, theirs fakegateway.KeyPa
 	return keys
 })
 
-// docRefund is the refund that the shop asks Alipay for.
+// docRefund returns the refund that the shop requests.
 func docRefund() seckill.Refund {
 	order := seckill.KeyedOrderID("1001", "1", "k")
 	return seckill.Refund{ID: seckill.RefundID(order, "t1"), Order: order, TradeNo: "t1", Amount: 8888, Reason: "late"}
@@ -48,7 +48,7 @@ type docCall struct {
 	ask          func(*alipay.Client) (string, error)
 }
 
-// docCalls are the calls whose answers decide, each with the word for what the port says.
+// docCalls are the calls whose answers matter, each with the words for the port's results.
 var docCalls = []docCall{
 	{"query", alipay.MethodQuery, func(c *alipay.Client) (string, error) {
 		t, err := c.Query(ctx, docRefund().Order)
@@ -85,15 +85,15 @@ var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
 	return v
 })
 
-// notification is a notification about the order: one of Alipay's, that its trade t1 is paid, but for what is set.
+// notification is one of Alipay's notifications: that the order's trade t1 is paid, except for the fields set here.
 type notification struct {
 	id     string // "": the same for the same trade, status, amount and refund
 	trade  string
 	status fakegateway.Status
 	amount seckill.Fen
-	back   seckill.Fen       // what was refunded of it
-	change map[string]string // of parameters, before it is signed
-	tamper map[string]string // and after
+	back   seckill.Fen       // amount refunded of it
+	change map[string]string // changes of parameters before signing
+	tamper map[string]string // changes after signing
 }
 
 func (n notification) told(w *World, i *Instance) error {
@@ -125,7 +125,7 @@ func (n notification) told(w *World, i *Instance) error {
 	return i.Notify.Notify(ctx, form)
 }
 
-// notifications are all that can come. The first of two under one id is a payment.
+// notifications are all that can arrive. The first of two with the same id is a payment.
 var notifications = func() (list []event) {
 	add := func(name string, notifications ...notification) {
 		var all []func(*World, *Instance) error
@@ -168,7 +168,7 @@ var notifications = func() (list []event) {
 	return list
 }()
 
-// wire is a network with one answer. A nil body is none.
+// wire is a network with one fixed answer; a nil body means none.
 type wire struct {
 	status int
 	body   []byte
@@ -182,7 +182,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		Request: r}, nil
 }
 
-// signed is Alipay's answer to a call: its node, with a signature by keys.
+// signed returns Alipay's answer to a call: its node, signed with keys.
 func signed(t *testing.T, keys fakegateway.KeyPair, method string, node map[string]string) []byte {
 	t.Helper()
 	text, err := json.Marshal(node)
@@ -200,7 +200,7 @@ func signed(t *testing.T, keys fakegateway.KeyPair, method string, node map[stri
 	return fmt.Appendf(nil, `{"%s_response":%s,"sign":"%s"}`, strings.ReplaceAll(method, ".", "_"), text, sign)
 }
 
-// heard is the word for what a call says of an answer: "no answer" when it decides nothing.
+// heard returns the word for the result of a call: "no answer" if it is inconclusive.
 func heard(t *testing.T, call docCall, w wire) string {
 	t.Helper()
 	c, err := alipay.New(alipay.Config{AppID: docApp, SellerID: docSeller, PrivateKey: docKeys().shop.Private,
@@ -217,7 +217,7 @@ func heard(t *testing.T, call docCall, w wire) string {
 	return said
 }
 
-// success is a node that says yes to any of the calls, and its change; "" leaves a field out.
+// success returns a node that confirms any of the calls, with these changes; "" removes a field.
 func success(change map[string]string) map[string]string {
 	r := docRefund()
 	node := map[string]string{"code": "10000", "msg": "Success", "out_trade_no": r.Order, "trade_no": r.TradeNo,
@@ -229,10 +229,10 @@ func success(change map[string]string) map[string]string {
 	return node
 }
 
-// successes are what stands in an answer with code 10000, by call.
+// successes are the contents of an answer with code 10000, by call.
 var successes = []struct {
 	call, name string
-	changes    []map[string]string // each is played, and called the same
+	changes    []map[string]string // each is played, and all have the same name
 }{
 	{"query", "trade_status `WAIT_BUYER_PAY`", []map[string]string{{"trade_status": "WAIT_BUYER_PAY"}}},
 	{"query", "trade_status `TRADE_SUCCESS`", []map[string]string{nil}},
@@ -261,7 +261,7 @@ var successes = []struct {
 		[]map[string]string{{"out_request_no": "ranother"}, {"trade_no": "t2"}}},
 }
 
-// refusals are codes that say no: those of a trade, and the gateway's.
+// refusals are the refusing codes: those about a trade, and the gateway's.
 var refusals = [][2]string{
 	{"40004", "ACQ.TRADE_NOT_EXIST"}, {"40004", "TRADE_NOT_EXIST"}, {"40004", "ACQ.TRADE_HAS_SUCCESS"},
 	{"40004", "ACQ.TRADE_HAS_CLOSE"},
@@ -275,7 +275,8 @@ var refusals = [][2]string{
 	{"40006", "isv.insufficient-isv-permissions"},
 }
 
-// alipayTables say what each of Alipay's answers is called in the other tables, as its client reads it.
+// alipayTables returns the tables that map each of Alipay's answers to the words of the other tables, as its client
+// reads it.
 func alipayTables(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

@@ -14,21 +14,21 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// answers is a provider that says what it is told to, and counts what it was asked.
+// answers is a provider with fixed answers that counts requests.
 type answers struct {
 	seckill.Verifier
-	query   []seckill.TradeState // one after another, the last forever; "" gives no answer
+	query   []seckill.TradeState // one after another, the last one repeated; "" gives no answer
 	close   seckill.CloseResult  // "" gives no answer
-	refund  seckill.RefundState  // likewise
-	status  seckill.RefundState  // likewise
-	amount  seckill.Fen          // of the trade; 0: the order's
+	refund  seckill.RefundState  // "" gives no answer
+	status  seckill.RefundState  // "" gives no answer
+	amount  seckill.Fen          // of the trade; 0: the order's amount
 	queries int
 	asked   int
 }
 
 var errSilent = errors.New("no answer")
 
-// word is what the page calls an answer.
+// word returns the page's word for an answer.
 func word[T ~string](answer T) string {
 	switch string(answer) {
 	case "":
@@ -82,13 +82,13 @@ func (a *answers) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: a.status}, nil
 }
 
-// Trade says of every trade what the first query says.
+// Trade returns, for every trade, the answer of the first query.
 func (a *answers) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
 	return a.trade(a.query[0], no)
 }
 
-// docState is a state that an order is brought into before something happens. One state is several, by note, where more
-// than it decides.
+// docState is an order's state before an event. A state appears several times, with a note, if more than the state
+// matters.
 type docState struct {
 	state   seckill.State
 	note    string
@@ -116,12 +116,13 @@ var docStates = []docState{
 	{seckill.Refunded, "", steps(lateTrade, event{provider: answers{refund: seckill.RefundMade}}.swept)},
 }
 
-// lateTrade is an order that was cancelled, and paid by trade t1 all the same.
+// lateTrade makes an order that was cancelled, and paid by trade t1 all the same.
 func lateTrade(w *World, i *Instance) error {
 	return steps(placed("1", 1), cancelled("1"), expired, notification{}.told)(w, i)
 }
 
-// inState pays an order by trade t1 and moves it on: what the back office will do has no step yet.
+// inState pays an order by trade t1 and changes its state directly: the back office that will do so does not exist
+// yet.
 func inState(to seckill.State) func(*World, *Instance) error {
 	return steps(placed("1", 1), notification{}.told, func(w *World, _ *Instance) error {
 		return w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: w.id("1")},
@@ -129,19 +130,19 @@ func inState(to seckill.State) func(*World, *Instance) error {
 	})
 }
 
-// event is one thing that happens to an order, with what the provider answers.
+// event is something that happens to an order, with the provider's answers.
 type event struct {
 	name     string
 	provider answers
 	happen   func(event, *World, *Instance) error
 }
 
-// deed is an event in which the provider is not asked.
+// deed returns an event in which the provider is not asked.
 func deed(name string, do func(*World, *Instance) error) event {
 	return event{name: name, happen: func(_ event, w *World, i *Instance) error { return do(w, i) }}
 }
 
-// on makes the instance ask the event's provider.
+// on makes the instance use the event's provider.
 func (e event) on(i *Instance) *answers {
 	a := e.provider
 	if a.amount == 0 {
@@ -154,13 +155,13 @@ func (e event) on(i *Instance) *answers {
 	return &a
 }
 
-// late delivers the closing message when the hold is over.
+// late delivers the closing message after the hold.
 func (e event) late(w *World, i *Instance) error {
 	w.Clock.Advance(Hold + seckill.Grace)
 	return e.early(w, i)
 }
 
-// early has it come before.
+// early delivers it before the end of the hold.
 func (e event) early(w *World, i *Instance) error {
 	e.on(i)
 	m := seckill.Message{Kind: seckill.MessageClose, Order: w.id("1")}
@@ -194,7 +195,7 @@ var (
 	errAgain      = errors.New("again later")
 )
 
-// closings are the answers with which an order can be closed, or not.
+// closings are the events in which an order may be closed.
 func closings(happen func(event, *World, *Instance) error) []event {
 	paid := seckill.TradePaid
 	list := []event{
@@ -220,7 +221,7 @@ func closings(happen func(event, *World, *Instance) error) []event {
 	return list
 }
 
-// refundings are the answers with which a refund can be made, or not.
+// refundings are the events in which a refund may be made.
 func refundings() []event {
 	list := []event{{"refund: made", answers{refund: seckill.RefundMade}, event.swept}, {"refund: no answer", answers{},
 		event.swept}}
@@ -233,7 +234,7 @@ func refundings() []event {
 	return list
 }
 
-// learnings are the answers with which a trade can be recorded, or not.
+// learnings are the events in which a trade may be recorded.
 func learnings() []event {
 	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1},
 		event.recordedByOperator}}
@@ -245,7 +246,7 @@ func learnings() []event {
 	return list
 }
 
-// docEvents are all that can happen, by who begins it.
+// docEvents are all events, by who begins them.
 var docEvents = []struct {
 	title  string
 	events []event
@@ -270,8 +271,8 @@ var docEvents = []struct {
 	{"The operator has trade t2 recorded", learnings()},
 }
 
-// outcome says what an event makes of an order: its state, its units when they change, its money, and what the caller
-// hears when that is no yes.
+// outcome returns what an event makes of an order: its state, its units if they change, its money, and the caller's
+// answer unless it is a success.
 func outcome(w *World, before seckill.Order, err error) (string, error) {
 	id := w.id("1")
 	o, e := w.ledger.Order(ctx, id)
@@ -310,7 +311,7 @@ func outcome(w *World, before seckill.Order, err error) (string, error) {
 	return strings.Join(parts, "; "), nil
 }
 
-// merged are rows of a table, in which what is the same stands in one row, where it came first.
+// merged holds rows of a table; equal rows are merged at the first one's place.
 type merged struct {
 	rest   []string
 	labels map[string][]string
@@ -333,7 +334,7 @@ func (m *merged) text() string {
 	return b.String()
 }
 
-// paymentTables plays every event at every state. Events that make the same of all states share a table.
+// paymentTables plays every event in every state. Events with equal results in all states share a table.
 func paymentTables(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -392,8 +393,8 @@ const (
 	paymentMark = "<!-- generated from here on: make generate -->\n"
 )
 
-// TestPaymentPage holds docs/PAYMENT.md to what is: each event at each state of an order, played, and each answer of
-// Alipay, read by its client.
+// TestPaymentPage compares docs/PAYMENT.md with what happens: each event in each state of an order, played, and each
+// answer of Alipay's, read by its client.
 func TestPaymentPage(t *testing.T) {
 	page, err := os.ReadFile(paymentPage)
 	if err != nil {

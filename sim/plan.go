@@ -16,32 +16,31 @@ type Plan struct {
 	Seed     uint64
 	Items    []ItemPlan
 	Shoppers int
-	// from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the
-	// limit
+	// number of addresses that shoppers use; 0, in old stored histories: one address, and counts of 1 or the limit
 	Addresses int
-	Length    int // acts
+	Length    int // number of acts
 	Instances int
 	Weights   [nActs]int `json:"-"` // only for drawing acts
-	Sticky    int        // percent: the same process goes on
-	Batch     int        // most messages that one process takes
+	Sticky    int        // percent: the same process continues
+	Batch     int        // largest batch of messages per process
 	Pays      int        // percent of opened orders that are paid
-	Slow      int        // percent of calls whose answer comes after others have acted
+	Slow      int        // percent of calls that answer only after others have acted
 	Cashier   bool       // time is spent around the ends of holds
 	Churn     bool       // one or two shoppers buy and cancel all the time
-	// what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
+	// what happened before the history: the stock was restored or flushed, or cashiers are opened; or nothing
 	Prelude     string
-	PausePoints []string // calls before which processes stand long, and that faults like
+	PausePoints []string // calls before which processes wait long, and which faults prefer
 	Installed   bool
 
 	Faults    FaultSet
-	Rates     Rates // per 10,000 port calls, or percent of what it strikes
-	Receives  int   // Park: how often a message is received before it is parked
+	Rates     Rates // per 10,000 port calls, or percent of the fault's opportunities
+	Receives  int   // Park: receives before a message is parked
 	IndexLag  time.Duration
 	Skew      []time.Duration // by instance
 	Duplicate float64
 	Shuffle   bool
 	sabotage  func([]ledger.Write)
-	stops     bool // is such a world
+	stops     bool // the operator stops and resumes sales
 }
 
 // ItemPlan is one item of a plan.
@@ -50,22 +49,22 @@ type ItemPlan struct {
 	Opens, Lasts time.Duration // from the world's beginning; 0: open already, for a day
 }
 
-// Options narrow what seeds decide; the zero value narrows nothing.
+// Options restrict what seeds decide; the zero value restricts nothing.
 type Options struct {
-	Faults   *FaultSet            // that may be enabled; nil: all
+	Faults   *FaultSet            // the faults that may be enabled; nil: all
 	Items    int                  // exactly; 0: 1 or 2
 	Shoppers int                  // exactly; 0: 3 to 30
 	Length   int                  // acts, exactly; 0: 80 to 700
-	Always   bool                 // every fault of Faults is enabled in every seed
-	Break    func([]ledger.Write) // sabotages every transaction, to see that it is seen; nil: none
+	Always   bool                 // every fault in Faults is enabled in every seed
+	Break    func([]ledger.Write) // changes every transaction, to check that it is noticed; nil: none
 }
 
-// acts is how often each act is drawn before the seed changes it.
+// usual is how often each act is drawn before the seed changes it.
 var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5,
 	actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
-// pausePoints are the calls between which and the one before much can change: a decision stands on what was read before
-// them.
+// pausePoints are calls before which much can change since the previous call: a decision depends on what was read
+// before.
 var pausePoints = []string{
 	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact",
 	"ledger.GiveBack/Transact", "ledger.Place/Transact",
@@ -122,7 +121,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 // percent is true in share of 100 draws.
 func percent(r *rand.Rand, share int) bool { return r.IntN(100) < share }
 
-// payMuch makes shoppers pay, cancel and let orders expire at the same time. As forget, stop and restore do, it returns
+// payMuch makes shoppers pay, cancel and let orders expire at the same time. Like forget, stop and restore it returns
 // the faults to enable together with this plan.
 func (p *Plan) payMuch(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
 	for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
@@ -144,7 +143,7 @@ func (p *Plan) payMuch(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
 		p.Length, p.Batch = 300, 1
 	}
 	focus := []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotificationLost, RefundFault}
-	if percent(r, 30) { // refunds of one order end at once
+	if percent(r, 30) { // two refunds of one order end at the same time
 		p.PausePoints, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
 		p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
 		if allowed[ScheduleGone] {
@@ -171,8 +170,7 @@ func (p *Plan) stop(r *rand.Rand) []Fault {
 	return []Fault{Freeze}
 }
 
-// restore brings back an old state of Redis, in which units are held that were returned since, while an order is
-// redrawing.
+// restore brings back an old state of Redis, which holds units that were returned since, while an order is redrawing.
 func (p *Plan) restore(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
 	p.Weights = usual
 	if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] || !allowed[Flush] {
@@ -238,7 +236,7 @@ func (p *Plan) swarm(r *rand.Rand, o Options, allowed [nFaults]bool, focus []Fau
 	}
 }
 
-// size draws the sale's size: small worlds, in which rare meetings are common, and crowds.
+// size draws the sale's size: small worlds, in which rare combinations are common, and crowds.
 func (p *Plan) size(r *rand.Rand, o Options) {
 	items := 1
 	if r.IntN(5) == 0 {
@@ -289,7 +287,7 @@ func (p *Plan) churn() {
 	}
 }
 
-// faults turns the enabled kinds into weights of acts and manners of drivers.
+// faults converts the enabled kinds into weights of acts and settings of drivers.
 func (p *Plan) faults(r *rand.Rand, longer bool) {
 	weigh := func(f Fault, a Kind, n int) {
 		if p.Faults[f] {
@@ -332,7 +330,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	// a stock that forgets all the time
+	// a stock that loses data all the time
 	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Prelude == "" && r.IntN(2) == 0 {
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
@@ -345,12 +343,12 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	}
 }
 
-// skewOf draws a clock's error within the bound that the system is made for.
+// skewOf draws a clock's error within SkewBound.
 func skewOf(a uint64) time.Duration {
 	return time.Duration(a%uint64(2*seckill.SkewBound/time.Millisecond+1))*time.Millisecond - seckill.SkewBound
 }
 
-// setting is the world of the plan.
+// setting returns the plan's world.
 func (p *Plan) setting() Setting {
 	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle,
 		Duplicate: p.Duplicate, MaxReceives: p.Receives}}

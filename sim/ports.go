@@ -1,6 +1,6 @@
-// Package sim tries what production will: it stands between the flows and their ports, so that a test decides what
-// happens at every port call. Here every flow is killed, or its call fails, at each of its port calls, one at a time
-// (kill_test.go).
+// Package sim simulates what production will do to the system: it stands between the flows and their ports, so that a
+// test decides what happens at every port call. kill_test.go kills every flow, or fails its call, at each of its port
+// calls, one at a time.
 package sim
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Hook is called for every port call, with its name ("stock.Reserve"). do carries the call out and returns its error; a
-// hook may leave it out, return another error after it, or panic instead of returning, as a process that dies.
+// Hook is called for every port call, with its name ("stock.Reserve"). do executes the call and returns its error. A
+// hook may skip it, return another error after it, or panic instead of returning, like a process that dies.
 type Hook func(call string, do func() error) error
 
 func get[T any](h Hook, call string, f func() (T, error)) (T, error) {
@@ -21,7 +21,7 @@ func get[T any](h Hook, call string, f func() (T, error)) (T, error) {
 	return v, err
 }
 
-// Stock, Ledger, Items, Queue, Payments and Refunds are ports whose every call goes through a Hook.
+// Stock, Ledger, Items, Queue, Payments and Refunds are ports whose calls all go through a Hook.
 type (
 	Stock struct {
 		Next seckill.Stock
@@ -399,11 +399,11 @@ func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.Re
 	})
 }
 
-// Rows are a ledger's rows whose every call goes through a Hook.
+// Rows are a ledger's rows whose calls all go through a Hook.
 type Rows struct {
 	Next     ledger.Rows
 	Hook     Hook
-	Sabotage func([]ledger.Write) // may change a transaction; nil: none does
+	Sabotage func([]ledger.Write) // may change a transaction; nil: no change
 }
 
 var _ ledger.Rows = Rows{}

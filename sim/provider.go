@@ -9,37 +9,37 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the
-// cashier, end a little after their order's time_expire, and are paid or closed once. Notifications are authentic when
-// sign=ok; they say that a trade is paid, or closed: unpaid, or by its refund. Use from one goroutine.
+// Provider is a payment provider reduced to what matters: trades that exist only after a shopper opened the cashier,
+// expire a little after their order's time_expire, and are paid or closed once. Notifications are authentic if
+// sign=ok; they report a trade as paid or closed, unpaid or by its refund. It is not safe for concurrent use.
 type Provider struct {
 	Clock  seckill.Clock
 	paid   func(order string)
 	orders map[string]*providerOrder
-	list   []string // their ids, the oldest first
-	refuse bool     // the next close
-	poor   bool     // the next refund is refused for want of balance
-	slow   bool     // the next refund is made, and not said to be
-	stuck  bool     // the next refund is taken, and not made
+	list   []string // their ids, oldest first
+	refuse bool     // refuse the next close
+	poor   bool     // refuse the next refund for lack of balance
+	slow   bool     // make the next refund without saying so
+	stuck  bool     // accept the next refund and do not make it
 	wrong  []error  // calls that no step may make
 	book   []seckill.BillLine
-	// Notifications are the forms that wait to be delivered; deliver, then Answered(i).
+	// Notifications are the undelivered forms; deliver one, then call Answered(i).
 	Notifications []url.Values
-	// Lost are those that the provider will send again only when nothing else happens any more.
+	// Lost are those that the provider sends again only after everything else has ended.
 	Lost []url.Values
 }
 
 type providerOrder struct {
-	order   seckill.Order // as prepared
+	order   seckill.Order // as passed to Prepare
 	trades  []seckill.Trade
-	back    map[string]bool   // trades whose money went back
+	back    map[string]bool   // refunded trades
 	refunds map[string]bool   // by id: made
-	askedBy map[string]string // by trade, the id by which its refund was first asked for
+	askedBy map[string]string // by trade, the id with which its refund was first requested
 	missing bool              // a close was answered that there is no trade
 	kept    bool              // one trade was paid when another was closed
 }
 
-// NewProvider makes a provider without trades; paid receives every order that is paid.
+// NewProvider returns a provider without trades; it calls paid for every order that is paid.
 func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
 	return &Provider{Clock: clock, paid: paid, orders: map[string]*providerOrder{}}
 }
@@ -54,7 +54,8 @@ func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	return "pay=" + o.ID, nil
 }
 
-// Open makes the shopper open the cashier: a new trade of the order waits to be paid. An error after the order's hold.
+// Open opens the cashier for the shopper: the order has a new, waiting trade. It returns an error after the order's
+// hold.
 func (p *Provider) Open(order string) (tradeNo string, err error) {
 	o := p.orders[order]
 	if o == nil || !p.Clock.Now().Before(o.order.PayBy) {
@@ -65,8 +66,8 @@ func (p *Provider) Open(order string) (tradeNo string, err error) {
 	return no, nil
 }
 
-// Pay makes the shopper pay an open trade; a notification is then due. An error when the trade is closed or its time
-// over.
+// Pay pays an open trade for the shopper; a notification is then due. It returns an error if the trade is closed or
+// expired.
 func (p *Provider) Pay(order, tradeNo string) error {
 	o := p.orders[order]
 	if o == nil {
@@ -86,7 +87,7 @@ func (p *Provider) Pay(order, tradeNo string) error {
 	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
 }
 
-// notificationOf is the authentic notification of a trade that is paid, or closed. Each has an id of its own.
+// notificationOf returns the authentic notification of a paid or closed trade. Each has its own id.
 func notificationOf(order string, t *seckill.Trade) url.Values {
 	id := t.TradeNo
 	if t.State == seckill.TradeClosed {
@@ -96,17 +97,17 @@ func notificationOf(order string, t *seckill.Trade) url.Values {
 		"amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
 }
 
-// closes ends a trade that was not paid, or whose money went back. A notification says so.
+// closes ends an unpaid or refunded trade, with a notification.
 func (p *Provider) closes(order string, t *seckill.Trade) {
 	t.State = seckill.TradeClosed
 	p.Notifications = append(p.Notifications, notificationOf(order, t))
 }
 
 // late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the
-// grace, so that expire meets it open.
+// grace, so that expire finds it open.
 const late = 2 * seckill.Grace
 
-// age closes what was not paid in time.
+// age closes trades that were not paid in time.
 func (p *Provider) age(o *providerOrder) {
 	if p.Clock.Now().Before(o.order.PayBy.Add(late)) {
 		return
@@ -192,7 +193,7 @@ func (p *Provider) Verify(parameters map[string][]string) (seckill.Notification,
 		Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid), Raw: form.Encode()}, nil
 }
 
-// trade is what the provider knows of one trade.
+// trade returns the provider's state of one trade.
 func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
 	if o := p.orders[order]; o != nil {
 		for _, t := range o.trades {
@@ -204,7 +205,7 @@ func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
 	return seckill.Trade{}, false
 }
 
-// captured lists the trades of an order that are paid.
+// captured lists the paid trades of an order.
 func (p *Provider) captured(order string) (nos []string) {
 	if o := p.orders[order]; o != nil {
 		for _, t := range o.trades {

@@ -2,7 +2,7 @@
 
 package sim
 
-// Under the race detector a seed takes ten times as long, and nothing in it runs at the same time.
+// Under the race detector a seed takes ten times as long, and a seed has no concurrency.
 const (
 	seedsOfTest      = 200
 	situationsOfTest = 1

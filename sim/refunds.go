@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Refund implements seckill.Refunds: one refund of a trade by an id, of the whole amount.
+// Refund implements seckill.Refunds: at most one refund per trade and id, of the whole amount.
 func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	o := p.orders[r.Order]
 	t, ok := p.trade(r.Order, r.TradeNo)
@@ -40,7 +40,7 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 	o.refunds[r.ID], o.back[r.TradeNo] = true, true
 	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID,
 		Amount: r.Amount, At: p.Clock.Now()})
-	p.closes(r.Order, &t) // t is a copy: what was captured stays so
+	p.closes(r.Order, &t) // t is a copy: the captured trade stays unchanged
 	p.paid(r.Order)
 	if slow {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
@@ -63,9 +63,9 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// refund makes an operator refund a placed order, with restock or without, ask again for what an order
-// owes, or whether it is paid, look at its money, have one of its trades recorded, or the bills of the last days
-// matched; or ask for what cannot be done.
+// refund makes an operator refund a placed order, with or without restock, retry an owed refund, ask whether an order
+// is paid, look at its money, record one of its trades, or compare the bills of the last days; or request something
+// invalid.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
@@ -108,7 +108,7 @@ func (s *Sim) refund(t Act) {
 			s.mistakes(i, id)
 		})
 	default:
-		// who is refunded has just paid again
+		// the refunded shopper has just paid again
 		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 {
 			s.payAgain(id)
 		}
@@ -119,7 +119,7 @@ func (s *Sim) refund(t Act) {
 	}
 }
 
-// mistakes makes an operator ask for what no command allows: no answer may confirm it.
+// mistakes makes an operator request what no command allows: no answer may confirm it.
 func (s *Sim) mistakes(i *Instance, id string) {
 	ctx := context.Background()
 	made := map[string]error{}
@@ -140,7 +140,8 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	}
 }
 
-// payAgain makes a shopper who has paid open the cashier again and pay a second trade; its notification comes at once.
+// payAgain makes a shopper who has paid open the cashier again and pay a second trade; its notification arrives at
+// once.
 func (s *Sim) payAgain(id string) {
 	s.open(id)
 	trades := s.Provider.orders[id].trades
@@ -152,7 +153,7 @@ func (s *Sim) payAgain(id string) {
 	s.Start(s.plain).Deliver()
 }
 
-// topUp makes an operator retry refused refunds, once faults have stopped.
+// topUp makes an operator retry refused refunds after the faults have ended.
 func (i *Instance) topUp() error {
 	ctx := context.Background()
 	refused, err := i.world.ledger.RefundsRefused(ctx, "", 100)
@@ -164,7 +165,7 @@ func (i *Instance) topUp() error {
 	return err
 }
 
-// checkRefunds: I6 of an order's payments against what the provider gave back.
+// checkRefunds checks I6: an order's payments against the provider's refunds.
 func (w *World) checkRefunds(id string, o *orderRow) error {
 	due, done := 0, 0
 	for _, p := range w.truth.payments[id] {
@@ -192,7 +193,7 @@ func (w *World) checkRefunds(id string, o *orderRow) error {
 	return nil
 }
 
-// owed names every payment that has to go back and did not.
+// owed returns an error for each payment that must be refunded and was not.
 func (t *truth) owed() (errs []error) {
 	for id, rows := range t.payments {
 		for _, p := range rows {

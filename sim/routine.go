@@ -1,7 +1,7 @@
 package sim
 
-// routine is a coroutine that runs the bodies of one process after another: with one for each process, each stack would
-// grow anew.
+// routine is a coroutine that runs the bodies of successive processes: with one coroutine per process, each stack
+// would have to grow again.
 type routine struct {
 	body  func()
 	yield func(ended bool) bool
@@ -21,5 +21,5 @@ func (r *routine) live() {
 	r.body()
 }
 
-// death is what a dying process panics with.
+// death is the panic value of a dying process.
 type death struct{}

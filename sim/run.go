@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// Run is many seeds.
+// Run configures a run of many seeds.
 type Run struct {
-	First   uint64        // seed
-	Seeds   int           // how many; 0: until For is over
+	First   uint64        // the first seed
+	Seeds   int           // number of seeds; 0: until For has passed
 	For     time.Duration // 0: until Seeds are played
-	Workers int           // goroutines, each with a world of its own; at least 1
+	Workers int           // goroutines, each with its own world; at least 1
 	Options Options
-	Measure bool            // units out of sale
-	Each    func(*Summary)  // told after each seed, by one goroutine at a time; may be nil
-	Most    int             // violations to stop after; 0: 1
+	Measure bool            // measure units out of sale
+	Each    func(*Summary)  // called after each seed, never concurrently; may be nil
+	Most    int             // violations after which to stop; 0: 1
 	Until   <-chan struct{} // ends the run early; may be nil
 }
 
-// Summary is what a run found.
+// Summary is the result of a run.
 type Summary struct {
 	Seeds         int
-	Steps, Calls  int // port calls under faults, and when all goes well
+	Steps, Calls  int // port calls with faults, and without
 	Fired         [nFaults]int
 	Enabled       [nFaults]int // seeds that enabled a kind
-	States        int          // distinct ones, give or take 2 %
+	States        int          // distinct ones, with an error of about 2 %
 	Units, Unsold int
-	// answers to shoppers that were compared; shoppers whose answers took too long to check
+	// answers to shoppers that were checked; shoppers whose answers took too long to check
 	Checked, Undecided int
-	Spans              []time.Duration // that a unit was out of sale
-	Violations         []Result        // the lowest seeds first
+	Spans              []time.Duration // times that a unit was out of sale
+	Violations         []Result        // lowest seeds first
 	Elapsed            time.Duration
-	Hash               uint64 // of all seeds' hashes, in whatever order they were played
+	Hash               uint64 // of all seeds' hashes, independent of their order
 
 	sketch sketch
 }
@@ -103,10 +103,10 @@ func (s *Summary) add(r *Result) {
 	}
 }
 
-// enough seeds for every kind of fault that they enable to have fired.
+// enough seeds for every enabled kind of fault to happen.
 const enough = 500
 
-// Silent names the kinds of faults that were enabled and never fired; only a run of 500 seeds or more can be asked.
+// Silent returns the enabled kinds of faults that never happened, for a run of at least 500 seeds.
 func (s *Summary) Silent() []string {
 	var out []string
 	for f := range s.Fired {
@@ -117,7 +117,7 @@ func (s *Summary) Silent() []string {
 	return out
 }
 
-// Table prints the faults and acts that were played.
+// Table prints how often faults and acts were played.
 func (s *Summary) Table(w io.Writer) {
 	fmt.Fprintf(w, "%-16s %9s %9s  %s\n", "fault", "seeds", "fired", "what it is")
 	for f, k := range Faults {
@@ -133,7 +133,7 @@ func (s *Summary) Table(w io.Writer) {
 		len(s.Violations))
 }
 
-// Percentile of the spans that units were out of sale, in simulated time; 0 when there are none.
+// Percentile returns a percentile of the times that units were out of sale, in simulated time; 0 if there are none.
 func (s *Summary) Percentile(p float64) time.Duration {
 	if len(s.Spans) == 0 {
 		return 0

@@ -11,32 +11,32 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed
-// before and after each of its port calls, and with each call failing before and after its effect.
+// A scenario prepares a world, and then one process executes one step of a flow. The step is repeated with the
+// process killed before and after each of its port calls, and with each call failing before and after its effect.
 type scenario struct {
 	flow, name   string
 	stock, limit int
 	prepare      func(w *World, i *Instance) error
 	step         func(w *World, i *Instance) error
 	retry        bool // the shopper, or the operator, repeats the step
-	atLeast      int  // port calls that the step makes when nothing goes wrong
-	// the code that the step is refused with when nothing goes wrong; "" for none
+	atLeast      int  // the least number of port calls of the step without a fault
+	// the code of the step's refusal without a fault; "" for none
 	want           string
-	ends           map[string]seckill.State          // how these users' keyed orders end when nothing goes wrong
-	then           func(w *World, i *Instance) error // what happens before the system goes on
+	ends           map[string]seckill.State          // how these users' keyed orders end without a fault
+	then           func(w *World, i *Instance) error // runs before the system continues
 	noMoreShoppers bool
 }
 
 var ctx = context.Background()
 
-// next handles one message of the orders queue, as the process under test.
+// next handles one message of the orders queue as the process under test.
 func next(w *World, i *Instance) error { _, err := i.Next(); return err }
 
 func bought(user string, count int, key string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.Purchase(user, count, key); return err }
 }
 
-// unsent makes the shopper reserve while the queue is down. The shopper is asked to repeat, and does not.
+// unsent makes the shopper reserve while the queue is down. The shopper is asked to retry, and does not.
 func unsent(user string, count int) func(*World, *Instance) error {
 	return func(w *World, _ *Instance) error {
 		i := w.Start(func(call string, do func() error) error {
@@ -64,7 +64,7 @@ func after(d time.Duration) func(*World, *Instance) error {
 
 func flush(w *World, i *Instance) error { w.Forget(); return nil }
 
-// forget installs the item as if nothing had been sold: what a stale restore, or a failover that forgets, leaves.
+// forget installs the item as if nothing had been sold, like a stale restore, or a failover that loses data.
 func forget(w *World, i *Instance) error {
 	w.Forget()
 	if err := w.stock.BuildStart(ctx, w.Clock.Now(), w.Item.ID, "stale"); err != nil {
@@ -84,7 +84,7 @@ func steps(list ...func(*World, *Instance) error) func(*World, *Instance) error 
 	}
 }
 
-// id is the order of a keyed purchase.
+// id returns the order of a keyed purchase.
 func (w *World) id(user string) string { return seckill.KeyedOrderID(w.Item.ID, user, "k") }
 
 func opened(user string) func(*World, *Instance) error {
@@ -105,12 +105,12 @@ func cancelled(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.Shop.Cancel(ctx, user, w.id(user)); return err }
 }
 
-// lost drops the notifications that wait.
+// lost drops the waiting notifications.
 func lost(w *World, i *Instance) error { w.Provider.Notifications = nil; return nil }
 
 func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[0]) }
 
-// ofMoney are the notifications that wait and say that a trade is paid.
+// ofMoney returns the waiting notifications that report a paid trade.
 func ofMoney(w *World) []url.Values {
 	return slices.DeleteFunc(slices.Clone(w.Provider.Notifications), func(n url.Values) bool {
 		return n.Get("status") != string(seckill.TradePaid)
@@ -253,7 +253,7 @@ var scenarios = []scenario{
 		}, atLeast: 4},
 }
 
-// lateMoney is an order that was cancelled, and paid all the same by a cashier that was opened before.
+// lateMoney is an order that was cancelled, and paid all the same in a cashier opened before.
 var lateMoney = steps(placed("1", 1), opened("1"), cancelled("1"), expired, paidOld("1"), notified)
 
 func refunded(w *World, i *Instance) error {
@@ -317,7 +317,7 @@ func secondTrade(user string) func(*World, *Instance) error {
 
 func secondNotification(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
 
-// closing makes the order begin to close, to become expired or cancelled.
+// closing makes the order begin to close, towards expired or cancelled.
 func closing(user string, to seckill.State) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		o, err := w.ledger.Order(ctx, w.id(user))
@@ -328,7 +328,7 @@ func closing(user string, to seckill.State) func(*World, *Instance) error {
 	}
 }
 
-// paidOld pays by a pay string that was handed out before the order closed.
+// paidOld pays with a pay string that was issued before the order closed.
 func paidOld(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		o, err := w.ledger.Order(ctx, w.id(user))
@@ -391,7 +391,7 @@ func later(w *World, i *Instance) error {
 	return w.items.Put(ctx, w.Item, nil)
 }
 
-// ghost makes the stock hold a number for an order that neither ledger nor outbox has.
+// ghost makes the stock hold a unit for an order that neither ledger nor outbox has.
 func ghost(w *World, i *Instance) error {
 	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66",
 		Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)

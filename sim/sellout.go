@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// SellOut has fresh shoppers buy and pay until every unit is sold (L4).
+// SellOut makes new shoppers buy and pay until every unit is sold (L4).
 func (w *World) SellOut() error {
 	i := w.Start(w.plain)
 	for _, it := range w.allItems() {
@@ -43,8 +43,8 @@ func (w *World) SellOut() error {
 	return nil
 }
 
-// operate makes an operator stop an item's sale, add a unit and resume it: each takes effect at once without faults
-// any more.
+// operate makes an operator stop an item's sale, add a unit and resume the sale: without faults each takes effect at
+// once.
 func (i *Instance) operate(it *seckill.Item) error {
 	w := i.world
 	if err := i.StopOf(it.ID, true); err != nil {
@@ -88,7 +88,7 @@ func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	return true, i.PayNow(user, id)
 }
 
-// sells reports whether an item is on sale long enough for its last units to be sold now.
+// sells reports whether an item is on sale long enough to sell its last units now.
 func (w *World) sells(it *seckill.Item) bool { return w.Clock.Now().Add(time.Hour).Before(it.End) }
 
 // Unsold counts the free units of items that are still on sale.

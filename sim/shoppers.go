@@ -42,7 +42,7 @@ func (s *Sim) buy(t Act) {
 	})
 }
 
-// purchase asks for units, and notes the question and the answer.
+// purchase requests units and records request and answer.
 func (s *Sim) purchase(i *Instance, p buy.Purchase) (order string, err error) {
 	h := s.heard.Begin(linear.Op{Shopper: p.User, Item: p.Item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy,
 		Key:   p.Key,
@@ -52,7 +52,7 @@ func (s *Sim) purchase(i *Instance, p buy.Purchase) (order string, err error) {
 	return order, err
 }
 
-// readOrder looks at an order, and notes the question and the answer.
+// readOrder reads an order and records request and answer.
 func (s *Sim) readOrder(i *Instance, o *orderRow) (shop.OrderView, error) {
 	h := s.asks(linear.Read, o)
 	v, err := i.Shop.Order(context.Background(), o.user, o.id)
@@ -60,7 +60,7 @@ func (s *Sim) readOrder(i *Instance, o *orderRow) (shop.OrderView, error) {
 	return v, err
 }
 
-// look reads an order, and opens the cashier for one that can be paid.
+// look reads an order and opens the cashier if it can be paid.
 func (s *Sim) look(i *Instance, o *orderRow) error {
 	v, err := s.readOrder(i, o)
 	if err == nil && v.PayString != "" {
@@ -69,7 +69,7 @@ func (s *Sim) look(i *Instance, o *orderRow) error {
 	return err
 }
 
-// cancel cancels an order, and notes the question and the answer.
+// cancel cancels an order and records request and answer.
 func (s *Sim) cancel(i *Instance, o *orderRow) error {
 	h := s.asks(linear.Cancel, o)
 	st, err := i.Shop.Cancel(context.Background(), o.user, o.id)
@@ -81,7 +81,7 @@ func (s *Sim) cancel(i *Instance, o *orderRow) error {
 func (s *Sim) shop(t Act) {
 	var o *orderRow
 	switch placed, told := len(s.truth.list), len(s.acknowledged); {
-	case told > 0 && pick(t.A, 56, 3) == 0: // perhaps still on its way to the ledger
+	case told > 0 && pick(t.A, 56, 3) == 0: // it may not be in the ledger yet
 		o = s.acknowledged[told-1-pick(t.A, 8, min(told, 3))]
 	case s.plan.Churn && t.Kind == actCancel:
 		for _, id := range slices.Backward(s.truth.list) {
@@ -128,7 +128,7 @@ func (s *Sim) shop(t Act) {
 	}
 }
 
-// asks notes what a shopper asks of an order.
+// asks records a shopper's request about an order.
 func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
 	op := linear.Op{Shopper: o.user, Item: o.item, Call: s.tick(), Return: math.MaxInt64, Kind: k}
 	switch k {
@@ -140,7 +140,7 @@ func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
 	return s.heard.Begin(op)
 }
 
-// answered notes the answer to a shopper.
+// answered records the answer to a shopper.
 func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
 	if err != nil {
 		out = linear.Answer(err)
@@ -164,7 +164,7 @@ func seen(o *seckill.Order) linear.Seen {
 	return linear.Seen{Item: o.Item, Order: o.ID, State: o.State, Count: o.Count, Address: o.Address, Units: o.Units}
 }
 
-// open begins a trade; a second one only where shoppers do that.
+// open begins a trade; a second one only in plans in which shoppers do so.
 func (s *Sim) open(order string) {
 	if p := s.Provider.orders[order]; p != nil && len(p.trades) > 0 && (!s.plan.Faults[TwoTrades] ||
 		len(p.trades) > 1) {
@@ -174,7 +174,7 @@ func (s *Sim) open(order string) {
 	s.trace.say(s.Clock.Now(), "the cashier opens for %s (%v)", order, err)
 }
 
-// pay makes a shopper with a pay string open the cashier or pay there; some never pay.
+// pay makes a shopper with a pay string open the cashier or pay; some never pay.
 func (s *Sim) pay(a uint64) {
 	if len(s.Provider.list) == 0 {
 		return
@@ -185,7 +185,7 @@ func (s *Sim) pay(a uint64) {
 		return
 	}
 	if s.plan.Cashier && pick(a, 50, 3) > 0 {
-		s.open(id) // to be paid, or not, when it is nearly too late
+		s.open(id) // to be paid, perhaps, at the last moment
 		return
 	}
 	p := s.Provider.orders[id]
@@ -212,7 +212,7 @@ func (s *Sim) pay(a uint64) {
 	}
 }
 
-// closing lists the orders that are being closed and could be paid all the same.
+// closing lists the orders that are closing and could still be paid.
 func (s *Sim) closing() (ids []string) {
 	for _, id := range s.Provider.list {
 		if o := s.truth.orders[id]; o != nil && o.state == seckill.Closing {
@@ -222,7 +222,7 @@ func (s *Sim) closing() (ids []string) {
 	return ids
 }
 
-// payClosing makes a shopper pay at the last moment; half the time the notification comes at once.
+// payClosing makes a shopper pay at the last moment; half the time the notification arrives at once.
 func (s *Sim) payClosing(id string, a uint64) {
 	p := s.Provider.orders[id]
 	if len(p.trades) < 2 && pick(a, 50, 2) == 0 || len(p.trades) == 0 {
@@ -276,7 +276,7 @@ func (s *Sim) notify(t Act) {
 	})
 }
 
-// lose keeps a notification back until nothing else happens any more: the provider tries again for a day.
+// lose withholds a notification until everything else has ended: the provider retries for a day.
 func (s *Sim) lose(a uint64) {
 	n := len(s.notifications())
 	if n == 0 {

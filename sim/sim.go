@@ -17,8 +17,8 @@ import (
 
 var errFault = errors.New("fault")
 
-// Sim plays a history of several processes in one world, one port call at a time. Nothing in it runs at the same time:
-// a process is a coroutine that waits before a port call until it is stepped.
+// Sim plays a history of several processes in one world, one port call at a time, without concurrency: a process is a
+// coroutine that waits before each port call until it is stepped.
 type Sim struct {
 	*World
 	plan      Plan
@@ -27,59 +27,59 @@ type Sim struct {
 	idle      []*routine
 	current   *process
 	instances []*instance
-	faultsOn  bool   // faults strike port calls
+	faultsOn  bool   // faults are applied to port calls
 	swept     uint64 // reads of sweeps
-	draw      uint64 // what this step's chance drew
-	can       []int  // for moving, which is asked at each act
+	draw      uint64 // the current step's random draw
+	can       []int  // used by moving, which runs at each act
 
 	late      []func()
 	snapshots []snapshot
-	bodies    [][]byte // of order messages ever received
+	bodies    [][]byte // all received order messages
 	refuses   time.Time
-	silent    time.Time // schedules are gone until then
+	silent    time.Time // no schedule runs before this time
 	wrote     time.Time // when the ledger last changed
-	deferred  bool      // schedules that are late
-	minute    int64     // that schedules last ran in
+	deferred  bool      // schedules are delayed
+	minute    int64     // the minute in which schedules last ran
 	queues    map[string]*slowQueue
 
-	heard        linear.Recorder // what shoppers asked and were told
+	heard        linear.Recorder // requests and answers of shoppers
 	facts        map[string]*linear.Truth
 	losses       []int64
-	acknowledged []*orderRow // orders that shoppers were answered
+	acknowledged []*orderRow // orders that were acknowledged to shoppers
 	monotonic    int64
 
 	Steps              int
-	Checked, Undecided int // answers compared; shoppers whose answers took too long to check
+	Checked, Undecided int // answers checked; shoppers whose answers took too long to check
 	Fired              [nFaults]int
-	Calls              map[string]int // how often which port call was made
+	Calls              map[string]int // number of calls by name
 	States             sketch
 	Out                outOfSale
 }
 
-// process is one event being handled.
+// process is the handling of one event.
 type process struct {
 	id     int
 	name   string
-	on     int // instance
+	on     int // its instance
 	run    *routine
-	method string // of the ledger, that its rows are read or written for
-	call   string // before which it stands
+	method string // the ledger method for which rows are read or written
+	call   string // the port call that it waits before
 	since  time.Time
-	dies   bool // after the call that it is at
-	killed bool // before it
+	dies   bool // after its current call
+	killed bool // before its current call
 	ends   func()
-	left   int  // calls until its time is up; 0: it has time
-	what   Kind // of act that began it
+	left   int  // calls until its time is up; 0: unlimited
+	what   Kind // kind of the act that started it
 }
 
 // instance is one process's memory and clock.
 type instance struct {
 	*Instance
 	clock  *skewed
-	frozen time.Time // until then
+	frozen time.Time // suspended until then
 }
 
-// skewed is an instance's clock, which may be wrong and jump; its count does not.
+// skewed is an instance's clock, which may be wrong and jump; its monotonic reading does not.
 type skewed struct {
 	of *memory.Clock
 	by time.Duration
@@ -93,11 +93,11 @@ type snapshot struct {
 	*memory.Snapshot
 }
 
-// slowQueue is a queue that may add to a message's delay, and that knows what it has delivered.
+// slowQueue is a queue that may add to a message's delay, and that records its deliveries.
 type slowQueue struct {
 	*memory.Queue
 	extra   time.Duration
-	newest  int // number of the newest message ever delivered
+	newest  int // number of the newest message that was delivered
 	repeats int // deliveries that were repeated
 }
 
@@ -116,10 +116,10 @@ func (s *Sim) handleAll(i *Instance) error {
 	}
 }
 
-// spawn begins a process, up to before its first port call.
+// spawn starts a process and runs it to its first port call.
 func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Instance)) {
 	n := int(on % uint64(len(s.instances)))
-	for k := range s.instances { // not on one that stands still
+	for k := range s.instances { // not on a frozen one
 		if m := (n + k) % len(s.instances); !s.Clock.Now().Before(s.instances[m].frozen) {
 			n = m
 			break
@@ -133,7 +133,7 @@ func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Inst
 	s.step(p)
 }
 
-// step lets a process make the call that it waits before, and go on to the next.
+// step executes the call that a process waits before, and runs it to the next one.
 func (s *Sim) step(p *process) {
 	s.current = p
 	if ended, ok := p.run.next(); ended || !ok {
@@ -143,7 +143,7 @@ func (s *Sim) step(p *process) {
 	s.current = nil
 }
 
-// kill ends a process before the call that it waits at.
+// kill ends a process before its next call.
 func (s *Sim) kill(p *process) {
 	p.killed = true
 	s.step(p)
@@ -162,16 +162,16 @@ func (s *Sim) find(id int) *process {
 	return nil
 }
 
-// nano is a time as the check of answers wants it.
+// nano returns a time in the unit of package linear.
 func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
 
-// tick is now, and later than the tick before: what happens at one time happens in an order.
+// tick returns a time later than the previous tick, so that simultaneous events have an order.
 func (s *Sim) tick() int64 {
 	s.monotonic++
 	return s.nano(s.Clock.Now()) + s.monotonic
 }
 
-// checkAnswers checks what shoppers were told, all together.
+// checkAnswers checks all answers to shoppers together.
 func (s *Sim) checkAnswers() error {
 	o := linear.Options{Losses: s.losses, Truth: s.facts, Stale: int64(seckill.ItemFresh),
 		Skew: int64(seckill.SkewBound)}
@@ -187,7 +187,7 @@ func (s *Sim) checkAnswers() error {
 	return err
 }
 
-// checkParked: L5. Every unreadable message is in a dead-letter queue.
+// checkParked checks L5: every unreadable message is in a dead-letter queue.
 func (s *Sim) checkParked() error {
 	seen := map[string]bool{}
 	for _, q := range s.queues {
@@ -203,7 +203,7 @@ func (s *Sim) checkParked() error {
 	return nil
 }
 
-// close ends what is under way.
+// close ends everything under way.
 func (s *Sim) close() {
 	for _, p := range s.processes {
 		p.run.stop()
@@ -215,7 +215,7 @@ func (s *Sim) close() {
 	s.over()
 }
 
-// forms of notifications that wait.
+// notifications returns the waiting forms.
 func (s *Sim) notifications() []url.Values { return s.Provider.Notifications }
 
 func (s *Sim) pickItem(a uint64) *seckill.Item {
@@ -223,8 +223,7 @@ func (s *Sim) pickItem(a uint64) *seckill.Item {
 	return items[pick(a, 4, len(items))]
 }
 
-// offers reports whether a number without a unit row is free, or reserved for an order that waits to be
-// placed.
+// offers reports whether a unit without a unit row is free, or reserved for an order that waits for its placement.
 func (num *numbers) offers(s *Sim, item string, n int) bool {
 	if holder := num.held[n]; holder != "" {
 		score, _ := s.Redis.Do("ZSCORE", stockKey(item, "awaiting"), holder)
@@ -233,8 +232,8 @@ func (num *numbers) offers(s *Sim, item string, n int) bool {
 	return num.free[n] || n > num.highWater
 }
 
-// fingerprint is what the world's state is told from others by: orders by state and units, processes by what they do
-// and where they stand, and what is on its way.
+// fingerprint identifies the world's state: orders by state and units, processes by kind and next call, and what is
+// on its way.
 func (s *Sim) fingerprint() uint64 {
 	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 +
 		uint64(len(s.Provider.list))<<32
@@ -247,7 +246,7 @@ func (s *Sim) fingerprint() uint64 {
 	return h
 }
 
-// routine is one that has nothing to do.
+// routine returns an idle coroutine.
 func (s *Sim) routine() *routine {
 	if n := len(s.idle); n > 0 {
 		r := s.idle[n-1]
@@ -267,7 +266,7 @@ func (s *Sim) routine() *routine {
 	return r
 }
 
-// step writes one line: when, which process, what it called, and how that went.
+// step writes one line: time, process, call and outcome.
 func (t *trace) step(at time.Time, p *process, what, how string) {
 	t.time(at)
 	t.buf = append(t.buf, '#')

@@ -21,7 +21,7 @@ var (
 	update    = flag.Bool("update", false, "write testdata/hashes and the generated parts of pages anew")
 )
 
-// TestSimulate plays seeds; `seckill sim` plays more of them, and any one again.
+// TestSimulate plays seeds; `seckill sim` plays more, and any single one again.
 func TestSimulate(t *testing.T) {
 	sum := Run{First: *firstFlag, Seeds: *seedsFlag, Workers: runtime.NumCPU(), Most: 3}.Play()
 	for _, v := range sum.Violations {
@@ -41,7 +41,7 @@ func TestSimulate(t *testing.T) {
 	t.Log("\n" + b.String())
 }
 
-// TestSeedsRepeat: the same seed gives the same trace, byte for byte, however many are played at once.
+// TestSeedsRepeat checks that the same seed gives the same trace, byte for byte, however many run concurrently.
 func TestSeedsRepeat(t *testing.T) {
 	const n = 40
 	one, many := Run{First: 7, Seeds: n, Workers: 1}.Play(), Run{First: 7, Seeds: n, Workers: 4}.Play()
@@ -61,8 +61,8 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestKnownHashes replays seeds whose traces were written down on another machine. A change of the flows, the scripts
-// or the simulator changes them, and then testdata/hashes with it: go test ./sim -run KnownHashes -update.
+// TestKnownHashes replays seeds whose traces were recorded on another machine. A change of the flows, the scripts or
+// the simulator changes them, and requires an update of testdata/hashes: go test ./sim -run KnownHashes -update.
 func TestKnownHashes(t *testing.T) {
 	const file = "testdata/hashes"
 	var b bytes.Buffer
@@ -87,7 +87,8 @@ func TestKnownHashes(t *testing.T) {
 	}
 }
 
-// TestViolationIsShrunkAndTold: a system in which two orders get one unit is caught, by name, and told with few steps.
+// TestViolationIsShrunkAndTold checks that a system in which two orders get one unit is caught by name and reported
+// with few steps.
 func TestViolationIsShrunkAndTold(t *testing.T) {
 	var faults FaultSet
 	faults[Restore], faults[Flush] = true, true
@@ -117,7 +118,6 @@ func dropUnitCondition(writes []ledger.Write) {
 	}
 }
 
-// TestParseFaults.
 func TestParseFaults(t *testing.T) {
 	for list, want := range map[string]int{"": int(nFaults), "all": int(nFaults), "none": 0, "flush, crash": 2,
 		"-flush": int(nFaults) - 1, "all,-flush,-crash": int(nFaults) - 2} {
@@ -137,14 +137,14 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsAlone: with one kind enabled, it fires, and no other does.
+// TestFaultsAlone checks that if one kind is enabled, it happens and no other does.
 func TestFaultsAlone(t *testing.T) {
 	for f := range Faults {
 		t.Run(Faults[f].Name, func(t *testing.T) {
 			t.Parallel()
 			var only FaultSet
 			only[f] = true
-			if Fault(f) == Park { // nothing is received too often unless something else goes wrong
+			if Fault(f) == Park { // messages are received too often only if something else goes wrong
 				only[Fail] = true
 			}
 			var fired [nFaults]int
@@ -166,7 +166,7 @@ func TestFaultsAlone(t *testing.T) {
 	}
 }
 
-// TestSketch: distinct values are counted to 5 %.
+// TestSketch checks that distinct values are counted within 5 %.
 func TestSketch(t *testing.T) {
 	for _, n := range []int{0, 10, 1_000, 100_000} {
 		var k sketch
@@ -180,7 +180,7 @@ func TestSketch(t *testing.T) {
 	}
 }
 
-// TestSpans: a unit that was given back and is not in the stock yet counts as out of sale, until it is.
+// TestSpans checks that a unit which was given back and is not in the stock yet counts as out of sale until it is.
 func TestSpans(t *testing.T) {
 	s, err := New(Plan{Items: []ItemPlan{{Stock: 2, Limit: 2}}, Instances: 1, Skew: make([]time.Duration, 1),
 		Installed: true})

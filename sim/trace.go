@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// trace is what happened, a line for each step; the same seed gives the same bytes.
+// trace is what happened, one line per step; the same seed gives the same bytes.
 type trace struct {
 	buf []byte
 }
@@ -24,7 +24,7 @@ func (t *trace) say(at time.Time, format string, args ...any) {
 	t.buf = append(t.buf, '\n')
 }
 
-// time is how long the world has existed, in seconds.
+// time writes the age of the world in seconds.
 func (t *trace) time(at time.Time) {
 	ms := at.Sub(epoch).Milliseconds()
 	t.buf = append(t.buf, '+')
@@ -32,15 +32,15 @@ func (t *trace) time(at time.Time) {
 	t.buf = append(t.buf, '.', byte('0'+ms/100%10), byte('0'+ms/10%10), byte('0'+ms%10), ' ')
 }
 
-// hash is of every byte.
+// hash returns a hash of every byte.
 func (t *trace) hash() uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(t.buf)
 	return h.Sum64()
 }
 
-// last returns the last n lines; order ids, which are hard to read, become order-1, order-2 … by their first appearance
-// in the whole trace.
+// last returns the last n lines. It replaces order ids, which are hard to read, by order-1, order-2 … in the order of
+// their first appearance in the whole trace.
 func (t *trace) last(n int) []string {
 	lines := strings.Split(strings.TrimSuffix(string(t.readable()), "\n"), "\n")
 	return lines[max(0, len(lines)-n):]

@@ -14,25 +14,25 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// truth is the ledger's true state. It receives every row that is written, below the code under test, and notes what
-// has changed since the last Check.
+// truth is the ledger's true state. It receives every written row, below the code under test, and records the changes
+// since the last Check.
 type truth struct {
 	orders        map[string]*orderRow
-	list          []string           // order ids, the oldest row first
-	units         map[unitKey]string // the order that each unit row names
+	list          []string           // order ids, oldest row first
+	units         map[unitKey]string // the order in each unit row
 	quotas        map[holder]quotaRow
 	payments      map[string][]paymentRow // by order
 	returns       map[string]returnRow    // by order
 	notifications map[string]bool         // by order/id
-	named         map[string]int          // by order, how many unit rows name it
-	held          map[holder]int          // units, by what orders list
-	cancels       map[holder]int          // orders whose user began to cancel them
+	named         map[string]int          // by order, the number of unit rows that name it
+	held          map[holder]int          // units, by the orders that list them
+	cancels       map[holder]int          // orders that their user began to cancel
 
-	changed map[string]bool // orders to be checked
+	changed map[string]bool // orders to check
 	holders map[holder]bool
-	found   []error // what was wrong at the moment of a write
+	found   []error // violations found at the moment of a write
 	say     func(format string, args ...any)
-	over    func(item string) bool // the time is over that addresses of its orders are kept
+	over    func(item string) bool // reports whether the retention of addresses of an item's orders is over
 }
 
 type orderRow struct {
@@ -48,7 +48,7 @@ type orderRow struct {
 	first          bool
 }
 
-// Keys of what the ledger keeps.
+// Keys of the ledger's data.
 type (
 	unitKey struct {
 		item string
@@ -106,10 +106,10 @@ func unitsOf(r ledger.Row) []int {
 	return out
 }
 
-// wrote takes in one replaced row.
+// wrote records one replaced row.
 func (t *truth) wrote(table string, was, is ledger.Row) {
 	if number(is, "v") > ledger.Version {
-		return // no order's
+		return // not a row of an order
 	}
 	some := is
 	if some == nil {
@@ -146,7 +146,7 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 	}
 }
 
-// answered checks a notification that was answered with success: I7, it is kept.
+// answered checks I7 for a notification that was answered with success: it is kept.
 func (t *truth) answered(form url.Values) {
 	if order, id := form.Get("order"), form.Get("id"); !t.notifications[order+"/"+id] {
 		t.fail("I7 notification %s of order %s is answered with success, and not kept", id, order)
@@ -234,11 +234,11 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state"))})
 }
 
-// needAddress are the states of an order that goods may still be sent for.
+// needAddress lists the states of an order that may still be shipped.
 var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
-// wroteAddress checks what becomes of an order's address: I9. It goes only from an order that needs none, or from one
-// whose goods were sent long ago, never changes, and nothing else changes with it.
+// wroteAddress checks I9 for an order's address. It may be erased only from an order that does not need it, or whose
+// goods were shipped long ago; it never changes otherwise, and nothing else changes with it.
 func (t *truth) wroteAddress(was, is ledger.Row) {
 	if was == nil || is == nil || text(was, "address") == text(is, "address") {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// strangers puts n rows of a later schema version before every other of a shard: this code cannot read them.
+// strangers puts n rows of a later schema version, which this code cannot read, before all others of a shard.
 func strangers(t *testing.T, w *World, n int, key func(i int) ledger.Key, row ledger.Row) {
 	t.Helper()
 	for i := range n {
@@ -24,8 +24,7 @@ func strangers(t *testing.T, w *World, n int, key func(i int) ledger.Key, row le
 	}
 }
 
-// TestHoleUnreadableRows: what lies behind rows that cannot be read, more than one page of them, is done within a
-// minute all the same.
+// TestHoleUnreadableRows checks that rows behind more than a page of unreadable ones are handled within a minute.
 func TestHoleUnreadableRows(t *testing.T) {
 	const many = 250
 	first := "000000000000001"

@@ -21,8 +21,8 @@ import (
 // Hold is how long an unpaid order keeps its units in the world: the shortest that a real provider allows.
 const Hold = seckill.MinHold
 
-// World is the whole system in one goroutine: embedded drivers, a manual clock, a payment provider, and what really
-// happened, against which Check checks.
+// World is the whole system in one goroutine: embedded drivers, a manual clock, a payment provider, and the true
+// events, which Check compares with the rows.
 type World struct {
 	Clock    *memory.Clock
 	Redis    *memory.Redis
@@ -30,14 +30,14 @@ type World struct {
 	Orders   *memory.Queue
 	Closings *memory.Queue
 	Provider *Provider
-	Item     seckill.Item   // the first
-	More     []seckill.Item // the others
+	Item     seckill.Item   // the first item
+	More     []seckill.Item // the other items
 	Events   Events
-	lag      time.Duration // of indexes
+	lag      time.Duration // lag of indexes
 	gone     bool          // the provider never sends a lost notification again
 
 	items *memory.Items
-	// publications are the lists that were published, the first one first.
+	// publications are the published lists, oldest first.
 	publications []publication
 	stock        seckill.Stock
 	ledger       seckill.Ledger
@@ -46,33 +46,33 @@ type World struct {
 
 	anomalies   map[string]bool     // bodies of messages that no step can handle
 	touched     bool                // a script ran since the last Check
-	calls       int                 // of ports while nothing goes wrong
-	forgot      bool                // the stock has forgotten something
+	calls       int                 // port calls without faults
+	forgot      bool                // the stock has lost data
 	lostAt      time.Time           // when it last did
-	losses      int                 // how often it did, and 1
-	faultsEnded time.Time           // when faults stopped; zero while they strike
-	resuming    map[string]int      // by item, how many operators are resuming its sale
-	resumed     map[string]int      // by item, how many ever were
-	onLoss      func()              // told of it
-	onRedrive   func()              // told of parked messages that are moved back
-	grown       map[string]int      // by item, the stock that an operator was told it has
+	losses      int                 // number of losses plus 1
+	faultsEnded time.Time           // when the faults ended; zero before
+	resuming    map[string]int      // by item, the number of operators that are resuming its sale
+	resumed     map[string]int      // by item, how many ever resumed it
+	onLoss      func()              // called after a loss of data
+	onRedrive   func()              // called when parked messages are moved back
+	grown       map[string]int      // by item, the stock acknowledged to an operator
 	onRound     func()              // called in each round of Drain
-	bySeconds   func() bool         // whether Drain goes by seconds instead of minutes
-	read        map[string]*numbers // by item, the stock's numbers as they are; emptied by every script
-	confirmed   map[string]int      // by order, the losses when the stock was told what the ledger decided
-	none        map[string]bool     // orders that the stock had no unit for
+	bySeconds   func() bool         // whether Drain advances by seconds instead of minutes
+	read        map[string]*numbers // by item, the stock's current units; emptied by every script
+	confirmed   map[string]int      // by order, the value of losses when the stock learnt the ledger's decision
+	none        map[string]bool     // orders for which the stock had no unit
 	reserved    string              // the item of the newest reservation
-	// by order, the losses when the stock took it up that it asks for other numbers
+	// by order, the value of losses when it began to ask for other units
 	drawing         map[string]int
 	asked           map[string][]ask     // requests with a key, by order id
-	keyless         map[ask]int          // requests without one
-	placed          map[ask]int          // orders of those
-	acked           map[string]bool      // order ids that buy answered
-	stoppedAt       map[string]time.Time // when an item's stop was acknowledged; none while on sale
-	stopRequestedAt map[string]time.Time // when that stop was asked for
+	keyless         map[ask]int          // requests without a key
+	placed          map[ask]int          // orders made by those
+	acked           map[string]bool      // order ids that buy returned
+	stoppedAt       map[string]time.Time // when an item's stop was acknowledged; missing while on sale
+	stopRequestedAt map[string]time.Time // when that stop was requested
 }
 
-// addresses are where shoppers have things sent to.
+// addresses are the delivery addresses that shoppers use.
 var addresses = []string{"杭州市西湖区1号", "上海市|浦东新区\"2号\"\\", "杭州市西湖区1号甲"}
 
 // ask is a shopper's purchase request.
@@ -82,7 +82,7 @@ type ask struct {
 	address    string
 }
 
-// anywhere is the same wish as a rejected order has it, which keeps no address.
+// anywhere returns the request without its address, like a rejected order, which stores none.
 func (a ask) anywhere() ask {
 	a.address = ""
 	return a
@@ -90,7 +90,7 @@ func (a ask) anywhere() ask {
 
 // Setting configures a World.
 type Setting struct {
-	Items    []seckill.Item // as itemOf makes them
+	Items    []seckill.Item // from itemOf
 	Queue    memory.QueueOptions
 	IndexLag time.Duration
 }
@@ -98,17 +98,17 @@ type Setting struct {
 // epoch is when every world's sales begin.
 var epoch = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// itemOf is an item on sale for a day.
+// itemOf returns an item that is on sale for a day.
 func itemOf(id string, stock, limit int) seckill.Item {
 	return seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888,
 		Start: epoch,
 		End:   epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 }
 
-// redises are empty ones of worlds that are over: their interpreters cost more to make than a short history to play.
+// redises recycles the Redises of finished worlds: making their interpreters costs more than playing a short history.
 var redises = sync.Pool{New: func() any { return memory.NewRedis() }}
 
-// over returns back what the next world can use. The world is of no use then.
+// over recycles what the next world can use. The world is unusable after it.
 func (w *World) over() {
 	w.Redis.Flush()
 	redises.Put(w.Redis)
@@ -117,13 +117,13 @@ func (w *World) over() {
 
 func named(q memory.QueueOptions, name string) memory.QueueOptions { q.Name = name; return q }
 
-// watched notes that a script ran.
+// watched records that a script ran.
 type watched struct {
 	redisstock.Runner
 	w *World
 }
 
-// reads are the scripts that write nothing.
+// reads lists the scripts that write nothing.
 var reads = map[string]bool{"level": true, "queued": true, "scan": true, "users": true}
 
 func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
@@ -134,13 +134,13 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
-// checkedStock is the stock, some of whose answers are checked when they are given.
+// checkedStock is the stock with checks of some answers at the moment they are given.
 type checkedStock struct {
 	seckill.Stock
 	w *World
 }
 
-// Reserve notes that something new is reserved.
+// Reserve records a new reservation.
 func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
 	resend time.Duration) (seckill.ReserveResult, error) {
 	w := j.w
@@ -158,7 +158,7 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order,
 				now, it.Start, it.End)
 		}
-		delete(w.confirmed, res.Order) // forgotten, and reserved again
+		delete(w.confirmed, res.Order) // lost, and reserved again
 		if w.stopHolds(r.Item) {
 			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since",
 				res.Order)
@@ -170,18 +170,18 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 	return res, err
 }
 
-// stopHolds reports whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
+// stopHolds reports whether an item's stop was acknowledged, and the stock has lost nothing since it was requested.
 func (w *World) stopHolds(item string) bool {
 	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
 }
 
-// Confirm notes the ledger's decision that the stock got.
+// Confirm records that the stock got the ledger's decision.
 func (j checkedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Confirm(ctx, item, order, user, units)
 	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
 	switch {
 	case err != nil:
-	case record == nil: // it does not learn what it does not know, and it forgets an order that holds nothing
+	case record == nil: // the stock ignores an order that it does not know, and drops one that holds nothing
 		delete(j.w.confirmed, order)
 	default:
 		j.w.confirmed[order] = j.w.losses
@@ -189,7 +189,7 @@ func (j checkedStock) Confirm(ctx context.Context, item, order, user string, uni
 	return err
 }
 
-// Return notes that the stock has forgotten an order, as it should.
+// Return records that the stock has dropped an order, as it should.
 func (j checkedStock) Return(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Return(ctx, item, order, user, units)
 	if record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order); record == nil {
@@ -198,7 +198,7 @@ func (j checkedStock) Return(ctx context.Context, item, order, user string, unit
 	return err
 }
 
-// allItems are the world's items, as the check knows them.
+// allItems returns the world's items as the checks know them.
 func (w *World) allItems() []*seckill.Item {
 	list := []*seckill.Item{&w.Item}
 	for i := range w.More {
@@ -207,7 +207,7 @@ func (w *World) allItems() []*seckill.Item {
 	return list
 }
 
-// item is one of them; the zero item when there is none.
+// item returns one of them; the zero item if there is none.
 func (w *World) item(id string) *seckill.Item {
 	for _, it := range w.allItems() {
 		if it.ID == id {
@@ -217,7 +217,7 @@ func (w *World) item(id string) *seckill.Item {
 	return &seckill.Item{}
 }
 
-// Forget has Redis lose everything.
+// Forget makes Redis lose everything.
 func (w *World) Forget() {
 	w.Redis.Flush()
 	w.lost()
@@ -237,7 +237,7 @@ func (w *World) lost() {
 	w.onLoss()
 }
 
-// counter is entropy that repeats with the world: each read differs from the one before.
+// counter is entropy that repeats with the world: each read differs from the previous one.
 type counter struct{ n uint64 }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -249,23 +249,23 @@ func (c *counter) Read(p []byte) (int, error) {
 	return copy(p, b.Bytes()), nil
 }
 
-// none is the hook of a world in which nothing goes wrong.
+// none is the hook of a world without faults.
 func none(_ string, do func() error) error { return do() }
 
-// plain is none, and counts.
+// plain is none with a counter.
 func (w *World) plain(_ string, do func() error) error {
 	w.calls++
 	return do()
 }
 
-// Events counts what happened.
+// Events counts events.
 type Events map[seckill.Event]int
 
 // Count implements seckill.Meter.
 func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 
-// puzzle puts a row that this code cannot read at the head of every shard of returns and of due refunds: it may hide no
-// other.
+// puzzle puts an unreadable row at the head of every shard of returns and of due refunds: it must not hide the
+// others.
 func (w *World) puzzle() error {
 	later := ledger.Version + 1
 	var errs []error
@@ -281,9 +281,9 @@ func (w *World) puzzle() error {
 	return errors.Join(errs...)
 }
 
-// readable is what an error says besides of rows that cannot be read.
+// readable returns the rest of an error without unreadable rows.
 func readable(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is checked for itself
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is inspected
 		var errs []error
 		for _, e := range joined.Unwrap() {
 			errs = append(errs, readable(e))
@@ -296,13 +296,13 @@ func readable(err error) error {
 	return err
 }
 
-// stranger sends a message that no step can handle: L5 wants it parked.
+// stranger sends a message that no step can handle: by L5 it must be parked.
 func (w *World) stranger(q *memory.Queue, body string) error {
 	w.anomalies[body] = true
 	return q.SendRaw([]byte(body), 0)
 }
 
-// redrive moves parked messages back as an operator does, if one of them can be read.
+// redrive moves parked messages back as an operator does, if one of them is readable.
 func (w *World) redrive() {
 	if w.parked() {
 		w.onRedrive()
@@ -311,14 +311,14 @@ func (w *World) redrive() {
 	}
 }
 
-// parked reports whether a message that can be read is in a dead-letter queue.
+// parked reports whether a readable message is in a dead-letter queue.
 func (w *World) parked() bool {
 	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
 		return !w.anomalies[string(m.Body)]
 	})
 }
 
-// idle is how long nothing has to happen: until a message appears, a minute at least.
+// idle returns how long nothing has to happen: until a message becomes visible, at least a minute.
 func (w *World) idle() time.Duration {
 	d := seckill.MaxDelay
 	for _, q := range []*memory.Queue{w.Orders, w.Closings} {
@@ -332,7 +332,7 @@ func (w *World) idle() time.Duration {
 	return max(d, time.Minute)
 }
 
-// numbers is an item's stock as it is, read from its keys.
+// numbers holds an item's units in the stock, read from its keys.
 type numbers struct {
 	held      map[int]string
 	free      map[int]bool
@@ -346,7 +346,8 @@ type numbers struct {
 
 func stockKey(item, name string) string { return "{" + item + "}:" + name }
 
-// checkErased: when everything is quiet, no record of the stock has the address of an order whose row has none: I9.
+// checkErased checks I9 once everything is quiet: no record of the stock has the address of an order whose row has
+// none.
 func (w *World) checkErased() error {
 	for _, it := range w.allItems() {
 		v, err := w.Redis.Do("HGETALL", stockKey(it.ID, "res"))
@@ -364,7 +365,7 @@ func (w *World) checkErased() error {
 	return nil
 }
 
-// publication is a list that was published: when, and the items' versions.
+// publication is a published list: its time and the items' versions.
 type publication struct {
 	at       time.Time
 	versions map[string]int64

@@ -1,7 +1,7 @@
-// Package branches counts how the conditions of the stock's Lua scripts come out. In: any runner of scripts. Out: a
-// runner that answers the same and counts, and for each condition of each file of package redisstock how often it was
-// true and false. Nothing of the scripts, of package redisstock or of a Redis changes for it: the text of a script is
-// rewritten before it is run.
+// Package branches counts the outcomes of the conditions in the stock's Lua scripts. In: any runner of scripts. Out:
+// a runner with the same answers that counts, and for each condition in each file of package redisstock how often it
+// was true and false. It rewrites a script's text before running it; the scripts, package redisstock and Redis stay
+// unchanged.
 package branches
 
 import (
@@ -14,38 +14,38 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
-// Branch is one condition of a script, with how often it came out which way. Conditions are what if, while and until
-// ask, each operand of an and or an or whose truth decides, and each for: true when it ran at all, false when there was
-// nothing to run over. What is the same in every run, as a literal, is no condition.
+// Branch is one condition of a script and its counts. Conditions are those of if, while and until, each operand of
+// and or or whose truth decides something, and each for: true if its body ran, false if there was nothing to iterate.
+// A literal is not a condition.
 type Branch struct {
-	File  string // of package redisstock: "reserve.lua"; what scripts share counts once, as "common.lua"
+	File  string // of package redisstock: "reserve.lua"; shared code counts once, as "common.lua"
 	Line  int    // in that file, from 1
 	Text  string // the condition in Lua
 	True  int64
 	False int64
 }
 
-// place names a condition among all scripts: the same one of a shared file has the same place in each.
+// place identifies a condition across scripts: one in a shared file has the same place in each script.
 type place struct {
 	file      string
-	line, nth int // the nth condition of the line
+	line, nth int // the nth condition on the line
 }
 
-// marked is a script that tells which way its conditions went.
+// marked is a script that reports the outcomes of its conditions.
 type marked struct {
 	script *redisstock.Script
 	sites  []*Branch
 }
 
-// Counter counts for any number of runners. Safe for concurrent use.
+// Counter counts for any number of runners. It is safe for concurrent use.
 type Counter struct {
 	mu       sync.Mutex
-	scripts  map[string]*marked // by SHA of the plain script
+	scripts  map[string]*marked // by SHA of the original script
 	branches []*Branch
 	places   map[place]*Branch
 }
 
-// New makes a counter that knows every condition of every script. An error means that this package does not understand
+// New returns a counter that knows every condition of every script. It returns an error if this package cannot parse
 // a script.
 func New() (*Counter, error) {
 	c := &Counter{scripts: map[string]*marked{}, places: map[place]*Branch{}}
@@ -91,8 +91,8 @@ func (c *Counter) know(s *redisstock.Script) error {
 	return nil
 }
 
-// Wrap returns a runner that runs the stock's scripts on next and counts. It answers as next does, errors included; a
-// script that ends in an error is not counted.
+// Wrap returns a runner that runs the stock's scripts on next and counts. Its answers and errors are next's; a script
+// that ends in an error is not counted.
 func (c *Counter) Wrap(next redisstock.Runner) redisstock.Runner { return runner{c, next} }
 
 type runner struct {
@@ -113,7 +113,7 @@ func (r runner) Run(ctx context.Context, s *redisstock.Script, keys, args []stri
 	return r.counter.take(m, v)
 }
 
-// take splits a marked script's reply into its trace, which is counted, and the plain script's reply.
+// take splits a marked script's reply into its trace, which it counts, and the original script's reply.
 func (c *Counter) take(m *marked, v any) (any, error) {
 	list, _ := v.([]any)
 	if len(list) == 0 {
@@ -132,13 +132,13 @@ func (c *Counter) take(m *marked, v any) (any, error) {
 			return nil, fmt.Errorf("script %s: a trace of %v", m.script.Name, step)
 		}
 	}
-	if len(list) == 1 { // a nil ends a Lua list
+	if len(list) == 1 { // a Lua list ends at the first nil
 		return nil, nil
 	}
 	return list[1], nil
 }
 
-// Branches returns all conditions by file and line, with what was counted until now.
+// Branches returns all conditions by file and line, with their current counts.
 func (c *Counter) Branches() []Branch {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// histories is how many random histories the tests play: some 14 calls each.
+// histories is the number of random histories in the tests, with some 14 calls each.
 const histories = 3000
 
 func newCounter(t *testing.T) *Counter {
@@ -28,8 +28,8 @@ func newCounter(t *testing.T) *Counter {
 	return c
 }
 
-// play plays the histories on two Redises, one with plain scripts and one that counts: they give the same answers and
-// keep the same keys.
+// play plays the histories on two Redises, one with original scripts and one that counts, and checks that answers and
+// keys are equal.
 func play(t *testing.T, c *Counter) {
 	t.Helper()
 	plain, counted := memory.NewRedis(), memory.NewRedis()
@@ -49,8 +49,8 @@ func play(t *testing.T, c *Counter) {
 	}
 }
 
-// TestEveryBranch: every condition of every script comes out both ways in the conformance suite, the random histories
-// and the odd calls below; Impossible lists the rest, and nothing of Unplayed is in truth impossible.
+// TestEveryBranch checks that every condition of every script has both outcomes in the conformance suite, the random
+// histories and the unusual calls below. Impossible lists the exceptions; no entry of Unplayed may be impossible.
 func TestEveryBranch(t *testing.T) {
 	c := newCounter(t)
 	if !t.Run("conformance", func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestEveryBranch(t *testing.T) {
 	}
 }
 
-// unusualCalls is what neither the flows nor the other suites do.
+// unusualCalls makes calls that neither the flows nor the other suites make.
 func unusualCalls(t *testing.T, c *Counter) {
 	t.Helper()
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func unusualCalls(t *testing.T, c *Counter) {
 		Created: now}
 	rows := []seckill.UnitRow{{Unit: 5, Order: seckill.KeyedOrderID(it.ID, "8", "k"), User: "8"}}
 	for i, call := range []func() error{
-		// A build of unit 5, installed as one up to high-water 2: number 2 is in no list.
+		// A build with unit 5, installed as if high-water were 2: unit 2 is in no list.
 		func() error { return s.BuildStart(ctx, now, it.ID, "t") },
 		func() error { _, err := s.BuildUnits(ctx, now, it.ID, "t", rows); return err },
 		func() error { return s.BuildGaps(ctx, now, it.ID, "t", 1, 1) },
@@ -101,7 +101,7 @@ func unusualCalls(t *testing.T, c *Counter) {
 			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: 2, Owner: rows[0].Order})
 			return err
 		},
-		// A number that is held for an order whose entry went.
+		// A unit held for an order whose user entry is gone.
 		func() (err error) { r, err = s.Reserve(ctx, now, request, true, time.Minute); return err },
 		func() error { return s.Confirm(ctx, it.ID, request.Order, "7", r.Reservation.Units) },
 		func() error { return s.Return(ctx, it.ID, request.Order, "7", nil) },
@@ -109,7 +109,7 @@ func unusualCalls(t *testing.T, c *Counter) {
 			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: r.Reservation.Units[0], Holder: request.Order})
 			return err
 		},
-		// A number far above high-water.
+		// A unit far above high-water.
 		func() error {
 			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: 10_000, Owner: rows[0].Order, User: "8"})
 			return err
@@ -126,7 +126,7 @@ func unusualCalls(t *testing.T, c *Counter) {
 	}
 }
 
-// expect looks at one number.
+// expect checks one unit.
 func expect(n int, want seckill.Seen, s *redisstock.Stock, item string) error {
 	seen, err := s.Scan(context.Background(), item, n%2, 2)
 	if err == nil && !slices.Contains(seen, want) {
@@ -135,7 +135,7 @@ func expect(n int, want seckill.Seen, s *redisstock.Stock, item string) error {
 	return err
 }
 
-// refusing is a runner that never reaches a Redis, or one whose replies make no sense.
+// refusing is a runner without a Redis, or one with invalid replies.
 type refusing struct {
 	reply any
 	err   error

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Exception is one way in which a condition does not come out, and why.
+// Exception is one outcome that a condition does not have, and why.
 type Exception struct {
 	File, Text string
-	Nth        int // which of the file's conditions of this text, from 1
+	Nth        int // which of the file's conditions with this text, from 1
 	Way        bool
 	Why        string
 }
 
-// Impossible lists outcomes that no call of the stock's methods reaches.
+// Impossible lists outcomes that no call of the stock's methods can cause.
 var Impossible = []Exception{
 	{"build_gaps.lua", "for n = tonumber(ARGV[3]), tonumber(ARGV[4])", 1, false,
 		"the stock asks only for a range with a number in it"},
@@ -29,8 +29,8 @@ var Impossible = []Exception{
 		"a user without entries has no field"},
 }
 
-// Unplayed is what no flow brings about, whatever fails, or so rarely that coverage's seeds do not meet it; the tests
-// of this package do, by calls that no flow makes.
+// Unplayed lists outcomes that no flow causes, whatever fails, or so rarely that coverage's seeds miss them. The
+// tests of this package cause them by calls that no flow makes.
 var Unplayed = []Exception{
 	{"build_units.lua", "call('HSETNX', NHELD, n, order) == 1", 1, false,
 		"a build reads each unit row once, and does not go on after a fault"},
@@ -55,8 +55,8 @@ var Unplayed = []Exception{
 const nowhere = "a number up to high-water is held or free: scripts move it whole, and a build is installed only " +
 	"when it is"
 
-// Untaken names every way in which a condition never came out, but for the exceptions. The error names exceptions that
-// do not hold: a condition that is not there (any more), or that did come out this way.
+// Untaken returns every missing outcome that is not an exception. The error names invalid exceptions: the condition
+// does not exist, or had this outcome.
 func Untaken(branches []Branch, exceptions []Exception) (names []string, err error) {
 	type key struct {
 		file, text string

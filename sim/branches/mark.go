@@ -10,21 +10,21 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// site is a condition where it stands in the script's text.
+// site is the position of a condition in the script's text.
 type site struct {
 	line int
 	text string
 }
 
-// Names that a marked script has beside its own.
+// Names that a marked script has in addition to its own.
 const (
-	nameTrace = "__trace" // list of what happened: n when the nth condition was true, -n when false
-	nameMark  = "__mark"  // function(n, value): notes, and gives the value
-	nameRan   = "__ran"   // whether the for around it has run
+	nameTrace = "__trace" // list of outcomes: n if the nth condition was true, -n if false
+	nameMark  = "__mark"  // function(n, value): records and returns the value
+	nameRan   = "__ran"   // whether the body of the surrounding for has run
 	nameReply = "__reply"
 )
 
-// mark rewrites a script so that it answers {trace, what it answered before}.
+// mark rewrites a script so that it answers {trace, original answer}.
 func mark(name, source string) (string, []site, error) {
 	if strings.Contains(source, "__") {
 		return "", nil, errors.New("uses names with __, which belong to the marks")
@@ -46,14 +46,14 @@ func mark(name, source string) (string, []site, error) {
 	return text, m.sites, nil
 }
 
-// marker walks over a script and puts a mark around each condition. A mark gives its value unchanged, and exactly one
-// value, as an and, an or or a statement takes of it anyway.
+// marker walks a script and wraps each condition in a mark. A mark returns its value unchanged, and exactly one
+// value, which is all that and, or and a statement use.
 type marker struct {
 	sites []site
 	err   error
 }
 
-// note makes a new spot: its number.
+// note adds a site and returns its number.
 func (m *marker) note(line int, text string) int {
 	m.sites = append(m.sites, site{line, text})
 	return len(m.sites)
@@ -115,7 +115,7 @@ func (m *marker) stmt(s ast.Stmt) ast.Stmt {
 	return s
 }
 
-// ran notes that a for runs when it does so first, and afterwards that it did not.
+// ran records that a for's body runs, at its first iteration, and after the loop that it did not.
 func ran(n int, loop ast.Stmt, body *[]ast.Stmt, marked []ast.Stmt) ast.Stmt {
 	name := func() ast.Expr { return &ast.IdentExpr{Value: nameRan} }
 	note := func(v ast.Expr) ast.Stmt {
@@ -127,7 +127,7 @@ func ran(n int, loop ast.Stmt, body *[]ast.Stmt, marked []ast.Stmt) ast.Stmt {
 		note(&ast.FalseExpr{})}}
 }
 
-// firstLine is a for as a person would name it.
+// firstLine returns the first line of a for statement.
 func firstLine(s ast.Stmt) string {
 	p := &printer{}
 	p.stmt(s)
@@ -180,8 +180,8 @@ func (m *marker) expr(e ast.Expr) ast.Expr {
 	return e
 }
 
-// cond marks an expression whose truth decides what happens next: itself, or, when it is put together by and, or, not,
-// its parts. Both ways of every part give both ways of the whole.
+// cond marks an expression whose truth decides what happens next: the expression, or its parts if it consists of and,
+// or, not. Both outcomes of every part imply both outcomes of the whole.
 func (m *marker) cond(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.LogicalOpExpr:
@@ -195,7 +195,7 @@ func (m *marker) cond(e ast.Expr) ast.Expr {
 	case *ast.NilExpr, *ast.FalseExpr, *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr, *ast.TableExpr,
 		*ast.FunctionExpr,
 		*ast.StringConcatOpExpr, *ast.ArithmeticOpExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr:
-		return m.expr(e) // the same in every run; all but nil and false are true in Lua
+		return m.expr(e) // constant: everything except nil and false is true in Lua
 	}
 	n := m.note(e.Line(), text(e))
 	return marking(n, m.expr(e))

@@ -17,10 +17,10 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
-// noLines leaves out what a syntax tree says of lines: a printed script has others.
+// noLines ignores line numbers in a syntax tree, which a printed script changes.
 var noLines = cmpopts.IgnoreTypes(ast.ExprBase{}, ast.StmtBase{}, ast.ConstExprBase{})
 
-// reparse prints what a source parses to, parses that, and says how the two trees differ.
+// reparse prints a parsed source, parses the output, and returns the difference of the two trees.
 func reparse(t *testing.T, source string) string {
 	t.Helper()
 	before, err := parse.Parse(strings.NewReader(source), "before")
@@ -67,7 +67,7 @@ string]] y = ("x"):rep(2) ;(f or g)(1) z = #t ^ - -2 ^ not not a`,
 	}
 }
 
-// randomExpr draws an expression of all operators.
+// randomExpr returns a random expression that uses all operators.
 func randomExpr(r *rand.Rand, depth int) ast.Expr {
 	one := func() ast.Expr { return randomExpr(r, depth-1) }
 	if depth == 0 || r.IntN(8) == 0 {
@@ -111,12 +111,12 @@ func TestPrintRandom(t *testing.T) {
 	}
 }
 
-// TestMark: a marked script answers the same, and its trace says how each condition came out.
+// TestMark checks that a marked script has the same answer, and that its trace has each condition's outcome.
 func TestMark(t *testing.T) {
 	for _, x := range []struct {
 		source string
 		want   any
-		counts string // line text true/false, for each condition
+		counts string // line, text and true/false of each condition
 	}{
 		{"return 1", int64(1), ""},
 		{"return", nil, ""},

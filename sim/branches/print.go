@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// printer writes a syntax tree as Lua 5.1. What is parsed from it is the same tree again.
+// printer prints a syntax tree as Lua 5.1. Parsing its output yields the same tree.
 type printer struct {
 	out strings.Builder
 	err error
@@ -25,8 +25,8 @@ func (p *printer) put(parts ...string) {
 	}
 }
 
-// block ends every statement with a semicolon: a bracket at the start of a line would otherwise continue the line
-// before.
+// block ends every statement with a semicolon; otherwise a bracket at the start of a line would continue the previous
+// line.
 func (p *printer) block(list []ast.Stmt) {
 	for _, s := range list {
 		p.stmt(s)
@@ -109,7 +109,7 @@ func (p *printer) loop(body []ast.Stmt) {
 	p.put("end")
 }
 
-// local writes a function as one that knows its own name, which is how the tree keeps both kinds.
+// local prints a function in the form that knows its own name; the tree does not distinguish the forms.
 func (p *printer) local(s *ast.LocalAssignStmt) {
 	if len(s.Names) == 1 && len(s.Exprs) == 1 {
 		if f, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
@@ -144,7 +144,7 @@ func (p *printer) list(list []ast.Expr) {
 	}
 }
 
-// How strongly operators bind (Lua 5.1 manual, "Precedence"); everything else binds strongest.
+// Precedence of operators (Lua 5.1 manual, "Precedence"); everything else binds strongest.
 const (
 	bindsNot  = 7
 	bindsMost = 9
@@ -154,7 +154,7 @@ var binds = map[string]int{"or": 1, "and": 2, "<": 3, ">": 3, "<=": 3, ">=": 3, 
 	"-": 5, "*": 6, "/": 6,
 	"%": 6, "^": 8}
 
-// binary takes an operator with two operands apart; an empty operator when it is none.
+// binary returns the parts of a binary operation; the operator is empty for other expressions.
 func binary(e ast.Expr) (left ast.Expr, operator string, right ast.Expr) {
 	switch e := e.(type) {
 	case *ast.LogicalOpExpr:
@@ -169,7 +169,7 @@ func binary(e ast.Expr) (left ast.Expr, operator string, right ast.Expr) {
 	return nil, "", nil
 }
 
-// unary takes an operator with one operand apart.
+// unary returns the parts of a unary operation.
 func unary(e ast.Expr) (operator string, of ast.Expr) {
 	switch e := e.(type) {
 	case *ast.UnaryMinusOpExpr:
@@ -192,7 +192,7 @@ func strength(e ast.Expr) int {
 	return bindsMost
 }
 
-// operand writes an operand in brackets unless it binds at least so strongly.
+// operand prints an operand, in brackets unless its precedence is at least this high.
 func (p *printer) operand(e ast.Expr, least int) {
 	if strength(e) < least {
 		p.put("(")
@@ -204,7 +204,7 @@ func (p *printer) operand(e ast.Expr, least int) {
 func (p *printer) expr(e ast.Expr) {
 	if left, operator, right := binary(e); operator != "" {
 		least := binds[operator]
-		if operator == ".." || operator == "^" { // to the right first
+		if operator == ".." || operator == "^" { // right associative
 			p.operand(left, least+1)
 			p.put(" ", operator, " ")
 			p.operand(right, least)
@@ -217,7 +217,7 @@ func (p *printer) expr(e ast.Expr) {
 	}
 	if operator, of := unary(e); operator != "" {
 		p.put(operator)
-		p.operand(of, bindsNot+1) // - -x is no comment
+		p.operand(of, bindsNot+1) // - -x is not a comment
 		return
 	}
 	switch e := e.(type) {
@@ -256,7 +256,7 @@ func (p *printer) expr(e ast.Expr) {
 	}
 }
 
-// one writes brackets where the script has them around a call, which make one value of many.
+// one prints brackets around a call where the script has them, which reduce its results to one.
 func (p *printer) one(only bool, write func()) {
 	if only {
 		p.put("(")
@@ -277,7 +277,7 @@ func (p *printer) call(e *ast.FuncCallExpr) {
 	p.put(")")
 }
 
-// prefix writes what is called or looked into.
+// prefix prints the callee of a call or the object of an index.
 func (p *printer) prefix(e ast.Expr) {
 	switch e.(type) {
 	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.FuncCallExpr:
@@ -310,7 +310,8 @@ func (p *printer) table(e *ast.TableExpr) {
 	p.put("}")
 }
 
-// reserved words are no names (Lua 5.1 manual, "Lexical Conventions"; goto is the embedded parser's).
+// reserved lists the words that cannot be names (Lua 5.1 manual, "Lexical Conventions"; goto is from the embedded
+// parser).
 const reserved = " and break do else elseif end false for function goto if in local nil not or repeat return then " +
 	"true until while "
 

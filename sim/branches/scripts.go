@@ -13,10 +13,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// errNoted is how the recorder answers: the stock goes no further.
+// errNoted is the recorder's answer, so that the stock stops there.
 var errNoted = errors.New("noted")
 
-// recorder is a runner that keeps each script that it runs.
+// recorder is a runner that records each script.
 type recorder struct{ scripts []*redisstock.Script }
 
 // Run implements redisstock.Runner.
@@ -25,8 +25,8 @@ func (r *recorder) Run(_ context.Context, s *redisstock.Script, _, _ []string) (
 	return nil, errNoted
 }
 
-// scripts returns every script of package redisstock, which keeps them to itself: each of the stock's methods is
-// called, and what it would run is noted.
+// scripts returns every script of package redisstock, which does not export them: it calls each of the stock's
+// methods and records what they would run.
 func scripts() ([]*redisstock.Script, error) {
 	r := &recorder{}
 	s, ctx, at := redisstock.New(r), context.Background(), time.UnixMilli(0)
@@ -70,13 +70,13 @@ func scripts() ([]*redisstock.Script, error) {
 	return r.scripts, nil
 }
 
-// files says which files a script was put together from.
+// files lists the files of which a script consists.
 type files []struct {
 	name string
 	from int // its first line in the script, from 1
 }
 
-// header is how each file of package redisstock begins.
+// header matches the first line of each file of package redisstock.
 var header = regexp.MustCompile(`^-- (\w+)(\.lua)?: `)
 
 func filesOf(s *redisstock.Script) (files, error) {
@@ -96,7 +96,7 @@ func filesOf(s *redisstock.Script) (files, error) {
 	return out, nil
 }
 
-// at translates a line of the script.
+// at converts a line of the script to a place.
 func (f files) at(line int) place {
 	file := f[0]
 	for _, g := range f {

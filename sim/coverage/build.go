@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// What the built binary's package redisstock differs in: each new stock hands its runner to package tap.
+// How package redisstock differs in the built binary: each new stock passes its runner to package tap.
 const (
 	stockFolder = "shared/adapter/redisstock"
 	stockFile   = "redisstock.go"
 	plainStock  = "return &Stock{run: run}"
 	tappedStock = "return &Stock{run: tapped(run)}"
-	tapFile     = "tapped.go" // there is none in the folder
+	tapFile     = "tapped.go" // a name that the folder does not have
 	tapSource   = `package redisstock
 
 import "github.com/your-org/seckill/sim/branches/tap"
@@ -26,7 +26,7 @@ func tapped(r Runner) Runner { return tap.Wrap(r).(Runner) }
 `
 )
 
-// moduleRoot is the folder of go.mod.
+// moduleRoot returns the folder with go.mod.
 func moduleRoot() (string, error) {
 	out, err := command("", nil, "go", "env", "GOMOD")
 	if err != nil {
@@ -39,8 +39,8 @@ func moduleRoot() (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// build builds the counting binary in a folder of its own and has it play: what it printed, and its coverage profile as
-// text.
+// build builds the counting binary in a new folder and plays the seeds with it. It returns its output and its
+// coverage profile.
 func build(root string, seeds uint64) (p played, profile []byte, err error) {
 	dir, err := os.MkdirTemp("", "coverage")
 	if err != nil {
@@ -55,7 +55,7 @@ func build(root string, seeds uint64) (p played, profile []byte, err error) {
 	if err := os.Mkdir(counts, 0o700); err != nil {
 		return p, nil, err
 	}
-	// The counts are written only when the main package is among those that count.
+	// The counts are written only if the main package is covered, too.
 	if _, err := command(root, nil, "go", "build", "-overlay", overlay, "-cover", "-covermode=atomic",
 		"-coverpkg="+module+flows+"...,./sim/coverage", "-o", binary, "./sim/coverage"); err != nil {
 		return p, nil, err
@@ -74,8 +74,8 @@ func build(root string, seeds uint64) (p played, profile []byte, err error) {
 	return p, profile, err
 }
 
-// tapped writes the files that differ into dir, and which of the module's they stand for, as go build -overlay reads
-// it.
+// tapped writes the changed files into dir, and the overlay that maps the module's files to them, as go build
+// -overlay reads it.
 func tapped(root, dir string) (overlay string, err error) {
 	folder := filepath.Join(root, stockFolder)
 	source, err := os.ReadFile(filepath.Join(folder, stockFile))
@@ -102,9 +102,9 @@ func tapped(root, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// command runs a program in a folder and returns its output; an error includes what it printed.
+// command runs a program in a folder and returns its output; an error includes what the program printed.
 func command(dir string, env []string, name string, args ...string) ([]byte, error) {
-	c := exec.Command(name, args...) //nolint:noctx // ends with the tool, which a person stops
+	c := exec.Command(name, args...) //nolint:noctx // runs until the tool ends; the user can interrupt it
 	c.Dir, c.Env = dir, append(os.Environ(), env...)
 	var out, trouble bytes.Buffer
 	c.Stdout, c.Stderr = &out, &trouble

@@ -35,7 +35,7 @@ github.com/your-org/seckill/shared/flow/buy/buy.go:7.2,7.12 1 7
 github.com/your-org/seckill/shared/flow/buy/buy.go:7.12,9.3 1 0
 `
 
-// sample makes a module with one flow, and its profile.
+// sample returns a module with one flow, and its profile.
 func sample(t *testing.T) (root string, blocks []block) {
 	t.Helper()
 	root = t.TempDir()
@@ -132,7 +132,7 @@ func TestReportScripts(t *testing.T) {
 		!strings.Contains(err.Error(), "no condition was counted") {
 		t.Errorf("nothing counted: %v", err)
 	}
-	for i := range list { // both ways; the exceptions only are wrong then
+	for i := range list { // both outcomes; then only the exceptions are wrong
 		list[i].True, list[i].False = 1, 1
 	}
 	listed := len(branches.Impossible) + len(branches.Unplayed)
@@ -151,7 +151,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestTablesHold: the pieces of source that the command looks for are there.
+// TestTablesHold checks that the source has every text that the command looks for.
 func TestTablesHold(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -196,7 +196,7 @@ func TestTablesHold(t *testing.T) {
 	}
 }
 
-// TestPlay: outside the binary that is built for it, seeds are played and nothing is counted.
+// TestPlay checks that outside the counting binary seeds are played and nothing is counted.
 func TestPlay(t *testing.T) {
 	var out bytes.Buffer
 	if err := play(&out, 2); err != nil {

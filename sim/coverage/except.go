@@ -1,16 +1,16 @@
 package main
 
-// exception is a block of a flow that no world of the simulator reaches.
+// exception is a block of a flow that no simulated world reaches.
 type exception struct {
 	file string
-	text string // how the block begins, in one line; no other block of the file does so
+	text string // the beginning of the block on one line; unique in its file
 	why  string
 }
 
 const signs = "payments of a world sign at once"
 const few = "a bound of memory, thousands of entries above what a world has"
 
-// unreachable is checked: an entry whose block is reached, or that no block has any more, makes the command fail.
+// unreachable is checked: an entry whose block is reached, or does not exist, makes the command fail.
 var unreachable = []exception{
 	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`,
 		"reserve.lua has no other answer"},

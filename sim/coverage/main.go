@@ -1,9 +1,8 @@
-// Command coverage says what of the flows and of the stock's scripts the simulator reaches. It builds itself once more
-// so that the flows' statements and the scripts' conditions are counted, has that binary play seeds, and prints for
-// each flow the share of statements reached, every block that was not, and every way in which no condition came out. It
-// fails under 95 % of the statements, for a condition that never came out one way and is not listed, for a listed one
-// that did, and for a violation. A run of 20,000 seeds or more that does not fail writes its figures into
-// docs/GUARANTEES.md.
+// Command coverage measures how much of the flows and of the stock's scripts the simulator reaches. It builds itself
+// again so that the flows' statements and the scripts' conditions are counted, plays seeds with that binary, and
+// prints each flow's share of reached statements, every unreached block and every missing outcome of a condition. It
+// fails below 95 % of the statements, for a missing outcome that is not listed, for a listed one that occurred, and
+// for a violation. A successful run of 20,000 seeds or more writes its figures to docs/GUARANTEES.md.
 package main
 
 import (
@@ -20,10 +19,10 @@ import (
 	"github.com/your-org/seckill/sim/branches"
 )
 
-// leastPercent of the flows' statements are reached.
+// leastPercent is the share of the flows' statements that must be reached.
 const leastPercent = 95
 
-// wholeSeeds are what a run has to play at least that changes docs/GUARANTEES.md.
+// wholeSeeds is the smallest number of seeds after which a run updates docs/GUARANTEES.md.
 const wholeSeeds = 20_000
 
 func main() {
@@ -65,7 +64,7 @@ func report(out io.Writer, seeds uint64) error {
 	return sim.WriteBlock(filepath.Join(root, sim.GuaranteesPage), "coverage", f.text(seeds, time.Now().UTC()))
 }
 
-// figures are what docs/GUARANTEES.md says of a whole run.
+// figures are the figures of a run in docs/GUARANTEES.md.
 type figures struct{ reached, statements, taken, ways, listed int }
 
 func (f *figures) text(seeds uint64, day time.Time) string {

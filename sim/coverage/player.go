@@ -15,14 +15,14 @@ import (
 	"github.com/your-org/seckill/sim/branches/tap"
 )
 
-// played is what the built binary prints as JSON.
+// played is the built binary's output as JSON.
 type played struct {
-	Violations []string // one for each seed that has one
+	Violations []string // one for each violating seed
 	Branches   []branches.Branch
 }
 
-// play plays seeds on every core and prints how the scripts' conditions came out. The statements of the flows count
-// themselves.
+// play plays seeds on every core and prints the outcomes of the scripts' conditions. The binary itself counts the
+// flows' statements.
 func play(out io.Writer, seeds uint64) error {
 	c, err := branches.New()
 	if err != nil {

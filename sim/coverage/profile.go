@@ -13,30 +13,30 @@ import (
 	"strings"
 )
 
-// module is what file names of a profile begin with; flows is the folder of those that matter.
+// module is the prefix of file names in a profile; flows is the folder of the flows.
 const (
 	module = "github.com/your-org/seckill/"
 	flows  = "shared/flow/"
 )
 
-// block is a piece of a flow that is run as one.
+// block is a part of a flow that is always executed as one.
 type block struct {
-	file               string // from the module's root
+	file               string // relative to the module's root
 	line, column       int
 	endLine, endColumn int
 	statements         int
 	times              uint64
 }
 
-// flow is the package of the block.
+// flow returns the block's package.
 func (b block) flow() string { return path.Dir(b.file) }
 
-// parseProfile reads a coverage profile ("name.go:line.column,line.column statements count", Go's package cover): the
-// flows' blocks, sorted by place.
+// parseProfile parses a coverage profile ("name.go:line.column,line.column statements count", Go's package cover) and
+// returns the flows' blocks, sorted by position.
 func parseProfile(profile []byte) ([]block, error) {
 	lines := strings.Split(strings.TrimSpace(string(profile)), "\n")
 	var out []block
-	for _, line := range lines[1:] { // the first says how was counted
+	for _, line := range lines[1:] { // the first line has the mode
 		b := block{}
 		name, rest, ok := strings.Cut(strings.TrimPrefix(line, module), ":")
 		b.file = name
@@ -58,7 +58,7 @@ func parseProfile(profile []byte) ([]block, error) {
 	return out, nil
 }
 
-// text is the block's source from the start of its first line, in one line.
+// text returns the block's source from the start of its first line, on one line.
 func (b block) text(source []string) string {
 	lines := slices.Clone(source[b.line-1 : b.endLine])
 	last := len(lines) - 1
@@ -66,8 +66,8 @@ func (b block) text(source []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
-// unreached describes every block that was never run. The error names entries of the table that do not hold: a text
-// that begins no block of the file, or several, or one that was run.
+// unreached describes every block that never ran. The error names invalid entries of the table: their text begins no
+// block of the file, or several, or one that ran.
 func unreached(root string, blocks []block, table []exception) (names []string, err error) {
 	sources := map[string][]string{}
 	matched := make([]int, len(table))

@@ -7,8 +7,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// crowd is what 30 shoppers do in an ordinary run: a purchase with a key that gets no answer, its repeat, looks at it,
-// a cancel, and another purchase without a key; answers of neighbours overlap.
+// crowd returns the operations of 30 shoppers in an ordinary run: a purchase with a key that gets no answer, its
+// repetition, reads of it, a cancel, and another purchase without a key; neighbours' answers overlap.
 func crowd() []Op {
 	const shoppers, gap = 30, 1000
 	var ops []Op

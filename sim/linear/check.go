@@ -2,7 +2,8 @@ package linear
 
 import "fmt"
 
-// Check checks a history. The error is a *Contradiction, ErrUndecided, or plain when the history itself is malformed.
+// Check checks a history. The error is a *Contradiction, ErrUndecided, or another error if the history itself is
+// malformed.
 func Check(history []Op, opt Options) (Report, error) {
 	if opt.Steps == 0 {
 		opt.Steps = DefaultSteps

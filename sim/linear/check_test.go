@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// told is a history of shopper 7 and item 1001: each operation begins when the one before has been answered.
+// told returns a history of shopper 7 and item 1001 in which each operation begins after the previous answer.
 func told(ops ...Op) []Op {
 	for i := range ops {
 		op := &ops[i]
@@ -58,8 +58,8 @@ func TestPromises(t *testing.T) {
 		name   string
 		ops    []Op
 		losses []int64
-		rule   string // "" when all is well
-		shows  int    // operations that the contradiction tells
+		rule   string // "": no contradiction
+		shows  int    // operations in the contradiction
 	}{
 		{"bought, placed, paid", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", queued)),
 			looks("a", row("a", pending, 4)),
@@ -127,7 +127,7 @@ func TestPromises(t *testing.T) {
 			[]int64{7}, "", 0},
 		{"an unanswered purchase and its repeat both queued", told(buys("", 1), buys("", 1).answered(accepted("b")),
 			newest(shown("n", queued)),
-			looks("b", row("b", queued))), nil, "", 0}, // the count of n is not known
+			looks("b", row("b", queued))), nil, "", 0}, // the count of n is unknown
 		{"an unanswered purchase and its repeat both queued, with one count",
 			told(buys("", 1), buys("", 1).answered(accepted("b")),
 				looks("n", row("n", queued)), looks("b", row("b", queued))), nil, RuleLife, 3},
@@ -316,7 +316,7 @@ func TestOverlappingAnswersAreTrueInSomeOrder(t *testing.T) {
 	if _, err := Check(ops, Options{}); err == nil {
 		t.Fatal("an order that is queued after it was paid: no error")
 	}
-	ops[1].Return = ops[2].Return // the order was read before it was paid, the later answer came first
+	ops[1].Return = ops[2].Return // the order was read before it was paid, but the later answer came first
 	if r, err := Check(ops, Options{}); err != nil || r.Operations != 3 {
 		t.Fatalf("got %+v, %v; want 3 operations and no error", r, err)
 	}
@@ -351,8 +351,8 @@ func TestSearchThatMeetsItsBoundIsUndecided(t *testing.T) {
 	}
 }
 
-// TestManyOverlappingAnswersAreDecided: a crowd of slow reads of one order, each overlapping all others, in no good
-// order.
+// TestManyOverlappingAnswersAreDecided covers many slow reads of one order, each overlapping all others, in an
+// unhelpful order.
 func TestManyOverlappingAnswersAreDecided(t *testing.T) {
 	life := []seckill.State{seckill.Paid, seckill.Closing, seckill.Queued, seckill.PendingPayment}
 	ops := []Op{buys("k", 1).answered(accepted("a"))}
@@ -376,8 +376,8 @@ func TestManyOverlappingAnswersAreDecided(t *testing.T) {
 	}
 }
 
-// TestHopelessHistoryIsBounded: what no order explains, with every operation overlapping every other, is given up, not
-// searched forever.
+// TestHopelessHistoryIsBounded checks that the search gives up on a history that no order explains if all its
+// operations overlap.
 func TestHopelessHistoryIsBounded(t *testing.T) {
 	var ops []Op
 	for i := range 24 {

@@ -19,25 +19,25 @@ func shown(order string, s seckill.State) Outcome {
 	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s}}}
 }
 
-// row is a single order's view: of as many units as it shows, one when it has none.
+// row returns a view of a single order with these units, or with a count of one if there are none.
 func row(order string, s seckill.State, units ...int) Outcome {
 	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Address: "a",
 		Units: units}}}
 }
 
-// to is a view with another address.
+// to returns a view with another address.
 func to(address string, o Outcome) Outcome {
 	o.Seen[0].Address = address
 	return o
 }
 
-// seeded is a shop whose choices a seed makes.
+// seeded returns a shop whose choices a seed determines.
 func seeded(seed uint64, lossy bool) *shop {
 	r := rand.New(rand.NewPCG(seed, 1))
 	return newShop(r.IntN, lossy)
 }
 
-// lines tells a history.
+// lines formats a history.
 func lines(ops []Op) string {
 	var b strings.Builder
 	for i := range ops {

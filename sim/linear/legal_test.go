@@ -25,7 +25,7 @@ func TestLegalHistoriesAreAccepted(t *testing.T) {
 					t.Fatalf("a legal history: %v\nlosses %v", err, opt.Losses)
 				}
 			})
-			for seed := range uint64(2_000) { // longer ones than rapid draws
+			for seed := range uint64(2_000) { // longer histories than rapid draws
 				s := seeded(seed, lossy)
 				s.play(60)
 				if _, err := Check(s.rec.Ops(), s.options()); err != nil {
@@ -36,8 +36,8 @@ func TestLegalHistoriesAreAccepted(t *testing.T) {
 	}
 }
 
-// corruptions change one answer of a legal history, from one shop, into one that breaks a promise; false when the
-// history offers no place for it.
+// corruptions change one answer of a legal history of one shop so that it breaks a guarantee; they return false if
+// the history has no suitable answer.
 var corruptions = map[string]func(ops []Op) bool{
 	"an order is forgotten after its acknowledgement": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
@@ -211,7 +211,7 @@ var corruptions = map[string]func(ops []Op) bool{
 
 func reads(op *Op) bool { return op.Kind == Read && op.Outcome.Kind == Shown }
 
-// pair lets a corruption try every two operations where the first was answered before the second was asked.
+// pair tries a corruption on every two operations of which the first ended before the second began.
 func pair(ops []Op, corrupt func(a, b *Op) bool) bool {
 	for i := range ops {
 		for k := range ops {

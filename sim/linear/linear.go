@@ -1,38 +1,36 @@
-// Package linear judges what shoppers asked and were told: is there an order of events, each request taking effect at
-// one moment between its call and its answer, in which every answer is true? In: the operations of a run, recorded by
-// whoever played the shoppers, and what the world knows (losses of the stock, the truth about items). Out: nil, a
-// *Contradiction in words, or ErrUndecided. It starts no process and reads no clock; the verdict depends on its input
-// alone. The search is porcupine's; the specification is ours.
+// Package linear checks the answers that shoppers got: is there an order of events, with each request taking effect
+// at one moment between its call and its answer, in which every answer is true? In: the operations of a run, recorded
+// by whatever played the shoppers, and facts about the world (data losses of the stock, the true state of items).
+// Out: nil, a *Contradiction in words, or ErrUndecided. It starts no process and reads no clock; the verdict depends
+// only on its input. The search is porcupine's; the specification is ours.
 //
 // # The specification
 //
-// It is sequential, for one shopper and one item. An order is absent until a purchase makes it queued. From there it
-// moves by itself, at any moment, along the table of shared/seckill, never back, and never becomes absent again.
+// It is sequential, for one shopper and one item. An order is absent until a purchase makes it queued. From then on
+// it moves by itself, at any moment, along the table of shared/seckill, never back, and never becomes absent again.
 //
-//   - A purchase with a key that is accepted: the key's order exists from then on. If it existed before, nothing
-//     changes.
-//   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same
-//     count and address was queued and not hidden; or one that exists, with the same count and address. (It may be in
-//     any state: the stock recognises a repeat until it has been told what the ledger decided, which a crash delays.)
-//   - "unconfirmed" with an order's id does to the order what an accepted purchase does.
+//   - An accepted purchase with a key: the key's order exists from then on. If it existed before, nothing changes.
+//   - An accepted purchase without a key: a new order, at a moment when no order of the shopper with the same count and
+//     address was queued and not hidden; or an existing one with the same count and address. (It may be in any state:
+//     the stock recognises a repetition until it knows the ledger's decision, which a crash delays.)
+//   - "unconfirmed" with an order's id has the same effect as an accepted purchase.
 //   - No answer, or a fault: the purchase may take effect once, at any moment after its call, or never.
-//   - limit_reached and not_enough are no answer to a repeat. With a key: its order did not exist, or had given its
-//     units back or been rejected, when the stock has forgotten the key. Without one: no order with this count and
-//     address was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an
-//     instance's memory may give them.
+//   - limit_reached and not_enough cannot answer a repetition. With a key: its order did not exist, or had given its
+//     units back or been rejected, after which the stock has forgotten the key. Without one: no order with this count
+//     and address was queued. The order that limit_reached names exists. Other refusals prove nothing about orders: an
+//     instance may answer them from memory.
 //   - A read of an order shows its state at that moment. "No such order": it was absent.
 //   - The newest order is one that exists, in the state shown. "No order": all were absent.
-//   - A list shows states of the past; only pending_payment is the state at that moment. What it does not show says
-//     nothing.
-//   - A cancel that is answered with closing or cancelled: the order is in that state from then on. still_queued: it
-//     was queued. cancel_limit: it was pending_payment, and MaxCancels other cancels were made or may have been.
-//     not_cancellable: it was past both. Without an answer a cancel says nothing, for an order may begin to close by
+//   - A list shows past states; only pending_payment is the state at that moment. What it omits proves nothing.
+//   - A cancel answered with closing or cancelled: the order is in that state from then on. still_queued: it was
+//     queued. cancel_limit: it was pending_payment, and MaxCancels other cancels were made or may have been.
+//     not_cancellable: it was past both. An unanswered cancel proves nothing, because an order may begin to close by
 //     itself.
-//   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat
-//     of the purchase brings it back. A repeat with the key of an order that existed at a loss may meet the limit.
+//   - A data loss of the stock: a queued order may be hidden, which reads as absent, until a message or a repetition of
+//     the purchase restores it. A repetition with the key of an order that existed at a loss may meet the limit.
 //
-// Beside it some facts hold forever, whatever the order of events: see rules. A refusal is true when it was at some
-// moment between Stale before its call and its answer: see Truth.
+// In addition some facts hold always, whatever the order of events: see rules. A refusal is true if its reason held
+// at some moment between Stale before its call and its answer: see Truth.
 package linear
 
 import (
@@ -61,33 +59,33 @@ type OutcomeKind uint8
 
 // The kinds of answers.
 const (
-	Unknown  OutcomeKind = iota // none, or a fault: the effect may come at any later moment
-	Accepted                    // a purchase: Order
-	Refused                     // Code, and Order where the refusal names one
-	Shown                       // Seen: one order, or a list's
+	Unknown  OutcomeKind = iota // none, or a fault: the effect may still happen at any later moment
+	Accepted                    // a purchase; see Order
+	Refused                     // see Code, and Order if the refusal names one
+	Shown                       // see Seen: one order, or a list's
 	Missing                     // a read: there is no such order; the newest: there is none
 )
 
-// Seen is one order as an answer shows it.
+// Seen is one order in an answer.
 type Seen struct {
-	Item    string // in a list; elsewhere it is the operation's
+	Item    string // only in a list; otherwise the operation's
 	Order   string
 	State   seckill.State
-	Count   int    // 0 where the answer has neither count, address nor units
-	Address string // meaningful when Count is not 0; "" of a rejected order, which keeps none, and once erased
-	Units   []int  // meaningful when Count is not 0
+	Count   int    // 0 if the answer has neither count, address nor units
+	Address string // meaningful if Count is not 0; "" for a rejected order, which stores none, and after erasure
+	Units   []int  // meaningful if Count is not 0
 }
 
 // Outcome is an answer.
 type Outcome struct {
 	Kind  OutcomeKind
-	Code  seckill.Code // Refused
-	Order string       // Accepted; Refused, when the refusal names one
-	Seen  []Seen       // Shown: exactly one, but for a list
+	Code  seckill.Code // for Refused
+	Order string       // for Accepted, and for Refused if the refusal names one
+	Seen  []Seen       // for Shown: exactly one, except in a list
 }
 
-// Answer returns the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is
-// Missing.
+// Answer returns the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order"
+// is Missing.
 func Answer(err error) Outcome {
 	var e *seckill.Error
 	if !errors.As(err, &e) {
@@ -102,12 +100,12 @@ func Answer(err error) Outcome {
 	return Outcome{Kind: Refused, Code: e.Code, Order: e.Order}
 }
 
-// Op is one request and its answer. Times are nanoseconds of the world's one true clock; the recorder makes
-// them distinct, by adding the number of the step, where one event followed another: what happened at the same time may
-// have happened in any order.
+// Op is one request and its answer. Times are nanoseconds of the world's one true clock. The recorder makes times
+// distinct, by adding the step's number, if one event followed another; events with equal times may have happened in
+// any order.
 type Op struct {
 	Shopper, Item string // Item may be "" for a list
-	Call, Return  int64  // Return is math.MaxInt64 when no answer came
+	Call, Return  int64  // Return is math.MaxInt64 without an answer
 	Kind          Kind
 	Key           string // Buy: the Idempotency-Key, or ""
 	Count         int    // Buy
@@ -116,31 +114,32 @@ type Op struct {
 	Outcome       Outcome
 }
 
-// DefaultSteps bounds the search: a history of ten operations takes about ten steps, a hopeless one of thirty at once
-// billions. It is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
+// DefaultSteps bounds the search: a history of ten operations takes about ten steps, a contradictory one of thirty
+// concurrent operations billions. It counts steps instead of time so that the verdict on a seed is the same on every
+// machine.
 const DefaultSteps = 100_000
 
 // Report counts what was checked.
 type Report struct {
 	Partitions int // pairs of shopper and item
-	Operations int // with an answer that says something
-	Refusals   int // compared with the truth
-	Undecided  int // partitions whose search met its bound
+	Operations int // with a meaningful answer
+	Refusals   int // checked against the truth
+	Undecided  int // partitions whose search reached its bound
 }
 
-// ErrUndecided says that the search met its bound for at least one shopper (Report.Undecided), and that no
+// ErrUndecided means that the search reached its bound for at least one shopper (Report.Undecided), and that no
 // contradiction was found.
 var ErrUndecided = errors.New("linear: undecided")
 
-// entry is an operation, or one order of a list, as its partition has it.
+// entry is an operation, or one order of a list, as part of a partition.
 type entry struct {
 	op      *Op
-	seen    *Seen // the order shown; nil when none
-	lagging bool  // seen may be of the past
+	seen    *Seen // the order shown; nil if none
+	lagging bool  // seen may be a past state
 }
 
-// body is what a purchase asks for besides the item. Requests with different bodies never have the same order, unless
-// the stock forgets.
+// body is the content of a purchase request without the item. Requests with different bodies never share an order,
+// unless the stock loses data.
 type body struct {
 	count   int // 0: unknown
 	address string
@@ -148,11 +147,11 @@ type body struct {
 
 func (op *Op) body() body { return body{op.Count, op.Address} }
 
-// atRest are the states of an order that needs no address: a rejected one keeps none, of the others an operator may
-// erase it.
+// atRest lists the states in which an order needs no address: a rejected one stores none, and an operator may erase
+// that of the others.
 var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded}
 
-// bare: the order has lost its address.
+// bare reports whether the order has lost its address.
 func (s *Seen) bare() bool { return s.Address == "" && slices.Contains(atRest, s.State) }
 
 func (s *Seen) body() body { return body{s.Count, s.Address} }
@@ -161,7 +160,7 @@ func (s *Seen) body() body { return body{s.Count, s.Address} }
 type slot struct {
 	id    string
 	keyed bool
-	body  body // as asked for; the zero value when unknown, or when a key came with several
+	body  body // as requested; the zero value if unknown, or if a key came with several
 }
 
 // keyed is an Idempotency-Key and its order.
@@ -192,7 +191,7 @@ func (op *Op) validate() error {
 	return nil
 }
 
-// made is the order that the operation certainly made or met: of an accepted purchase, or an unconfirmed one.
+// made returns the order that the operation certainly created or found: an accepted purchase, or an unconfirmed one.
 func (op *Op) made() string {
 	o := &op.Outcome
 	if op.Kind == Buy && (o.Kind == Accepted || o.Kind == Refused && o.Code == seckill.CodeUnconfirmed) {

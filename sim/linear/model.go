@@ -6,27 +6,27 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// A lot is everything that one order may be at a moment, as a set of bits: orders move by themselves and independently
-// of each other, so what may be the case is a set for each order, and no search has to guess their moves.
+// A lot is the set of everything that one order may be at a moment, as bits. Orders move by themselves and
+// independently, so a set per order suffices, and no search has to guess their moves.
 //
-// A lot is closed under time: with a state it has all that the order may become by itself.
+// A lot is closed under time: with a state it has everything that the order may become by itself.
 type lot uint32
 
 // The bits above those of seckill.States.
 const (
-	absent    = lot(1) << (iota + 16) // no purchase asked for it
-	awaited                           // a purchase without an answer may yet make it
-	hidden                            // queued, and the stock has forgotten it
-	forgotten                         // it may have existed at a loss: no set member, a mark
+	absent    = lot(1) << (iota + 16) // no purchase requested it
+	awaited                           // an unanswered purchase may still create it
+	hidden                            // queued, and the stock has lost it
+	forgotten                         // it may have existed at a loss; a mark, not a state
 )
 
 var (
 	queued    lot                               // the bit of seckill.Queued
 	anyState  lot                               // every state of the table
-	past      lot                               // what not_cancellable says
-	over      lot                               // states without units: the stock has forgotten the order and its key
+	past      lot                               // the states in which a cancel answers not_cancellable
+	over      lot                               // states without units, in which the stock has forgotten the order and its key
 	stateBits = make(map[seckill.State]lot, 16) // by state
-	becomes   [32]lot                           // by bit: itself and all it may become
+	becomes   [32]lot                           // by bit: the state itself and everything that may follow
 )
 
 func init() {
@@ -50,18 +50,18 @@ func init() {
 	becomes[bits.TrailingZeros32(uint32(forgotten))] = forgotten
 }
 
-// reach is a state and all that may follow it.
+// reach returns a state and everything that may follow it.
 func reach(s seckill.State) lot {
 	set := stateBits[s]
 	for _, t := range seckill.Transitions {
 		if t.From == s {
-			set |= reach(t.To) // the table has no cycle
+			set |= reach(t.To) // terminates: the table has no cycle
 		}
 	}
 	return set
 }
 
-// closed adds what may follow.
+// closed adds everything that may follow.
 func (l lot) closed() lot {
 	var all lot
 	for rest := uint32(l); rest != 0; rest &= rest - 1 {
@@ -70,49 +70,50 @@ func (l lot) closed() lot {
 	return all
 }
 
-// only keeps the members of set, and what may follow them; ok reports whether any is left. The mark stays.
+// only keeps the members of set and what may follow them; ok reports whether any is left. The mark stays.
 func (l lot) only(set lot) (lot, bool) {
 	left := l & set &^ forgotten
 	return left.closed() | l&forgotten, left != 0
 }
 
-// verb is the kind of a step of the specification.
+// verb is the kind of a step in the specification.
 type verb uint8
 
 const (
-	permit    verb = iota // a purchase without an answer, whose order is known by its key
-	credit                // one without a key: it may have made one order
-	loss                  // the stock forgets
-	acceptKey             // a purchase with a key makes its order, or meets it
-	acceptNew             // one without a key makes a new order, or meets one with the same body
+	permit    verb = iota // an unanswered purchase with a key, whose order is known
+	credit                // an unanswered purchase without a key: it may have created one order
+	loss                  // the stock loses data
+	acceptKey             // an accepted purchase with a key creates its order or finds it
+	acceptNew             // an accepted one without a key creates an order or finds one with the same body
 	refuse                // limit_reached or not_enough
-	observe               // an order is one of set
+	observe               // an order is in one of the states in set
 	none                  // every order reads as absent
 )
 
-// step is one operation as the specification sees it.
+// step is one operation in the terms of the specification.
 type step struct {
 	do         verb
-	order      int  // slot; -1: none. refuse: the order that is named
-	refused    int  // refuse: the slot of the purchase's key; -1 without a key
-	body       body // refuse: what is asked for
+	order      int  // slot; -1: none. refuse: the order named
+	refused    int  // refuse: the slot of the purchase's key; -1 without one
+	body       body // refuse: the request's body
 	set        lot  // observe: what the order may be
 	call, back int64
 	op         *Op // nil for a loss
 	seen       *Seen
 }
 
-// belief is what may be the case: [0] is the number of purchases without a key and an answer that have not been seen to
-// make an order, and the mark forgotten once there was a loss; then one lot for each slot. The specification leaves
-// open what happens between operations; a belief holds all of it, so that each step leads from one belief to one.
+// belief is the set of possible states. [0] is the number of unanswered purchases without a key that no order has
+// been attributed to, and the mark forgotten after a loss; then there is one lot per slot. The specification leaves
+// open what happens between operations; a belief holds all possibilities, so each step leads from one belief to one
+// belief.
 type belief []lot
 
 const creditMask = forgotten - 1
 
-// model runs steps over the slots of one partition.
+// model runs steps on the slots of one partition.
 type model struct {
 	slots []slot
-	left  int // steps of the search that may still be taken
+	left  int // remaining steps of the search
 }
 
 func (m *model) start() belief {
@@ -123,7 +124,7 @@ func (m *model) start() belief {
 	return b
 }
 
-// apply does a step in place and returns -1; or the order that forbids the step, and b is spoilt.
+// apply applies a step in place and returns -1, or the order that makes the step impossible; then b is unusable.
 func (m *model) apply(b belief, s *step) int {
 	switch s.do {
 	case permit:
@@ -168,17 +169,17 @@ func (m *model) apply(b belief, s *step) int {
 	return -1
 }
 
-// exist makes an order that was absent, hidden or awaited exist.
+// exist makes an absent, hidden or awaited order exist.
 func (b belief) exist(order int) {
 	l := b[order+1]
 	if l == absent {
 		b[order+1] = queued.closed()
 		return
 	}
-	b[order+1] = l &^ (awaited | hidden) // what they lead to is in the set already
+	b[order+1] = l &^ (awaited | hidden) // the set already has what they lead to
 }
 
-// spend says that an order was made by a purchase without a key and an answer, some time before.
+// spend attributes an order to an unanswered purchase without a key.
 func (b belief) spend(order int) {
 	b[0]--
 	b[order+1] = queued.closed() | b[0]&forgotten
@@ -194,8 +195,8 @@ func (m *model) observed(b belief, order int, set lot) bool {
 		return false
 	}
 	b[order+1] = l
-	// Two orders made without keys and with the same body are never queued at once: the second would have been the
-	// first.
+	// Two orders without keys and with the same body are never queued at once: the second purchase would have found
+	// the first order.
 	s := &m.slots[order]
 	if set == queued && !s.keyed && l&forgotten == 0 {
 		m.notQueued(b, order, s.body, true)
@@ -203,9 +204,9 @@ func (m *model) observed(b belief, order int, set lot) bool {
 	return true
 }
 
-// notQueued takes from every other order with this body the possibility of being queued now, and known to the stock.
-// There always is another, for a queued order moves by itself. keyless: only from orders made without a key, and not
-// from those that existed at a loss: hidden, they let a second one be made, and may be queued beside it later.
+// notQueued removes from every other order with this body the possibility of being queued and known to the stock.
+// Something always remains, because a queued order moves by itself. keyless: only for orders made without a key, and
+// not for those that existed at a loss: while hidden they allow a second one, and may be queued beside it later.
 func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 	for i := range m.slots {
 		s := &m.slots[i]
@@ -217,8 +218,8 @@ func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 	}
 }
 
-// refused does limit_reached and not_enough, and gives the order that contradicts, or -1. All of it is true at the same
-// moment, so the order that is named is looked at once.
+// refused applies limit_reached and not_enough, and returns the contradicting order, or -1. Everything is true at one
+// moment, so the named order is observed once.
 func (m *model) refused(b belief, s *step) int {
 	if i := s.refused; i >= 0 && b[i+1]&forgotten == 0 {
 		l, ok := b[i+1].only(absent | awaited | over)

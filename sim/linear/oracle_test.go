@@ -9,25 +9,24 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The oracle says the same as model, from the specification's words and by brute force: it follows every world that may
-// be the case, one concrete state for every order, and tries every sequence that the times allow. It knows neither lots
-// nor porcupine. Purchases without a key and an answer are left to TestLegalHistoriesAreAccepted: what they made, and
-// when, the specification leaves open until it is seen.
+// The oracle implements the specification a second time, by brute force: it follows every possible world, with one
+// concrete state per order, and tries every sequence that the times allow. It uses neither lots nor porcupine.
+// TestLegalHistoriesAreAccepted covers unanswered purchases without a key: the specification leaves open what they
+// made, and when, until it is seen.
 
 const orders = 4
 
-// fate is what one order is in one world.
+// fate is the state of one order in one world.
 type fate struct {
 	state     seckill.State // "" while absent
-	hidden    bool          // the stock has forgotten it
+	hidden    bool          // the stock has lost it
 	forgotten bool          // it existed at a loss
-	awaited   bool          // a purchase without an answer may yet make it
+	awaited   bool          // an unanswered purchase may still create it
 }
 
 type fates [orders]fate
 
-// cast are the orders of the oracle's histories: one with a key; three without, each with another count or
-// address than the others.
+// cast holds the orders of the oracle's histories: one with a key; three without, each with its own count or address.
 var cast = [orders]struct {
 	id, key string
 	body    body
@@ -83,7 +82,7 @@ type event struct {
 	call, back int64
 }
 
-// after returns the worlds in which an event may leave a world; none when it cannot happen there.
+// after returns the worlds that an event may lead to; none if it cannot happen.
 func (e event) after(w fates) []fates {
 	if e.op == nil {
 		for i := range w {
@@ -129,7 +128,7 @@ func (e event) after(w fates) []fates {
 }
 
 func buysIn(w fates, op *Op) (fates, bool) {
-	waits := func(except int, of body) bool { // an order with this body is queued, and the stock knows
+	waits := func(except int, of body) bool { // an order with this body is queued and known to the stock
 		for i, f := range w {
 			if i != except && cast[i].body == of && f.state == seckill.Queued && !f.hidden {
 				return true
@@ -220,8 +219,8 @@ func anything(t *rapid.T, states []seckill.State) Op {
 	return about
 }
 
-// TestVerdictIsBruteForces compares three searches of the same small histories: the oracle's, porcupine's over our
-// model, and that with shortcuts.
+// TestVerdictIsBruteForces compares three searches of the same small histories: the oracle's, porcupine's with our
+// model, and the latter with shortcuts.
 func TestVerdictIsBruteForces(t *testing.T) {
 	states := []seckill.State{seckill.Queued, seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Cancelled}
 	verdicts := map[verdict]int{}

@@ -6,16 +6,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Options are what the check has to know besides the operations.
+// Options hold what the check needs in addition to the operations.
 type Options struct {
-	Losses []int64           // when the stock forgot something: flushed, failed over, restored
-	Truth  map[string]*Truth // by item; without one, what needs it is not checked
-	Stale  int64             // how old a refusal may be, nanoseconds
-	Skew   int64             // how far an instance's clock may be off, nanoseconds
-	Steps  int               // bound of the search for one shopper and item; 0: DefaultSteps
+	Losses []int64           // when the stock lost data: a flush, failover or restore
+	Truth  map[string]*Truth // by item; without it, checks that need it are skipped
+	Stale  int64             // largest age of a refusal, in nanoseconds
+	Skew   int64             // largest error of an instance's clock, in nanoseconds
+	Steps  int               // bound of the search per shopper and item; 0: DefaultSteps
 }
 
-// partition is what one shopper did about one item.
+// partition holds what one shopper did about one item.
 type partition struct {
 	shopper, item string
 	entries       []entry
@@ -24,7 +24,7 @@ type partition struct {
 	steps         []step
 }
 
-// split checks the operations and sorts them by shopper and item, in the order of their first appearance.
+// split checks the operations and groups them by shopper and item, in the order of first appearance.
 func split(history []Op) ([]*partition, error) {
 	type name struct{ shopper, item string }
 	index := make(map[name]*partition, len(history)/4+1)
@@ -66,14 +66,14 @@ func split(history []Op) ([]*partition, error) {
 	return parts, nil
 }
 
-// Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals
-// of a purchase, sold_out, not_enough, stopped and not_ready are checked by its moments, not_started and ended by its
-// window, and limit_reached by the shopper's own history: a shopper who never asked for enough cannot have reached the
-// limit. (What the stock counts against a shopper outlives the order by as long as a return takes, so no more can be
-// said.) key_reused needs no truth.
+// Truth is the true state of one item as the simulator saw it, independent of the code under test. Its moments verify
+// the refusals sold_out, not_enough, stopped and not_ready; its window verifies not_started and ended; the shopper's
+// own history verifies limit_reached: a shopper who never asked for enough units cannot have reached the limit. (The
+// stock counts an order against a shopper until its return is complete, so no more can be checked.) key_reused needs
+// no truth.
 type Truth struct {
 	Limit         int   // units that one shopper may hold; 0: not checked
-	Opens, Closes int64 // the window, on the world's clock, nanoseconds
+	Opens, Closes int64 // the window on the world's clock, in nanoseconds
 	moments       []Moment
 }
 
@@ -81,6 +81,6 @@ type Truth struct {
 type Moment struct {
 	At        int64
 	Installed bool // the stock has the item
-	Left      int  // units that the stock could hand out: returned numbers and those never issued
+	Left      int  // units that the stock could hand out: returned ones and those never issued
 	Stopped   bool // in the items table, or in the stock
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// plan turns the partition's entries into steps of the specification, and counts them without the losses. It needs
-// keys, which facts fills.
+// plan converts the partition's entries into steps of the specification and returns their number without losses. It
+// needs keys, which facts fills.
 func (p *partition) plan(opt *Options) int {
 	p.slots = make([]slot, 0, 8)
 	p.steps = make([]step, 0, len(p.entries)+len(opt.Losses))
@@ -30,7 +30,7 @@ func (p *partition) plan(opt *Options) int {
 		if i == 0 || e.op.Call < first {
 			first = e.op.Call
 		}
-		last = max(last, e.op.Call) // a loss after the last call constrains and permits nothing
+		last = max(last, e.op.Call) // a loss after the last call has no influence
 		s := step{order: -1, refused: -1, call: e.op.Call, back: e.op.Return, op: e.op, seen: e.seen}
 		if p.translate(e, &s) {
 			p.steps = append(p.steps, s)
@@ -45,7 +45,7 @@ func (p *partition) plan(opt *Options) int {
 	return said
 }
 
-// lastReturn is when the last answer came, at least from.
+// lastReturn returns when the last answer came, at least from.
 func (p *partition) lastReturn(from int64) int64 {
 	for i := range p.entries {
 		if op := p.entries[i].op; op.Outcome.Kind != Unknown {
@@ -55,7 +55,7 @@ func (p *partition) lastReturn(from int64) int64 {
 	return from
 }
 
-// translate fills in a step; false when the answer says nothing of orders.
+// translate fills in a step; false if the answer proves nothing about orders.
 func (p *partition) translate(e *entry, s *step) bool {
 	op, o := e.op, &e.op.Outcome
 	switch {
@@ -89,8 +89,7 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 	case op.made() != "":
 		s.do, s.order = acceptNew, p.slot(op.made())
 	case op.maybe():
-		// What may happen at any later moment is a permission from the call on: nothing is gained by deciding when it
-		// is used.
+		// What may happen at any later moment is permitted from the call on: choosing a later moment gains nothing.
 		s.back = s.call
 		if op.Key == "" {
 			s.do = credit
@@ -113,14 +112,14 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 	return true
 }
 
-// knows notes the body of an order that has no key.
+// knows records the body of an order without a key.
 func (p *partition) knows(order string, of body) {
 	if s := &p.slots[p.slot(order)]; s.body.count == 0 && !s.keyed {
 		s.body = of
 	}
 }
 
-// slot finds an order, or makes its slot.
+// slot returns an order's slot, and creates it if needed.
 func (p *partition) slot(id string) int {
 	if i := slices.IndexFunc(p.slots, func(s slot) bool { return s.id == id }); i >= 0 {
 		return i
@@ -129,7 +128,7 @@ func (p *partition) slot(id string) int {
 	return len(p.slots) - 1
 }
 
-// orderOf returns the order of a key that was used.
+// orderOf returns the order of a key.
 func (p *partition) orderOf(key string) string {
 	for i := range p.keys {
 		if p.keys[i].key == key {
@@ -139,7 +138,7 @@ func (p *partition) orderOf(key string) string {
 	return ""
 }
 
-// bodyOf is the body that all purchases with the key had; the zero value when they differ.
+// bodyOf returns the body that all purchases with the key had; the zero value if they differ.
 func (p *partition) bodyOf(key string) body {
 	var of body
 	for i := range p.entries {

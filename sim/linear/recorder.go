@@ -2,20 +2,20 @@ package linear
 
 import "math"
 
-// Recorder writes a history down. It has no clock: the caller passes the times. Not safe for concurrent use.
+// Recorder records a history. It has no clock: the caller passes the times. It is not safe for concurrent use.
 type Recorder struct{ ops []Op }
 
-// Handle names an operation that has begun.
+// Handle identifies a started operation.
 type Handle int
 
-// Begin notes a request that is made at op.Call. Until End it counts as one without an answer.
+// Begin records a request made at op.Call. Until End it counts as unanswered.
 func (r *Recorder) Begin(op Op) Handle {
 	op.Return, op.Outcome = math.MaxInt64, Outcome{}
 	r.ops = append(r.ops, op)
 	return Handle(len(r.ops) - 1)
 }
 
-// End notes the answer and when it came. An Unknown one changes nothing: what was asked for may still happen.
+// End records the answer and its time. An Unknown one changes nothing: the request may still take effect.
 func (r *Recorder) End(h Handle, at int64, o Outcome) {
 	if o.Kind == Unknown {
 		return
@@ -24,7 +24,7 @@ func (r *Recorder) End(h Handle, at int64, o Outcome) {
 	op.Return, op.Outcome = at, o
 }
 
-// Ops returns the history, in the order of Begin. It is the recorder's own.
+// Ops returns the history in the order of Begin. The recorder owns it.
 func (r *Recorder) Ops() []Op { return r.ops }
 
 // Reset empties the recorder for another history.

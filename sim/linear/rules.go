@@ -6,30 +6,30 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The rules that a Contradiction names. RuleLife is the sequential specification; the others hold whatever the order of
+// The rules that a Contradiction names. RuleLife is the sequential specification; the others hold in any order of
 // events.
 const (
 	RuleLife  = "life of an order"      // no order of events explains the answers
-	RuleKey   = "one order per key"     // a key has one order, an order one key
-	RuleOwner = "one shopper per order" // an order is of one shopper and one item
-	// a key is accepted with one body, and key_reused means that there was another
+	RuleKey   = "one order per key"     // a key has one order, and an order one key
+	RuleOwner = "one shopper per order" // an order belongs to one shopper and one item
+	// a key is accepted with one body, and key_reused proves that another body came
 	RuleBody = "one body per key"
-	// an order has the count and address that were asked for, from placement on always the same
+	// an order has the requested count and address, unchanged from its placement on
 	RuleAsked = "order as asked"
-	// purchases without a key have one order only if they ask for the same count and address
+	// purchases without a key share an order only if they request the same count and address
 	RuleRepeat = "repeats are the same"
-	// a placed order shows its units, always the same, until they are given back; then none
+	// a placed order shows the same units until they are given back, and none after that
 	RuleUnits = "units of an order"
-	RuleUnit  = "one order per unit" // no unit is shown in two orders at once
-	RuleLimit = "limit of a shopper" // orders shown to hold units at once hold no more than the limit
-	// a shopper cancels at most MaxCancels orders, and is told so only after as many
+	RuleUnit  = "one order per unit" // no unit appears in two orders at once
+	RuleLimit = "limit of a shopper" // orders that hold units at the same time hold no more than the limit
+	// a shopper cancels at most MaxCancels orders, and cancel_limit comes only after as many
 	RuleCancels   = "limit of cancels"
 	RuleCancel    = "cancelled by its owner" // no order is cancelled without a cancel request
-	RuleRefusal   = "refusals are true"      // at some moment, at most Stale before the call
-	RuleReachable = "limit within reach"     // limit_reached to a shopper whose purchases could add up to it
+	RuleRefusal   = "refusals are true"      // the reason held at some moment, at most Stale before the call
+	RuleReachable = "limit within reach"     // limit_reached only if the shopper's purchases could add up to the limit
 )
 
-// owners: an order is of one shopper and one item.
+// owners checks that an order belongs to one shopper and one item.
 func owners(parts []*partition) *Contradiction {
 	type owner struct {
 		p  *partition
@@ -58,8 +58,8 @@ func owners(parts []*partition) *Contradiction {
 	return nil
 }
 
-// factKeys: one key, one order, forever. A key whose order no answer names has the order that item, shopper and key
-// give.
+// factKeys checks that keys and orders match one to one, always. If no answer names a key's order, it is computed
+// from item, shopper and key.
 func (p *partition) factKeys(*Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -90,8 +90,8 @@ func (p *partition) factKeys(*Options) *Contradiction {
 	return nil
 }
 
-// factBodies: while the stock knows a key, it is accepted with one body only; it forgets keys at a loss, and when their
-// orders are over. key_reused is true only if there was another body.
+// factBodies checks that a key is accepted with only one body while the stock knows it; it forgets keys at a loss,
+// and when their orders are over. key_reused is true only if another body came.
 func (p *partition) factBodies(opt *Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -123,8 +123,8 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 	return nil
 }
 
-// factRepeats: an order that answers a purchase without a key has the count and address of that purchase, whoever made
-// the order: another purchase without a key, or one with a key. A loss of the stock changes nothing of that.
+// factRepeats checks that an order which answers a purchase without a key has the purchase's count and address,
+// whichever purchase made the order. A loss of data does not change this.
 func (p *partition) factRepeats(*Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -156,8 +156,7 @@ func (p *partition) factRepeats(*Options) *Contradiction {
 	return nil
 }
 
-// lives reports whether an answer to a question of after this moment shows the order in a state in which it is not
-// over.
+// lives reports whether an answer to a request after this moment shows the order in a state in which it is not over.
 func (p *partition) lives(order string, after int64) bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool {
 		return e.seen != nil && e.seen.Order == order && !e.lagging && e.op.Call > after &&
@@ -169,7 +168,8 @@ func lostIn(losses []int64, from, to int64) bool {
 	return slices.ContainsFunc(losses, func(at int64) bool { return at >= from && at <= to })
 }
 
-// factCancels: no more than MaxCancels orders are being cancelled or cancelled, and cancel_limit is true.
+// factCancels checks that at most MaxCancels orders are being cancelled or are cancelled, and that cancel_limit is
+// true.
 func (p *partition) factCancels(*Options) *Contradiction {
 	var done []string // orders that are cancelled
 	for i := range p.entries {
@@ -197,7 +197,7 @@ func (p *partition) factCancels(*Options) *Contradiction {
 	return nil
 }
 
-// factRows: what a row shows never changes but for its state.
+// factRows checks that what a row shows never changes, except its state.
 func (p *partition) factRows(*Options) *Contradiction {
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -232,7 +232,7 @@ func (p *partition) factRows(*Options) *Contradiction {
 	return nil
 }
 
-// placed says that the ledger holds units for the order: as its state says, or, where an operator decided it, as it
+// placed reports whether the ledger holds units for the order: by its state or, if an operator decided, by what it
 // shows.
 func (s *Seen) placed() bool {
 	return s.State != seckill.Queued && (s.State.Info().Holds || len(s.Units) > 0 &&
@@ -253,7 +253,7 @@ func (p *partition) asked(s *Seen) bool {
 	return false
 }
 
-// factCancelled: an order is cancelled only when its shopper tried to.
+// factCancelled checks that an order is cancelled only if its shopper tried to.
 func (p *partition) factCancelled(*Options) *Contradiction {
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -270,9 +270,9 @@ func (p *partition) factCancelled(*Options) *Contradiction {
 	return nil
 }
 
-// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for
-// that is left out; a purchase that is not, is taken for one without an answer, for what was asked has to stay. Either
-// only allows more, so what is left still contradicts itself.
+// contradiction explains why no order of some of the partition's steps is allowed. It removes answers that are not
+// needed; a purchase whose answer is not needed becomes unanswered, because the request itself must stay. Both only
+// allow more, so the rest still contradicts itself.
 func (p *partition) contradiction(steps []step, limit int) *Contradiction {
 	steps = slices.Clone(steps)
 	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }

@@ -9,7 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// verdict of a search.
+// verdict is the result of a search.
 type verdict uint8
 
 const (
@@ -18,12 +18,11 @@ const (
 	undecided
 )
 
-// decide reports whether there is an order of the steps that the specification allows, taking about limit steps to find
-// out; and if there is none, gives steps that show it.
+// decide reports whether the specification allows some order of the steps, using about limit search steps. If it
+// allows none, decide returns steps that prove it.
 //
-// Nearly always the first order that suggests itself is allowed. Where it is not, a search may take forever when
-// dozens of answers overlap; but an answer only ever forbids, so a few answers that contradict each other suffice,
-// whatever the rest.
+// Nearly always the first plausible order is allowed. If not, a search may never end when dozens of answers overlap.
+// But answers only forbid, so a few contradicting answers suffice, whatever the rest.
 func decide(slots []slot, steps []step, limit int) (verdict, []step) {
 	if witnessed(slots, steps) {
 		return yes, nil
@@ -34,7 +33,7 @@ func decide(slots []slot, steps []step, limit int) (verdict, []step) {
 	return search(slots, steps, limit), steps
 }
 
-// witnessed tries one order: of the operations that may come next, always the one that leaves most open.
+// witnessed tries one order: of the possible next operations, always the one that leaves most open.
 func witnessed(slots []slot, steps []step) bool {
 	slices.SortStableFunc(steps, byCall)
 	m := model{slots: slots}
@@ -71,7 +70,7 @@ func witnessed(slots []slot, steps []step) bool {
 	return true
 }
 
-// open is how much a belief leaves open.
+// open measures how much a belief leaves open.
 func (b belief) open() int {
 	n := int(b[0]&creditMask) * bits.UintSize
 	for _, l := range b[1:] {
@@ -80,7 +79,7 @@ func (b belief) open() int {
 	return n
 }
 
-// contradicting looks for one or two answers that, with all purchases, no order explains.
+// contradicting looks for one or two answers that, together with all purchases, no order explains.
 func contradicting(slots []slot, steps []step, limit int) []step {
 	var makes, says []step
 	for _, s := range steps {
@@ -136,7 +135,7 @@ func search(slots []slot, steps []step, limit int) verdict {
 	return no
 }
 
-// hash is FNV-1a over the lots.
+// hash returns FNV-1a over the lots.
 func (b belief) hash() uint64 {
 	h := uint64(14695981039346656037)
 	for _, l := range b {

@@ -7,11 +7,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// shop is a tiny seckill system in which everything happens at one moment: a stock that remembers reservations, a
-// ledger of rows, messages that wait to be placed. Its histories are legal by construction, so the check must accept
-// every one of them.
+// shop is a tiny seckill system in which each operation happens at one moment: a stock that stores reservations, a
+// ledger of rows, messages that wait for their placement. Its histories are legal by construction, so the check must
+// accept all of them.
 type shop struct {
-	pick     func(n int) int // chooses among 0..n-1
+	pick     func(n int) int // returns a random number in 0..n-1
 	rec      Recorder
 	now      int64
 	truth    Truth
@@ -19,12 +19,12 @@ type shop struct {
 	stock    int
 	minted   int
 	orders   []*made
-	late     []func() // effects of purchases without an answer
+	late     []func() // pending effects of unanswered purchases
 	shoppers []string
 	lossy    bool
 }
 
-// made is an order, wherever it is.
+// made is an order, wherever it is stored.
 type made struct {
 	id, shopper string
 	count       int
@@ -32,7 +32,7 @@ type made struct {
 	state       seckill.State
 	closeTo     seckill.State
 	units       []int // while placed
-	record      byte  // what the stock knows of it: 'q' queued, 'c' confirmed, 0 nothing
+	record      byte  // the stock's record: 'q' queued, 'c' confirmed, 0 none
 	charged     bool  // the stock counts it against the shopper
 	lost        bool  // no message and no record: it will never be placed
 }
@@ -62,7 +62,7 @@ func (s *shop) left() int {
 
 func (s *shop) note() { s.truth.Note(Moment{At: s.now, Installed: true, Left: s.left()}) }
 
-// play does n things, each at a moment of its own.
+// play makes n operations, each at its own moment.
 func (s *shop) play(n int) {
 	for range n {
 		s.now += 10
@@ -80,7 +80,7 @@ func (s *shop) play(n int) {
 	}
 }
 
-// asks records an operation that takes effect now: it was called up to 40 before and is answered up to 40 later.
+// asks records an operation that takes effect now, called up to 40 earlier and answered up to 40 later.
 func (s *shop) asks(op Op, o Outcome) {
 	op.Item, op.Call = "1001", s.now-int64(s.pick(5))*10-1
 	h := s.rec.Begin(op)
@@ -107,7 +107,7 @@ func (s *shop) buy() {
 	}
 }
 
-// reserve does what reserve.lua does.
+// reserve behaves like reserve.lua.
 func (s *shop) reserve(op Op) Outcome {
 	id := seckill.KeyedOrderID("1001", op.Shopper, op.Key)
 	if op.Key == "" {
@@ -149,7 +149,7 @@ func (s *shop) reserve(op Op) Outcome {
 	case left < op.Count:
 		return Outcome{Kind: Refused, Code: seckill.CodeNotEnough}
 	}
-	if existing != nil { // forgotten, by a loss or because it is over: reserved once more
+	if existing != nil { // lost, or over: reserved again
 		existing.record, existing.charged, existing.lost = 'q', true, false
 		return accepted(id)
 	}
@@ -233,7 +233,7 @@ func (s *shop) close(o *made) Outcome {
 	return Outcome{Kind: Refused, Code: seckill.CodeNotCancelable, Order: o.id}
 }
 
-// background lets something happen that no shopper does.
+// background makes something happen that no shopper causes.
 func (s *shop) background() {
 	if len(s.late) > 0 && s.pick(3) == 0 {
 		i := s.pick(len(s.late))
@@ -277,25 +277,25 @@ func (s *shop) background() {
 	case seckill.RefundOwed:
 		o.state = seckill.Refunded
 	}
-	// The stock is told of what the ledger decided, some time later.
+	// The stock learns the ledger's decision some time later.
 	if o.state != seckill.Queued && s.pick(2) == 0 {
 		holds := o.state.Info().Holds || len(o.units) > 0
 		switch {
 		case o.record != 0 && holds:
 			o.record = 'c'
-		case o.record != 0: // the order is over, and so is what the stock remembers of it
+		case o.record != 0: // the order is over, and the stock drops its record
 			o.record = 0
 		}
 		o.charged = o.charged && holds
 	}
 }
 
-// place does what consume does with a message, lost records included.
+// place behaves like consume with a message, including lost records.
 func (s *shop) place(o *made) {
 	if o.lost {
 		return
 	}
-	if o.record == 0 && s.pick(2) == 0 { // taken up again from the message
+	if o.record == 0 && s.pick(2) == 0 { // restored from the message
 		o.record, o.charged = 'q', true
 		return
 	}
@@ -321,7 +321,7 @@ func (s *shop) place(o *made) {
 	o.state, o.units = seckill.PendingPayment, free
 }
 
-// lose makes the stock forget everything; it is rebuilt from the ledger at once. Some reservations have no message yet.
+// lose makes the stock lose everything; it is rebuilt from the ledger at once. Some reservations have no message yet.
 func (s *shop) lose() {
 	s.losses = append(s.losses, s.now)
 	for _, o := range s.orders {

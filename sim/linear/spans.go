@@ -10,25 +10,25 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// span is when an order certainly held its units, as shoppers saw it: from the first answer by which it did, to the
-// call of the last. In between it did, for units are given back once. When the answers overlap, from lies after to, and
-// all that is certain is one moment between.
+// span is a period in which an order certainly held its units, as shoppers saw it: from the first answer that shows
+// it to the call of the last one. It held them throughout, because units are given back once. If the answers overlap,
+// from is after to, and only one moment in between is certain.
 type span struct {
 	part        *partition
 	order       string
 	from, to    int64
-	count       int // at least
+	count       int // at least this many
 	units       []int
-	first, last *Op // what shows from and to
+	first, last *Op // the operations that prove from and to
 }
 
-// moment returns a time in which the order held its units at least once.
+// moment returns a period in which the order held its units at some moment.
 func (s *span) moment() (lo, hi int64) { return min(s.to, s.from), s.from }
 
 // through reports whether the order held its units all the time.
 func (s *span) through(lo, hi int64) bool { return s.from <= lo && hi <= s.to }
 
-// spans returns the partition's. reserved: a reservation holds units, too; otherwise only a placed order does.
+// spans returns the partition's spans. reserved: a reservation holds units, too; otherwise only a placed order does.
 func (p *partition) spans(reserved bool) []span {
 	out := make([]span, 0, len(p.slots)+4)
 	for i := range p.entries {
@@ -57,8 +57,8 @@ func (p *partition) spans(reserved bool) []span {
 	return slices.DeleteFunc(out, func(s span) bool { return s.to == math.MinInt64 })
 }
 
-// least is the smallest count that came with an order: a key may have come with two, across a loss of the stock. 0 when
-// none is known.
+// least returns the smallest count requested for an order, 0 if unknown: across a loss of data a key may have come
+// with two counts.
 func (p *partition) least(order string) int {
 	least := 0
 	for i := range p.entries {
@@ -77,7 +77,7 @@ func (p *partition) least(order string) int {
 	return least
 }
 
-// join adds what another answer shows of the same order.
+// join adds another answer's evidence about the same order.
 func (s *span) join(o *span) {
 	if o.from < s.from {
 		s.from, s.first = o.from, o.first
@@ -90,8 +90,8 @@ func (s *span) join(o *span) {
 	}
 }
 
-// factLimit: orders that held units at one moment hold no more than the limit. Until the stock first forgets something
-// it keeps the limit for reservations as the ledger does for orders.
+// factLimit checks that orders which held units at the same moment hold no more than the limit. Until its first loss
+// of data the stock keeps the limit for reservations, as the ledger does for orders.
 func (p *partition) factLimit(opt *Options) *Contradiction {
 	t := opt.Truth[p.item]
 	if t == nil || t.Limit == 0 {
@@ -120,7 +120,7 @@ func (p *partition) factLimit(opt *Options) *Contradiction {
 	return nil
 }
 
-// unitsOnce: no unit is in two orders at one moment, whosever they are.
+// unitsOnce checks that no unit is in two orders at the same moment, of whichever shoppers.
 func unitsOnce(parts []*partition) *Contradiction {
 	type held struct {
 		unit int
@@ -150,14 +150,14 @@ func unitsOnce(parts []*partition) *Contradiction {
 	return nil
 }
 
-// meets reports whether some moment of o lies in s for certain.
+// meets reports whether some moment of o is certainly in s.
 func (s *span) meets(o *span) bool { return s.through(o.moment()) }
 
 // within reports whether the shopper's purchases called by a time could add up to more than the limit allows beside
 // count.
 func (p *partition) within(op *Op, limit int) bool {
 	sum := op.Count
-	orders := map[string]int{} // the largest count that was asked for with each
+	orders := map[string]int{} // the largest requested count of each
 	for i := range p.entries {
 		o := p.entries[i].op
 		if o.Kind != Buy || o == op || o.Call > op.Return || o.made() == "" && !o.maybe() {
@@ -177,7 +177,7 @@ func (p *partition) within(op *Op, limit int) bool {
 	return sum > limit
 }
 
-// countMost is the largest count that came with the key.
+// countMost returns the largest count that came with the key.
 func (p *partition) countMost(key string) int {
 	most := 0
 	for i := range p.entries {
@@ -188,7 +188,7 @@ func (p *partition) countMost(key string) int {
 	return most
 }
 
-// decided are the refusals that the truth about an item decides.
+// decided reports whether an item's truth can verify this refusal.
 func decided(c seckill.Code) bool {
 	switch c {
 	case seckill.CodeSoldOut, seckill.CodeNotEnough, seckill.CodeStopped, seckill.CodeNotReady, seckill.CodeNotStarted,
@@ -199,7 +199,7 @@ func decided(c seckill.Code) bool {
 	return false
 }
 
-// facts checks what holds forever, and learns the order of each key.
+// facts checks what always holds, and determines the order of each key.
 func (p *partition) facts(opt *Options) *Contradiction {
 	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels,
 		p.factRows, p.factCancelled, p.factLimit} {

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Note adds a moment, not earlier than the one before; call it whenever something may have changed, and once before the
+// Note adds a moment, not earlier than the last one; call it whenever something may have changed, and once before the
 // first operation.
 func (t *Truth) Note(m Moment) {
 	if n := len(t.moments); n > 0 {
@@ -20,9 +20,9 @@ func (t *Truth) Note(m Moment) {
 	t.moments = append(t.moments, m)
 }
 
-// ever reports whether something held at some moment in [from, to].
+// ever reports whether held was true at some moment in [from, to].
 func (t *Truth) ever(from, to int64, held func(Moment) bool) bool {
-	// What was in force just before from still was at from, as far as equal times tell.
+	// The state just before from was still in force at from, as far as equal times tell.
 	first := max(0, sort.Search(len(t.moments), func(i int) bool { return t.moments[i].At >= from })-1)
 	for _, m := range t.moments[first:] {
 		if m.At > to {

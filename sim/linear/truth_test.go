@@ -7,8 +7,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestRefusalsAreTrue: a refusal between 100 and 110 of an item that was installed at 10, sold out from 50 to 60 and
-// stopped from 70 to 90. Refusals may be 30 old; clocks are off by 5.
+// TestRefusalsAreTrue checks refusals between 100 and 110 of an item installed at 10, sold out from 50 to 60 and
+// stopped from 70 to 90. Refusals may be 30 old; clocks differ by up to 5.
 func TestRefusalsAreTrue(t *testing.T) {
 	history := []Moment{{At: 0}, {At: 10, Installed: true, Left: 3}, {At: 50, Installed: true},
 		{At: 60, Installed: true, Left: 3},

@@ -11,15 +11,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Contradiction is a promise that a shopper saw broken.
+// Contradiction is a broken guarantee that a shopper saw.
 type Contradiction struct {
 	Shopper, Item string
 	Rule          string
 	Why           string
-	Ops           []Op // the fewest operations that show it, by their calls
+	Ops           []Op // the fewest operations that prove it, by their calls
 }
 
-// Error tells it in several lines: who, what was promised, and what was asked and answered, in order.
+// Error returns several lines: who, what was guaranteed, and the requests and answers in order.
 func (c *Contradiction) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "shopper %s, item %s: %s: %s", c.Shopper, c.Item, c.Rule, c.Why)
@@ -42,12 +42,12 @@ func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 	return c
 }
 
-// why plays the steps in the order of their calls and tells where that ends. (Each order ends somewhere; this one is
-// told most easily.)
+// why plays the steps in the order of their calls and says where that fails. (Every order fails somewhere; this one
+// is easiest to follow.)
 func (p *partition) why(steps []step) string {
 	slices.SortStableFunc(steps, byCall)
 	m := model{slots: p.slots}
-	for b, i := m.start(), 0; ; i++ { // it ends before the steps do: they contradict each other
+	for b, i := m.start(), 0; ; i++ { // terminates before the steps end, because they contradict each other
 		before := slices.Clone(b)
 		if blame := m.apply(b, &steps[i]); blame >= 0 {
 			return "order " + p.slots[blame].id + " " + before[blame+1].words()
@@ -55,7 +55,7 @@ func (p *partition) why(steps []step) string {
 	}
 }
 
-// words tells what an order may be.
+// words returns what an order may be, in words.
 func (l lot) words() string {
 	switch {
 	case l == absent:
@@ -72,11 +72,11 @@ func (l lot) words() string {
 	return "can only be " + strings.Join(names, ", ") + " by then"
 }
 
-// kinds has the words for what a shopper does.
+// kinds has a verb for each kind of request.
 var kinds = [...]string{Buy: "buys", Cancel: "cancels", Read: "reads", Newest: "asks for the newest order",
 	List: "lists the orders"}
 
-// String is a line like: 1.2s–1.3s shopper 7 buys 2 of 1001 to "x" with key "k": order o12.
+// String returns a line like: 1.2s–1.3s shopper 7 buys 2 of 1001 to "x" with key "k": order o12.
 func (op *Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s–", time.Duration(op.Call))

@@ -18,7 +18,7 @@ const (
 	cacheGo     = "shared/flow/internal/itemcache/itemcache.go"
 )
 
-// chosenFlows sabotage what the flows decide.
+// chosenFlows change the decisions of the flows.
 var chosenFlows = []choice{
 	{"order-of-another-item", "a queued order is looked for by another part of its id than names the item",
 		"shared/seckill/reservation.go",

@@ -8,10 +8,10 @@ const (
 	stockDir = "shared/adapter/redisstock/"
 )
 
-// chosen are the mutants chosen by hand.
+// chosen lists the mutants chosen by hand.
 var chosen = append(append(chosenFlows, chosenLedger...), chosenScripts...)
 
-// chosenLedger sabotage the conditions of the ledger's transactions, and its sweeps.
+// chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
 	{"cancels-unbounded", "a shopper may cancel as often as they like", ledgerGo,
 		`, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})`, `})`},
@@ -104,8 +104,8 @@ var chosenLedger = []choice{
 		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
 }
 
-// chosenScripts sabotage what the scripts check before they write. A condition that is to be always or never true asks
-// for call, the local that every script has: gopher-lua makes wrong code of "if false" at the end of a loop.
+// chosenScripts change the checks that the scripts make before they write. A condition that is meant to be constant
+// tests call, a local of every script: gopher-lua compiles "if false" at the end of a loop incorrectly.
 var chosenScripts = []choice{
 	{"window-ends-late", "the window's end is part of it", stockDir + "reserve.lua",
 		`now >= tonumber(it[2])`, `now > tonumber(it[2])`},

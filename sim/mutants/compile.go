@@ -19,14 +19,14 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// compiler reports whether mutated files compile, without building them.
+// compiler checks whether mutated files compile, without building them.
 type compiler struct {
 	sources *sources
 	fset    *token.FileSet
 	imports types.Importer
 }
 
-// newCompiler lets the go tool compile these packages' imports, which are usually in its cache.
+// newCompiler asks the go tool to compile these packages' imports, which are usually cached.
 func newCompiler(ctx context.Context, s *sources, packages ...string) (*compiler, error) {
 	cmd := exec.CommandContext(ctx, "go",
 		append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)
@@ -48,7 +48,7 @@ func newCompiler(ctx context.Context, s *sources, packages ...string) (*compiler
 	return c, nil
 }
 
-// check is nil when the mutated file compiles with the rest of its package.
+// check returns nil if the mutated file compiles with the rest of its package.
 func (c *compiler) check(m *Mutant) error {
 	src, err := c.sources.read(m.File)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// What is drawn, fixed: the same sources give the same mutants everywhere.
+// Fixed, so that the same sources yield the same drawn mutants everywhere.
 const (
 	drawSeed  = 1
 	drawCount = 30
 )
 
-// unjudged are files of the flows, or functions of them, that no guarantee speaks of: what a list or a page shows, how
-// a spreadsheet is read, what is known of a queued order while the stock is being rebuilt, what an operator is shown of
-// open money, or asks about too early; which days are matched and may be, and what becomes of a bill that cannot be
-// read (its worlds seldom live for two days); a clock that is set back, which one seed in tens of thousands shows
-// (TestRegressions has it). Other tests look at these.
+// unjudged lists files and functions of the flows that no guarantee covers: what a list or a page shows, how a file
+// of items is read, what is known of a queued order during a rebuild, the operator's view of open money and questions
+// that come too early; which days are compared and may be, and what happens with an unreadable bill (simulated worlds
+// rarely last two days); a clock that is set back, which one seed in tens of thousands shows (TestRegressions has
+// it). Other tests cover these.
 var unjudged = []string{"shop/shop.go:", "shop/describe.go:", "stage/import.go:", "shop/order.go:Orders:",
 	"shop/order.go:mayHaveQueued:", "refund/refund.go:checkWords:", "refund/operator.go:Open:",
 	"refund/operator.go:cut:", "refund/operator.go:closingSince:", "refund/operator.go:Case:",
@@ -64,9 +64,9 @@ func candidates(s *sources) ([]Mutant, error) {
 	return out, nil
 }
 
-// drawn picks count mutants that compile and are not known to be equivalent, and with them the equivalent ones that the
-// draw met. A mutant's turn follows from its name and the seed alone, so that a change elsewhere in the sources moves
-// few of them.
+// drawn chooses count mutants that compile and are not known to be equivalent, and also returns the equivalent ones
+// that the draw met. A mutant's position depends only on its name and the seed, so that changes elsewhere in the
+// sources affect few of them.
 func drawn(all []Mutant, seed uint64, count int, known map[string]string, compiles func(*Mutant) bool) ([]Mutant,
 	error) {
 	all = slices.Clone(all)
@@ -96,7 +96,7 @@ func drawn(all []Mutant, seed uint64, count int, known map[string]string, compil
 func hash(s string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(s))
-	x := h.Sum64() // FNV's high bits hardly change with the last bytes: mixed as in SplitMix64
+	x := h.Sum64() // FNV's high bits hardly depend on the last bytes, so mix them as in SplitMix64
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31

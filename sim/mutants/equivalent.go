@@ -9,8 +9,8 @@ const (
 		"finds the rest"
 )
 
-// equivalent says of mutants, by name, why no world can show them: mostly because two mechanisms guard the same thing,
-// and one is enough. Each has to survive: one that is caught is in the wrong list.
+// equivalent maps mutants to the reason why no world can reveal them: mostly because two mechanisms guard the same
+// thing and one suffices. Each must survive: one that is caught does not belong here.
 var equivalent = map[string]string{
 	"ack-before-confirm":          resent,
 	"placed-and-forgotten":        resent + "; the sweep closes without a message, too",

@@ -11,7 +11,7 @@ import (
 type luaToken struct {
 	text     string
 	from, to int
-	newline  bool // the first of its line
+	newline  bool // the first token of its line
 }
 
 func (t luaToken) name() bool { return luaName.MatchString(t.text) && !luaKeyword[t.text] }
@@ -32,7 +32,7 @@ func init() {
 	}
 }
 
-// luaTokens reads a script. Long strings and long comments, which no script here has, are an error.
+// luaTokens tokenizes a script. Long strings and long comments, which our scripts do not have, are errors.
 func luaTokens(src []byte) ([]luaToken, error) {
 	var out []luaToken
 	newline := true
@@ -57,8 +57,8 @@ func luaTokens(src []byte) ([]luaToken, error) {
 	return out, nil
 }
 
-// luaMutants lists what the operators can do to a script, in the order of the source. Names are made of file, operator
-// and a count. Numbers in brackets (ARGV[3]) are wiring: another one breaks every call.
+// luaMutants lists what the operators can do to a script, in the order of the source. A name consists of file,
+// operator and a count. Numbers in brackets (ARGV[3]) are left alone: another index breaks every call.
 func luaMutants(file string, src []byte) ([]Mutant, error) {
 	tokens, err := luaTokens(src)
 	if err != nil {
@@ -77,7 +77,7 @@ type luaVisitor struct {
 	tokens []luaToken
 	count  map[string]int
 	out    []Mutant
-	alone  int // the token that ends a condition of one comparison
+	alone  int // the token that ends a condition with a single comparison
 }
 
 func (v *luaVisitor) add(operator string, from, to int, text string) {
@@ -100,7 +100,7 @@ func (v *luaVisitor) visit(i int) {
 	switch swap, ok := luaSwap[t.text]; {
 	case t.text == "if" || t.text == "elseif":
 		v.condition(i)
-	case ok && (swap[0] != "equality" || i > v.alone): // alone, it is its condition negated
+	case ok && (swap[0] != "equality" || i > v.alone): // a single comparison would just be its condition negated
 		v.replace(swap[0], i, swap[1])
 	case t.text == "min" && v.at(i-2) == "math":
 		v.replace("swap-min-max", i, "max")
@@ -135,7 +135,7 @@ func (v *luaVisitor) condition(i int) {
 	}
 }
 
-// statementCall reports whether a call is a statement, its result unused.
+// statementCall reports whether a call is a statement whose result is unused.
 func (v *luaVisitor) statementCall(i int) bool {
 	if !v.tokens[i].newline || !v.tokens[i].name() {
 		return false
@@ -144,7 +144,7 @@ func (v *luaVisitor) statementCall(i int) bool {
 	case "", "then", "do", "else", "end", ")", "}", "]":
 	default:
 		if luaKeyword[p] || !luaName.MatchString(p) && !luaString(p) && !luaNumber(p) {
-			return false // goes on from the line before
+			return false // continues the previous line
 		}
 	}
 	return v.closing(i) > i
@@ -154,7 +154,7 @@ func luaString(s string) bool { return s[0] == '\'' || s[0] == '"' }
 
 func luaNumber(s string) bool { return s[0] >= '0' && s[0] <= '9' }
 
-// closing is the token that ends the call beginning here; 0 when none does.
+// closing returns the token that ends the call beginning here; 0 if none does.
 func (v *luaVisitor) closing(i int) int {
 	for v.at(i+1) == "." {
 		i += 2

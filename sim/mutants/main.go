@@ -1,10 +1,10 @@
-// Command mutants tries whether the simulator would notice if the system were wrong: it sabotages flows, scripts and
-// ledger, one place at a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notices
-// is a hole in worlds or checks.
+// Command mutants checks that the simulator would notice errors in the system: it changes flows, scripts and ledger,
+// one place at a time, and plays seeds until a guarantee is broken. A mutant that survives reveals a gap in the
+// simulated worlds or in the checks.
 //
-// Mutants are chosen by hand (chosen*.go), or drawn by a tool that negates conditions, moves boundaries, drops calls
+// Mutants are chosen by hand (chosen*.go) or drawn by a tool that negates conditions, moves boundaries, drops calls
 // and so on. All are switches in one binary, built from copies of the sources with go build -overlay: production code
-// has no seam for them.
+// has no hooks for them.
 package main
 
 import (
@@ -122,7 +122,7 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	return nil
 }
 
-// collect returns every mutant, chosen and drawn, numbered.
+// collect returns all mutants, chosen and drawn, numbered.
 func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	all, err := chosenMutants(s)
 	if err != nil {
@@ -153,7 +153,7 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	return all, errors.Join(stale(equivalent, known), stale(slow, known), stale(tested, known))
 }
 
-// stale refuses a list of mutants that names one which the sources no longer have.
+// stale returns an error if a list names a mutant that the sources no longer have.
 func stale[V any](known map[string]V, all []Mutant) error {
 	for name := range known {
 		if !slices.ContainsFunc(all, func(m Mutant) bool { return m.Name == name }) {
@@ -163,8 +163,8 @@ func stale[V any](known map[string]V, all []Mutant) error {
 	return nil
 }
 
-// pick chooses what to play. A sample has no equivalent mutant and none that is slow: it is there to see something
-// caught, soon.
+// pick chooses what to play. A sample has no equivalent and no slow mutants: its purpose is to see mutants caught
+// quickly.
 func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.only != "" {
 		return only(all, strings.Split(o.only, ","))
@@ -177,7 +177,7 @@ func pick(all []Mutant, o options) ([]Mutant, error) {
 	return out[:min(o.sample, len(out))], nil
 }
 
-// only returns the mutants that a part names: by its number, or by a piece of its name.
+// only returns the mutants that the argument selects: by number, or by a part of the name.
 func only(all []Mutant, parts []string) ([]Mutant, error) {
 	named := map[string]bool{}
 	var out []Mutant

@@ -11,24 +11,24 @@ import (
 	"unicode/utf8"
 )
 
-// Mutant is one sabotage: a piece of one source file, replaced.
+// Mutant is one change: a part of one source file, replaced.
 type Mutant struct {
-	Number     int    // its switch, from 1
-	Name       string // stays the same while the piece does
-	Breaks     string // in a sentence
-	File       string // path from the module's root
-	From, To   int    // bytes of the file
-	New        string // what stands there instead
-	Drawn      bool   // by the tool, not chosen by hand
-	Equivalent string // why nothing can show it; empty when something must
+	Number     int    // number of its switch, from 1
+	Name       string // constant as long as the replaced part is
+	Breaks     string // what it breaks, in a sentence
+	File       string // path relative to the module's root
+	From, To   int    // byte range in the file
+	New        string // the replacement
+	Drawn      bool   // made by the tool, not chosen by hand
+	Equivalent string // why nothing can reveal it; empty if something must
 }
 
-// text is the mutated file.
+// text returns the mutated file.
 func (m *Mutant) text(src []byte) []byte {
 	return bytes.Join([][]byte{src[:m.From], []byte(m.New), src[m.To:]}, nil)
 }
 
-// sources reads the module's files, each once.
+// sources reads and caches the module's files.
 type sources struct {
 	root  string
 	files map[string][]byte
@@ -51,8 +51,8 @@ func (s *sources) read(file string) ([]byte, error) {
 // choice is a mutant chosen by hand.
 type choice struct{ name, breaks, file, old, new string }
 
-// resolve finds the choice in its source, whatever its line breaks and indentation: its old text must be there exactly
-// once, or the source has moved on and the mutant is stale.
+// resolve finds the choice in its source, whatever its line breaks and indentation. Its old text must occur exactly
+// once; otherwise the source has changed and the mutant is stale.
 func (c choice) resolve(src []byte) (Mutant, error) {
 	found := c.pattern().FindAllIndex(src, 2)
 	if len(found) != 1 {
@@ -62,7 +62,7 @@ func (c choice) resolve(src []byte) (Mutant, error) {
 	if c.old == c.new {
 		return Mutant{}, fmt.Errorf("mutant %s changes nothing", c.name)
 	}
-	// What old and new share at both ends only serves to find the place, and may lie outside the function.
+	// What old and new share at both ends serves only to find the place, and may be outside the function.
 	same := 0
 	for same < min(len(c.old), len(c.new)) && c.old[same] == c.new[same] {
 		same++
@@ -77,7 +77,7 @@ func (c choice) resolve(src []byte) (Mutant, error) {
 		To: at + place(text, c.old[:same+len(before)]), New: after}, nil
 }
 
-// pattern matches the choice's old text, laid out in any way that gofmt allows.
+// pattern returns a pattern for the choice's old text in any layout that gofmt allows.
 func (c choice) pattern() *regexp.Regexp {
 	words := strings.Fields(c.old)
 	for i, w := range words {
@@ -88,7 +88,7 @@ func (c choice) pattern() *regexp.Regexp {
 
 var openings = regexp.MustCompile(`\\[({]`)
 
-// place is where a quoted beginning ends in a text whose layout may differ.
+// place returns where a quoted beginning ends in a text whose layout may differ.
 func place(text, beginning string) int {
 	left := len(strings.Join(strings.Fields(beginning), ""))
 	for i, r := range text {

@@ -195,7 +195,7 @@ func TestSwitchedFileCallsTheActiveCopy(t *testing.T) {
 	}
 }
 
-// repository is the module's root: this folder's grandparent.
+// repository is the module's root: two folders up.
 func repository(t *testing.T) *sources {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -205,7 +205,7 @@ func repository(t *testing.T) *sources {
 	return newSources(root)
 }
 
-// TestMutantsOfThisTree fails when a change of the sources has made a mutant stale, or one that does not compile.
+// TestMutantsOfThisTree fails if a change of the sources has made a mutant stale or uncompilable.
 func TestMutantsOfThisTree(t *testing.T) {
 	s := repository(t)
 	all, err := collect(t.Context(), s)

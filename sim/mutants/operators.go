@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// goMutants lists what the operators can do to the functions of a Go file, in the order of the source. Names are made
-// of file, function, operator and a count, so that they outlive changes elsewhere.
+// goMutants lists what the operators can do to the functions of a Go file, in the order of the source. A name
+// consists of file, function, operator and a count, so that it survives changes elsewhere.
 //
-// Left out, as a simulator in one goroutine cannot see it: counting a metric, locking and unlocking.
+// It leaves out what a simulator in one goroutine cannot notice: counting a metric, locking and unlocking.
 func goMutants(file string, src []byte) ([]Mutant, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
@@ -62,7 +62,7 @@ func drawnMutant(name, operator, file string, src []byte, from, to int, text str
 		Breaks: fmt.Sprintf("line %d: %s in %s", line, strings.ReplaceAll(operator, "-", " "), brief(src, from, to))}
 }
 
-// brief is the piece of source in one line, with something around it when it is too short to be recognised.
+// brief returns the replaced source on one line, with some context if it is too short to recognise.
 func brief(src []byte, from, to int) string {
 	if to-from < 12 {
 		from = strings.LastIndexByte(string(src[:from]), '\n') + 1
@@ -81,7 +81,7 @@ func short(file string) string {
 	return path.Join(path.Base(path.Dir(file)), path.Base(file))
 }
 
-// boundary is the comparison that differs only where both sides are equal.
+// boundary maps a comparison to the one that differs only for equal operands.
 var boundary = map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
 
 var junction = map[token.Token]string{token.LAND: "||", token.LOR: "&&"}
@@ -156,7 +156,7 @@ func isIdent(e ast.Expr, name string) bool {
 
 func blank(e ast.Expr) bool { return isIdent(e, "_") }
 
-// seen reports whether a simulator can see that the call is missing.
+// seen reports whether a simulator can notice that the call is missing.
 func seen(call *ast.CallExpr) bool {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -169,7 +169,7 @@ func seen(call *ast.CallExpr) bool {
 	return true
 }
 
-// callable reports whether a copy of the function can be called in its place: everything that it takes has a name.
+// callable reports whether a copy of the function can be called instead: all its parameters have names.
 func callable(fn *ast.FuncDecl) bool {
 	fields := fn.Type.Params.List
 	if fn.Recv != nil {

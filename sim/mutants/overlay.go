@@ -17,7 +17,7 @@ import (
 
 const (
 	switchImport = `import mutants "github.com/your-org/seckill/sim/mutants/on"`
-	// Where the scripts are loaded, and what stands there in the mutated binary.
+	// Where the scripts are loaded, and the replacement in the mutated binary.
 	scriptsGo   = "shared/adapter/redisstock/scripts.go"
 	loadsScript = "return string(b)\n"
 	loadsMutant = "return mutated(name, string(b))\n"
@@ -64,8 +64,8 @@ func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 	return out, nil
 }
 
-// switched returns a Go file in which each mutant is a copy of the function that it changes, and the function calls the
-// active one.
+// switched returns a Go file in which each mutant is a copy of the function that it changes, and the function calls
+// the active copy.
 func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
@@ -104,7 +104,7 @@ func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// function is the declaration whose body has the mutant; nil when there is none that a copy can stand in for.
+// function returns the declaration whose body contains the mutant; nil if a copy cannot replace it.
 func function(f *ast.File, offset func(token.Pos) int, m *Mutant) *ast.FuncDecl {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -115,7 +115,7 @@ func function(f *ast.File, offset func(token.Pos) int, m *Mutant) *ast.FuncDecl 
 	return nil
 }
 
-// call is the statement that calls a copy of the function in its place.
+// call returns the statement that calls a copy of the function.
 func call(fn *ast.FuncDecl, name string) string {
 	if fn.Recv != nil {
 		name = fn.Recv.List[0].Names[0].Name + "." + name
@@ -137,8 +137,8 @@ func call(fn *ast.FuncDecl, name string) string {
 	return "return " + c
 }
 
-// writeOverlay puts the mutated sources into a folder, with the file that go build -overlay wants. It returns that
-// file's path.
+// writeOverlay writes the mutated sources into a folder, with the file for go build -overlay, and returns that file's
+// path.
 func writeOverlay(root, folder string, files map[string][]byte) (string, error) {
 	replace := map[string]string{}
 	if err := os.RemoveAll(folder); err != nil {

@@ -19,7 +19,7 @@ const (
 	unplayed    = "no result yet"
 )
 
-// verdict names what caught a mutant, and after how many seeds; 0 if a test caught it.
+// verdict is what caught a mutant, and after how many seeds; 0 if a test caught it.
 type verdict struct {
 	by    string
 	seeds uint64

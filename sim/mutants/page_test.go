@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/MUTANTS.md and the figures of mutants in docs/GUARANTEES.md")
 
-// TestMutantsPage holds docs/MUTANTS.md, and what docs/GUARANTEES.md says of it, to the mutants that there are. What
-// caught them is what the last whole run wrote.
+// TestMutantsPage compares docs/MUTANTS.md, and the figures in docs/GUARANTEES.md, with the existing mutants. The
+// last whole run wrote what caught them.
 func TestMutantsPage(t *testing.T) {
 	s := repository(t)
 	all, err := collect(t.Context(), s)

@@ -19,7 +19,7 @@ import (
 	"github.com/your-org/seckill/sim/mutants/report"
 )
 
-// build builds the player with every mutant in it. It returns the overlay's list, too, for go test.
+// build builds the player with every mutant in it. It also returns the overlay's path, for go test.
 func build(ctx context.Context, s *sources, mutants []Mutant, folder string) (player, list string, err error) {
 	files, err := overlay(s, mutants)
 	if err != nil {
@@ -38,15 +38,15 @@ func build(ctx context.Context, s *sources, mutants []Mutant, folder string) (pl
 	return player, list, nil
 }
 
-// outcome is what became of one mutant.
+// outcome is the result for one mutant.
 type outcome struct {
 	report.Result
 	took time.Duration
-	err  error // the player itself failed
+	err  error // an error of the player itself
 }
 
-// run plays seeds from 1 with a mutant until one shows it. A seed that breaks something without the mutant, too, shows
-// nothing: it is told, and the next one is played.
+// run plays seeds from 1 with a mutant until one reveals it. A seed that also fails without the mutant proves
+// nothing: it is reported, and the next one is played.
 func run(ctx context.Context, player string, mutant int, seeds uint64, tell func(outcome)) outcome {
 	for from := uint64(1); ; {
 		o := play(ctx, player, mutant, from, seeds+1-from)
@@ -65,11 +65,11 @@ func run(ctx context.Context, player string, mutant int, seeds uint64, tell func
 	}
 }
 
-// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught,
-// too; one that is ended from outside shows nothing.
+// play plays seeds with one mutant, 0 for none, in its own process. A process that dies without a report counts as
+// caught; one killed from outside proves nothing.
 func play(ctx context.Context, player string, mutant int, from, seeds uint64) outcome {
 	cmd := exec.CommandContext(ctx, player, "-from", fmt.Sprint(from), "-seeds", fmt.Sprint(seeds))
-	// One thread each: workers share the machine's processors.
+	// One thread each: the workers share the machine's processors.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", on.Env, mutant), "GOMAXPROCS=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -97,18 +97,18 @@ func firstLine(s string) string {
 // tally counts how mutants ended.
 type tally struct {
 	caught, survived, equivalent int
-	failed                       []string // why the whole has failed
+	failed                       []string // why the run as a whole fails
 	verdicts                     map[string]verdict
 }
 
-// limits is how many seeds a run may play.
+// limits are the largest numbers of seeds that a run plays.
 type limits struct{ mutant, equivalent, unmutated uint64 }
 
-// wholeLimits are those of a whole run.
+// wholeLimits are the limits of a whole run.
 var wholeLimits = limits{mutant: 60_000, equivalent: 2_000, unmutated: 200}
 
-// try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended. test plays the
-// mutants of tested.
+// try plays the unmutated system first, then every mutant, several concurrently, and reports each outcome on w. test
+// plays the mutants listed in tested.
 func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) outcome, mutants []Mutant, max limits,
 	workers int) tally {
 	t := tally{verdicts: map[string]verdict{}}
@@ -152,7 +152,7 @@ func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) out
 	return t
 }
 
-// broken notes that the system is wrong without any mutant, once for each seed.
+// broken records, once per seed, that the system fails without any mutant.
 func (t *tally) broken(o outcome) {
 	why := fmt.Sprintf("without a mutant, seed %d breaks %s: %s", o.Seed, o.Check, firstLine(o.Detail))
 	if o.err != nil {

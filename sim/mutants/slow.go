@@ -1,6 +1,6 @@
 package main
 
-// slow names the mutants that take more seeds than a check of every change has: -sample does not draw them, a full run
+// slow lists the mutants that need more seeds than a check of every change can afford: -sample skips them, a full run
 // plays them.
 var slow = map[string]string{
 	"known-entry-reserved-again": "I4 after 508 seeds",

@@ -12,27 +12,27 @@ import (
 	"github.com/your-org/seckill/sim/mutants/on"
 )
 
-// tested names the mutants that no seed shows, each with the test that has to catch it: the package, and the test in
+// tested lists the mutants that no seed reveals, each with the test that must catch it: the package, and the test in
 // it.
 var tested = map[string][2]string{
-	// It takes two deliveries of one message that both collide, and one has to place and confirm between the other's
-	// collision and its redraw. 60,000 seeds did not show it since the stock keeps no record of an order that holds
-	// nothing (ADR 17).
+	// It needs two deliveries of one message that both collide, one of which must place and confirm between the
+	// other's collision and its redraw. 60,000 seeds have not shown it since the stock keeps no record of an order
+	// that holds nothing (ADR 17).
 	"confirmed-redrawn": {"./shared/adapter/memory", "TestStock"},
-	// A minute later the next run does what is left: only how often a run asks tells it.
+	// The next run, a minute later, does what is left; only the number of requests reveals it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},
-	// The run of the next minute publishes; only what an operator's act leaves tells it.
+	// The run of the next minute publishes; only the list after an operator's command reveals it.
 	"stage/publish.go:publish:negate-condition:4": {"./shared/flow/stage", "TestAStopStandsThoughItCannotBePublished"},
-	// The simulator's rows can all be read when a bill is matched.
+	// In the simulator all rows are readable when a bill is compared.
 	"reconcile/reconcile.go:missing:negate-condition:2": {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
 	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
-	// No item of the simulator has more orders than one page.
+	// No simulated item has more orders than one page.
 	"retention-marks-unread": {"./shared/flow/erase", "TestLongItem"},
-	// No shopper of the simulator goes away while a list is read.
+	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }
 
-// test runs a mutant's test with the mutant, and without it: only the first may fail. The outcome counts one seed.
+// test runs a mutant's test with the mutant and without it: only the first may fail. The outcome counts one seed.
 func test(ctx context.Context, root, overlay string, m *Mutant) outcome {
 	var o outcome
 	o.Seeds, o.Seed = 1, 1

@@ -1,6 +1,6 @@
-// Package tap is where a stock hands its runner of scripts over in a binary that sim/coverage builds, and in no other.
-// It stands alone, so that package redisstock can import it there.
+// Package tap lets the binary that sim/coverage builds replace the stock's runner of scripts; no other binary uses
+// it. It imports nothing, so that package redisstock can import it in that binary.
 package tap
 
-// Wrap is given each runner of a new stock, and gives the one to use. To be set before the first stock is made.
+// Wrap receives the runner of each new stock and returns the one to use. Set it before making the first stock.
 var Wrap = func(runner any) any { return runner }

@@ -1,5 +1,5 @@
-// Package on holds which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import
-// it: production code has no such seam.
+// Package on holds the number of the mutant that a process runs. Only the mutated copies of the sources that
+// sim/mutants writes import it: production code has no hooks for mutants.
 package on
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Env is the environment variable that holds the active mutant's number; empty or 0 for none.
+// Env is the environment variable with the active mutant's number; empty or 0 for none.
 const Env = "SECKILL_MUTANT"
 
 var active = fromEnv()
@@ -24,5 +24,5 @@ func fromEnv() int {
 	return n
 }
 
-// On reports whether mutant n is the active one. It costs a comparison.
+// On reports whether mutant n is active. It costs one comparison.
 func On(n int) bool { return active == n }

@@ -1,5 +1,5 @@
-// Command play plays seeds of the simulator in order until one shows a violation, and prints as JSON what it saw.
-// sim/mutants builds it with every mutant as a switch, and starts it once for each.
+// Command play plays seeds of the simulator in order until one shows a violation, and prints its observations as
+// JSON. sim/mutants builds it with every mutant as a switch, and starts it once per mutant.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/sim/mutants/report"
 )
 
-// What a mutant may need without being called endless. A seed of the unmutated system takes about 10 ms and 50 MB.
+// Limits above which a mutant counts as a hang. A seed of the unmutated system takes about 10 ms and 50 MB.
 const (
 	seedTime = 30 * time.Second
 	maxHeap  = 2 << 30 // bytes
@@ -36,10 +36,10 @@ func main() {
 	r.end("", "")
 }
 
-// runner knows the seed being played, for the report when the process ends.
+// runner knows the current seed, for the report when the process ends.
 type runner struct {
 	mu     sync.Mutex
-	began  time.Time // a seed
+	began  time.Time // when the current seed began
 	result report.Result
 }
 
@@ -62,7 +62,7 @@ func (r *runner) end(check, detail string) {
 	os.Exit(0)
 }
 
-// watch ends a seed that does not end by itself.
+// watch ends the process if a seed does not end.
 func (r *runner) watch() {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	for range time.Tick(lookEach) {

@@ -6,7 +6,7 @@ import (
 	"github.com/your-org/seckill/sim"
 )
 
-// play plays one seed. It returns the name of the violated check and its message, both empty without a violation.
+// play plays one seed. It returns the name of the violated check and its message, both empty if there is none.
 func play(seed uint64) (check, detail string) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -1,10 +1,10 @@
-// Package report has the types of the report from sim/mutants/play to sim/mutants.
+// Package report has the types of the report that sim/mutants/play sends to sim/mutants.
 package report
 
-// Result is how a run of seeds ended.
+// Result is the outcome of a run of seeds.
 type Result struct {
-	Seeds  uint64 // played, the last one included
-	Seed   uint64 // the last one
-	Check  string // what it violated: a guarantee's name, panic, hang; empty when nothing was
+	Seeds  uint64 // seeds played, the last one included
+	Seed   uint64 // the last seed
+	Check  string // what was violated: a guarantee's name, panic, hang; empty if nothing was
 	Detail string // the violation in words
 }
