@@ -59,7 +59,7 @@ type World struct {
 	onRound     func()              // called in each round of Drain
 	bySeconds   func() bool         // whether Drain advances by seconds instead of minutes
 	read        map[string]*numbers // by item, the stock's current units; emptied by every script
-	confirmed   map[string]int      // by order, the value of losses when the stock learnt the ledger's decision
+	confirmed   map[string]int      // by order, the value of losses when the stock got the ledger's decision
 	none        map[string]bool     // orders for which the stock had no unit
 	reserved    string              // the item of the newest reservation
 	// by order, the value of losses when it began to ask for other units

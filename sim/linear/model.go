@@ -24,7 +24,7 @@ var (
 	queued    lot                               // the bit of seckill.Queued
 	anyState  lot                               // every state of the table
 	past      lot                               // the states in which a cancel answers not_cancellable
-	over      lot                               // states without units, in which the stock has forgotten the order and its key
+	over      lot                               // no units: the stock has forgotten the key
 	stateBits = make(map[seckill.State]lot, 16) // by state
 	becomes   [32]lot                           // by bit: the state itself and everything that may follow
 )

@@ -224,7 +224,7 @@ func (f *Flow) confirmOf`},
 			if !it`},
 	{"stop-not-installed-acked", "a stop is acknowledged though the stock does not have the item", stageGo,
 		`			if !it.Loadable(f.Clock.Now()) {
-				return nil // far from its sale: stage will load this version
+				return nil // long before its sale: stage will load this version
 			}`, `			if it.ID != "" {
 				return nil
 			}`},

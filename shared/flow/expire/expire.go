@@ -82,7 +82,7 @@ func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string)
 
 func (f *Flow) each(ctx context.Context, id string) error {
 	if err := f.look(ctx, id, false); err != nil {
-		// Postpone it: orders for which the provider does not answer must not use up every run's time.
+		// Reschedule it: orders for which the provider does not answer must not use up every run's time.
 		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(retryAfter))
 		return fmt.Errorf("order %s: %w", id, err)
 	}

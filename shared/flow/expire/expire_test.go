@@ -196,7 +196,7 @@ func TestExpireTheRest(t *testing.T) {
 }
 
 // TestSweep checks that the schedule finds an order whose message was lost as soon as it is due. An order for which
-// the provider does not answer is postponed by a minute, so that it does not delay the others.
+// the provider does not answer is rescheduled for a minute later, so that it does not delay the others.
 func TestSweep(t *testing.T) {
 	s := newShop(t, seckill.PendingPayment, due.Add(-time.Second))
 	f := s.flow()

@@ -18,7 +18,7 @@ const (
 	maxResend     = 1000             // messages sent again per item
 	resendBatch   = 100              // reservations per call of Due
 	longestResend = 15 * time.Minute // longest wait between two sends of one message
-	maxUnsent     = 3                // failed sends of an item after which the run skips to the work that needs no queue
+	maxUnsent     = 3                // failed sends of an item before the run skips to work without a queue
 	pageReturns   = 500              // return rows per read
 	maxReturns    = 500              // finished returns per shard, so that the items are reached, too
 	maxFailed     = 3                // failed returns of an item after which its others wait for the next run

@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// atOnce returns a gateway that notifies the shop within the payment's request, and the form of order(0)'s open
+// atOnce returns a gateway that sends the notification within the payment's request, and the form of order(0)'s open
 // cashier.
 func atOnce(t *testing.T) (*fakegateway.Gateway, *shop, *clock, url.Values) {
 	t.Helper()
