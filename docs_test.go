@@ -26,7 +26,7 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// packages lists the folders that have Go files, whatever their build tags, as `go list` does.
+// packages lists the folders with Go files, whatever their build tags, as `go list` does.
 func packages(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -36,8 +36,9 @@ func packages(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestArchitectureNamesEveryPackage: docs/ARCHITECTURE.md has one row for each package of the module, and no other.
-// The last table has, with the first sentence of its own comment, each package that has no row written by hand.
+// TestArchitectureNamesEveryPackage checks that docs/ARCHITECTURE.md has exactly one row for each package of the
+// module. Its last table lists, with the first sentence of their own comments, the packages that have no row written
+// by hand.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	const name = "docs/ARCHITECTURE.md"
 	missing := packages(t)

@@ -1,4 +1,4 @@
-// Package seckill_test holds the module to its floors: what may import what. Dependencies point down only.
+// Package seckill_test checks the module's floors: which package may import which. Dependencies point down only.
 package seckill_test
 
 import (
@@ -24,7 +24,7 @@ func files(t *testing.T, root string) map[string]*ast.File {
 	return out
 }
 
-// allFiles parses every Go file below a folder, whatever its build tags; folders that Go ignores are left out.
+// allFiles parses every Go file below a folder, whatever its build tags; it omits folders that Go ignores.
 func allFiles(t *testing.T, root string) map[string]*ast.File {
 	t.Helper()
 	out := map[string]*ast.File{}
@@ -45,8 +45,8 @@ func allFiles(t *testing.T, root string) map[string]*ast.File {
 	return out
 }
 
-// walk calls do with each file below a folder, by its path with slashes. It leaves out hidden folders, test data, and
-// what a package manager or the compiler wrote.
+// walk calls do with each file below a folder, by its path with slashes. It omits hidden folders, test data, and the
+// output of package managers and compilers.
 func walk(t *testing.T, root string, do func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -73,21 +73,22 @@ func imports(f *ast.File) (paths []string) {
 	for _, i := range f.Imports {
 		p, err := strconv.Unquote(i.Path.Value)
 		if err != nil {
-			panic(err) // the parser accepted it
+			panic(err) // cannot happen: the parser accepted it
 		}
 		paths = append(paths, p)
 	}
 	return paths
 }
 
-// standard reports whether an import path is of the standard library: its first element has no dot.
+// standard reports whether an import path is in the standard library: its first element has no dot.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
 }
 
-// floors lists the module's folders from the ground up: each imports only what it names, and what stands below. What
-// only a folder's tests import besides is in tests: they start systems that are built on the folder.
+// floors lists the module's folders from the bottom up: each imports only the folders that it names, which are above
+// it in this list. tests has what only the folder's tests may import in addition: they start systems that are built
+// on the folder.
 var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/adapter"},
@@ -105,14 +106,15 @@ var floors = []struct{ folder, imports, tests string }{
 	{"e2e", "audit cmd crowd functions local plan record shared", ""},
 }
 
-// floor finds the folder of the table that a package is in.
+// floor returns the index of the folder that contains a package.
 func floor(path string) int {
 	return slices.IndexFunc(floors, func(f struct{ folder, imports, tests string }) bool {
 		return path == modulePath+f.folder || strings.HasPrefix(path, modulePath+f.folder+"/")
 	})
 }
 
-// TestFloors: each package of the module stands in the table and imports what its floor may, also with build tags.
+// TestFloors checks that each package of the module is in the table and imports only what its floor may, also with
+// build tags.
 func TestFloors(t *testing.T) {
 	for i, f := range floors {
 		for _, below := range strings.Fields(f.imports) {
@@ -155,8 +157,8 @@ func TestGroundFloor(t *testing.T) {
 	}
 }
 
-// forbidden is what a flow may not use: it is simulated, so time, randomness, environment and concurrency come through
-// ports.
+// forbidden is what a flow must not use: a flow is simulated, so time, randomness, environment and concurrency come
+// through ports.
 var (
 	forbiddenImports = map[string]bool{"os": true, "os/exec": true, "os/signal": true, "net": true, "net/http": true,
 		"math/rand":    true,
@@ -192,10 +194,10 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// faces are the adapters that name flows' types: they stand before a flow.
+// faces are the adapters that name flows' types, because they call a flow.
 var faces = []string{"shared/adapter/httpapi/", "shared/adapter/operator/"}
 
-// TestAdapters: an adapter never decides by calling a flow; only a face names flows' types.
+// TestAdapters checks that an adapter never calls a flow to decide something, and that only faces name flows' types.
 func TestAdapters(t *testing.T) {
 	for name, f := range files(t, "shared/adapter") {
 		face := slices.ContainsFunc(faces, func(folder string) bool {
@@ -209,11 +211,11 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// maxMethods is the most methods that an interface of package seckill declares itself.
+// maxMethods is the largest number of methods that an interface of package seckill may declare itself.
 const maxMethods = 10
 
-// TestPortsAreSmall: no port declares more than maxMethods, and a flow names the ports that it calls, not Stock or
-// Ledger, which have all of them.
+// TestPortsAreSmall checks that no port declares more than maxMethods, and that a flow names the ports that it calls,
+// not Stock or Ledger, which have all of them.
 func TestPortsAreSmall(t *testing.T) {
 	for name, f := range files(t, "shared/seckill") {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -227,7 +229,7 @@ func TestPortsAreSmall(t *testing.T) {
 			}
 			methods := 0
 			for _, m := range port.Methods.List {
-				methods += len(m.Names) // none: an interface that is embedded
+				methods += len(m.Names) // no names: an embedded interface
 			}
 			if methods > maxMethods {
 				t.Errorf("%s: %s has %d methods, want at most %d", name, spec.Name.Name, methods, maxMethods)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAnotherModuleImportsTheGateway gives a copy of this module another path (make module), publishes it in a file
-// proxy, and has a module of another project import the fake Alipay gateway from there.
+// proxy, and lets another project's module import the fake Alipay gateway from there.
 func TestAnotherModuleImportsTheGateway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles the gateway for another module, about five seconds")
@@ -86,7 +86,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// run returns what a command prints, and ends the test with it when the command fails.
+// run returns a command's output, and ends the test with it if the command fails.
 func run(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// banned is a row of GLOSSARY's table of words not to use: the word, the one in its place, and folders that may.
+// banned is a row of GLOSSARY's table of words to avoid: the word, its replacement, and folders that may use it.
 type banned struct {
 	word, use string
 	may       []string
 }
 
-// bannedWords reads GLOSSARY's last table. Names are held to all rows, text to those in bold.
+// bannedWords reads GLOSSARY's last table. Names must comply with all rows, text with those in bold.
 func bannedWords(t *testing.T) (names, text map[string]banned) {
 	t.Helper()
 	_, table, _ := strings.Cut(page(t, "docs/GLOSSARY.md"), "## Words not to use")

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 )
 
-// TestACertificateOfAlipaysThatEnded keeps no function from starting. shop lists as ever; what has to read Alipay's
-// signature says why it cannot, notify with a 503, so that Alipay repeats.
+// TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. shop works as always; functions
+// that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {
@@ -33,7 +33,8 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 		t.Errorf("notify: %+v\n%s", r, notify.Output())
 	}
 	for _, step := range []string{"expire", "refund"} {
-		run(t, w.start(t, step, certified...), recorded(t, "schedule.json"), "null") // nothing is due: nothing fails
+		// nothing is due, so nothing fails
+		run(t, w.start(t, step, certified...), recorded(t, "schedule.json"), "null")
 	}
 	reconcile := w.start(t, "reconcile", certified...)
 	if _, err := reconcile.Invoke(recorded(t, "schedule.json")); err == nil ||

@@ -11,11 +11,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// small are calls of AWS whose quotas are far below what an opening starts of instances in a second (ADR 20).
+// small lists the calls to AWS whose quotas are far below the number of instances that an opening starts per second
+// (ADR 20).
 var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "DescribeTable", "DescribeSecret",
 	"GetQueueAttributes", "GetQueueUrl"}
 
-// TestColdStart: what an instance calls of AWS before it takes its first event, and before its first answer.
+// TestColdStart checks which calls to AWS an instance makes before its first event, and before its first answer.
 // docs/PERFORMANCE.md lists the same.
 func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
@@ -24,7 +25,7 @@ func TestColdStart(t *testing.T) {
 			if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
 				t.Fatal(err)
 			}
-			run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes
+			run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes the list
 			if !c.forgotten {
 				run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 			}
@@ -38,7 +39,8 @@ func TestColdStart(t *testing.T) {
 			}
 			f := start(t, c.step, c.changes...)
 			f.Ready()
-			// on a busy machine the fake answers before the client is done with its request, and is asked again
+			// on a busy machine the fake answers before the client has finished its request, and the client repeats
+			// it
 			init := slices.Compact(w.aws.Calls())
 			if c.event != nil {
 				if _, err := f.Invoke(c.event(t)); err != nil {
@@ -64,15 +66,15 @@ type coldStart struct {
 	step        string
 	forgotten   bool // Redis does not have the item
 	changes     []string
-	event       func(*testing.T) []byte // nil: none
+	event       func(*testing.T) []byte // nil: no event
 	init, first []string
 }
 
 // shown is an item's description.
 var shown = seckill.Description{Detail: "<p>x</p>"}
 
-// TestOnlyPagesReadTheCatalog: an instance of shop reads the list and a description once, each second the list's
-// version, and no item's row.
+// TestOnlyPagesReadTheCatalog checks that an instance of shop reads the list and a description once, the list's
+// version each second, and no item's row.
 func TestOnlyPagesReadTheCatalog(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
@@ -89,7 +91,7 @@ func TestOnlyPagesReadTheCatalog(t *testing.T) {
 		}
 		return catalog, items
 	}
-	run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes
+	run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes the list
 	reads()
 	buy, consume := w.start(t, "buy"), w.start(t, "consume")
 	if r := ask(t, buy, purchase(t, "2002", "1001")); r.Status != 503 {
@@ -146,7 +148,7 @@ func get(path string) func(*testing.T) []byte {
 	return func(t *testing.T) []byte { return call(t, "GET", path, "", "") }
 }
 
-// A table that is not there shows at its first use, by its whole name; doctor looks before.
+// A missing table is reported at its first use, by its whole name; doctor checks in advance.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {

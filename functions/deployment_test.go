@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	_ "github.com/your-org/seckill/functions/internal/boot" // what the binaries are made of, see binary
+	_ "github.com/your-org/seckill/functions/internal/boot" // contents of the binaries; see binary
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
@@ -41,7 +41,7 @@ const (
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop"}
 
-// bin is where the binaries are; they are built once for all tests.
+// bin holds the binaries, which are built once for all tests.
 var bin = struct {
 	sync.Once
 	folder string
@@ -61,14 +61,15 @@ func TestMain(m *testing.M) {
 func binary(t *testing.T, step string) string {
 	t.Helper()
 	bin.Do(func() { lambdatest.Build(t, "", bin.folder, "./...") })
-	// The go command repeats a cached result unless what a test imports or reads has changed; binaries are neither.
+	// The go command reuses a cached result unless something that a test imports or reads has changed; binaries do
+	// not count.
 	if _, err := os.ReadFile(filepath.Join(step, "main.go")); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(bin.folder, step)
 }
 
-// keys are the shop's and the gateway's; a pair takes a tenth of a second and more.
+// keys returns the shop's and the gateway's key pairs; generating one takes at least a tenth of a second.
 var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 	var out [2]fakegateway.KeyPair
 	for i := range out {
@@ -80,14 +81,14 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 	return out
 })
 
-// secrets are the entries of the one secret that all functions read here.
+// secrets returns the entries of the one secret that all functions read here.
 func secrets() map[string]string {
 	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password",
 		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
 
-// environ is every setting of every function.
+// environ returns every setting of every function.
 func environ(prefix, redis, gateway string, queues map[string]string) map[string]string {
 	env := map[string]string{
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix,
@@ -102,7 +103,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 	return env
 }
 
-// deployment is everything that functions talk to, faked in this process.
+// deployment fakes everything that functions talk to, in this process.
 type deployment struct {
 	aws     *lambdatest.AWS
 	redis   *redistest.Fake
@@ -128,13 +129,13 @@ func newDeployment(t *testing.T) *deployment {
 	return w
 }
 
-// config is that of a client of the faked AWS.
+// config returns the configuration of a client of the fake AWS.
 func (w *deployment) config() aws.Config {
 	return aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
-// gateway is a fake payment gateway on a port of its own.
+// gateway starts a fake payment gateway on its own port.
 func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID,
@@ -156,7 +157,7 @@ func (w *deployment) start(t *testing.T, step string, changes ...string) *lambda
 	return lambdatest.Start(t, binary(t, step), env)
 }
 
-// certificates returns the settings of certificate mode, whose entries are there from now on.
+// certificates adds the entries of certificate mode and returns its settings.
 func (w *deployment) certificates(t *testing.T) (changes []string) {
 	t.Helper()
 	now := time.Now()
@@ -170,14 +171,14 @@ func (w *deployment) certificates(t *testing.T) (changes []string) {
 	return changes
 }
 
-// live is an item that has been on sale for an hour.
+// live returns an item that has been on sale for an hour.
 func live(id string, stock int) seckill.Item {
 	it := local.DemoItems(time.Now(), stock, 1)[1].Item
 	it.ID = id
 	return it
 }
 
-// recorded is an event from package apigw's collection.
+// recorded returns an event from package apigw's collection.
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "shared", "adapter", "apigw", "testdata", name))
@@ -187,7 +188,7 @@ func recorded(t *testing.T, name string) []byte {
 	return b
 }
 
-// call is the recorded API Gateway event with another method, path, body and shopper; user "" sends no token.
+// call returns the recorded API Gateway event with another method, path, body and shopper; user "" sends no token.
 func call(t *testing.T, method, path, body, user string) []byte {
 	t.Helper()
 	var e map[string]any
@@ -220,7 +221,7 @@ func purchase(t *testing.T, item, user string) []byte {
 	return call(t, "POST", "/seckill/buy", fmt.Sprintf(`{"seckill_id":%q,"count":1,"address":%q}`, item, address), user)
 }
 
-// batch is the recorded SQS event with these bodies, as messages m0, m1, …
+// batch returns the recorded SQS event with these bodies, as messages m0, m1, …
 func batch(t *testing.T, bodies ...string) []byte {
 	t.Helper()
 	var e struct{ Records []map[string]any }
@@ -265,11 +266,11 @@ func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	_ = json.Unmarshal([]byte(r.Body), &r.Fields) // others have no fields
+	_ = json.Unmarshal([]byte(r.Body), &r.Fields) // other bodies have no fields
 	return r
 }
 
-// pay does what a shopper does at the cashier with the order's pay string, and gives the notification that follows.
+// pay acts like a shopper at the cashier with the order's pay string, and returns the notification that follows.
 func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	t.Helper()
 	no, err := g.Open(payString)
@@ -297,7 +298,7 @@ func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	return nil
 }
 
-// run invokes a function and wants this answer.
+// run invokes a function and compares its answer.
 func run(t *testing.T, f *lambdatest.Function, event []byte, want string) {
 	t.Helper()
 	if out, err := f.Invoke(event); err != nil || string(out) != want {

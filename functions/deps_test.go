@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestFunctionsLeaveOut: what only the command line tool, tests, a laptop or a sandbox need stays out of the binaries;
-// each would cost a cold start. The fake gateway is none of a shop's functions. A template, of whatever kind, doubles a
-// binary: ADR 11 says why.
+// TestFunctionsLeaveOut checks that the binaries omit what only the CLI, tests, a laptop or a sandbox need; each such
+// package would slow a cold start. The fake gateway is not one of a shop's functions. Any template package doubles a
+// binary: see ADR 11.
 func TestFunctionsLeaveOut(t *testing.T) {
 	t.Parallel()
 	args := []string{"list", "-tags", "lambda.norpc", "-deps"}

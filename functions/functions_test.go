@@ -65,14 +65,14 @@ func TestRecordedEvents(t *testing.T) {
 	for _, step := range steps {
 		f[step] = w.start(t, step)
 	}
-	// it signs nothing: an entry that is not there ends init, if it is read
+	// notify signs nothing: reading this missing entry would end its init
 	f["notify"] = w.start(t, "notify", "ALIPAY_PRIVATE_KEY_NAME", "nowhere")
 
 	if r := ask(t, f["buy"], purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "not_ready" ||
 		r.Headers["Retry-After"] == "" {
 		t.Errorf("a purchase before the stock is there: %+v", r)
 	}
-	run(t, f["consume"], batch(t, w.aws.Sent("orders")...), done) // the wake message: the item is installed now
+	run(t, f["consume"], batch(t, w.aws.Sent("orders")...), done) // the wake message; now the item is installed
 	run(t, f["stage"], recorded(t, "schedule.json"), "null")
 	run(t, f["repair"], recorded(t, "schedule.json"), "null")
 
@@ -195,7 +195,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 		took[i] = time.Since(at)
 	}
 	slices.Sort(took)
-	if median := took[purchases/2]; median > 1200*time.Millisecond { // a busy machine may have held one up
+	if median := took[purchases/2]; median > 1200*time.Millisecond { // a busy machine may have delayed single ones
 		t.Errorf("half of the answers took more than %v, want at most 1.2 s", median)
 	}
 	f.Says(`"request failed"`)
@@ -205,8 +205,8 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called
-// done.
+// TestFaultsAreReportedToLambda checks that unfinished work is delivered again or counted as an error, and never
+// reported as done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
@@ -231,7 +231,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 	}
 }
 
-// TestRedisComesBack: an instance that was told a wrong password, or whose connections were cut, goes on by itself.
+// TestRedisComesBack checks that an instance recovers by itself after a wrong password or cut connections.
 func TestRedisComesBack(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// TestGatewayFunctionOnRealServers: two instances are one gateway by nothing but the table.
+// TestGatewayFunctionOnRealServers checks that two instances act as one gateway through the table alone.
 func TestGatewayFunctionOnRealServers(t *testing.T) {
 	prefix := dynamotest.Prefix()
 	t.Cleanup(func() { dynamotest.Drop(t, prefix, gatewaytable.Table) })

@@ -26,19 +26,19 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// gatewayFields turns the settings of a shop's functions into the fake gateway's.
+// gatewayFields maps the settings of a shop's functions to the fake gateway's.
 var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key",
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key",
 	"CASHIER_RETURN_URL":          "https://shop.example/"}
 
-// behind makes an http.RoundTripper of a function behind API Gateway.
+// behind is an http.RoundTripper to a function behind API Gateway.
 type behind struct {
 	t *testing.T
 	f *lambdatest.Function
 }
 
-// RoundTrip implements http.RoundTripper. What is in base64 becomes bytes, as a REST API does it, for who names first a
-// type that template.yaml calls binary.
+// RoundTrip implements http.RoundTripper. It decodes base64, as a REST API does, for a client that first accepts a
+// type that template.yaml lists as binary.
 func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 	a := ask(b.t, b.f, formCall(b.t, r))
 	if first, _, _ := strings.Cut(r.Header.Get("Accept"), ","); a.Base64 && first == "application/zip" {
@@ -56,7 +56,7 @@ func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 		Request: r}, nil
 }
 
-// formCall is API Gateway's event of a request of a browser or of the payment client.
+// formCall returns API Gateway's event for a request of a browser or of the payment client.
 func formCall(t *testing.T, r *http.Request) []byte {
 	t.Helper()
 	var body []byte
@@ -80,7 +80,7 @@ func formCall(t *testing.T, r *http.Request) []byte {
 	return b
 }
 
-// notified is a shop's notify address that keeps what it receives and answers as the test wants.
+// notified is a shop's notify URL that records what it receives and answers as the test says.
 type notified struct {
 	*httptest.Server
 	forms  chan url.Values
@@ -101,7 +101,7 @@ func newNotified(t *testing.T) *notified {
 	return n
 }
 
-// shopOf is a shop's payment client at a gateway.
+// shopOf returns a shop's payment client for a gateway.
 func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay.Client {
 	t.Helper()
 	return shopAt(t, "http://api.example/gateway.do", notifyURL, transport)
@@ -124,7 +124,7 @@ var (
 	formAction  = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
 )
 
-// payAt opens the cashier at one function and clicks on "pay" at another, as a browser would that found it below a
+// payAt opens the cashier at one function and clicks on "pay" at another, as a browser does that uses an API with a
 // stage.
 func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
 	t.Helper()
@@ -146,7 +146,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		return answer
 	}
 	page := inStage(opened, http.MethodGet, at, nil)
-	b, _ := io.ReadAll(page.Body) // of a string
+	b, _ := io.ReadAll(page.Body) // reading from memory cannot fail
 	action := formAction.FindStringSubmatch(string(b))
 	if page.StatusCode != http.StatusOK || action == nil ||
 		!strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
@@ -163,7 +163,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 	return inStage(paid, http.MethodPost, to, form)
 }
 
-// checkTrade asks the gateway, as expire does.
+// checkTrade queries the gateway, as expire does.
 func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 	t.Helper()
 	trade, err := client.Query(t.Context(), order)
@@ -172,7 +172,7 @@ func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 	}
 }
 
-// testGateway pays at two instances of one gateway, and sees the shop told once, at once.
+// testGateway pays at two instances of one gateway, and checks that the shop is notified once, at once.
 func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
@@ -184,7 +184,7 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	}
 	shop.answer <- "success"
 	answer := payAt(t, first, second, orderString)
-	b, _ := io.ReadAll(answer.Body) // of a string
+	b, _ := io.ReadAll(answer.Body) // reading from memory cannot fail
 	if answer.StatusCode != http.StatusOK || !strings.Contains(string(b), "Payment successful") {
 		t.Fatalf("pay: status %d\n%s", answer.StatusCode, b)
 	}
@@ -236,7 +236,7 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-// paidAt puts into the gateway's table a trade of 88.80 yuan that was paid then.
+// paidAt puts a trade of 88.80 yuan, paid at that time, into the gateway's table.
 func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	t.Helper()
 	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix,
@@ -253,7 +253,7 @@ func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	return r
 }
 
-// TestGatewayFunctionHasBills: yesterday's, asked for at one instance, downloaded from another.
+// TestGatewayFunctionHasBills requests yesterday's bill from one instance and downloads it from another.
 func TestGatewayFunctionHasBills(t *testing.T) {
 	w := newDeployment(t)
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
@@ -276,7 +276,7 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	}
 }
 
-// TestGatewayFunctionFinishesTrades: 91 days after its payment a trade's money does not go back any more.
+// TestGatewayFunctionFinishesTrades checks that 91 days after its payment a trade can no longer be refunded.
 func TestGatewayFunctionFinishesTrades(t *testing.T) {
 	w := newDeployment(t)
 	record := w.paidAt(t, time.Now().Add(-91*24*time.Hour).Truncate(time.Millisecond))
@@ -288,7 +288,7 @@ func TestGatewayFunctionFinishesTrades(t *testing.T) {
 	}
 }
 
-// either sends downloads elsewhere than calls.
+// either sends downloads and calls to different destinations.
 type either struct{ calls, downloads http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -299,7 +299,8 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 	return e.calls.RoundTrip(r)
 }
 
-// TestGatewayFunctionGoesWrong: as its setting says, in answers and in calls that fail, and the instance lives on.
+// TestGatewayFunctionGoesWrong checks that the faults in its setting happen, in answers and in failing calls, and
+// that the instance survives.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
 	w := newDeployment(t)
 	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") ||
@@ -314,7 +315,8 @@ func TestGatewayFunctionGoesWrong(t *testing.T) {
 	}
 	cut := w.startGateway(t, "GATEWAY_FAULTS", "call-cut=1")
 	var event []byte
-	_, _ = shopOf(t, "https://shop.example/notify", recording{t, &event}).Query(t.Context(), order) // it has no answer
+	// it has no answer
+	_, _ = shopOf(t, "https://shop.example/notify", recording{t, &event}).Query(t.Context(), order)
 	for range 2 {
 		if out, err := cut.Invoke(event); err == nil || !strings.Contains(err.Error(), "broken off") {
 			t.Errorf("call-cut: %s, %v, want a call that fails", out, err)

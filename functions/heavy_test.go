@@ -19,16 +19,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Goals of a deployed binary: what an instance loads at a cold start.
+// Goals for a deployed binary, which an instance loads at a cold start.
 const (
 	sizeGoal = 14 << 20
 	zipGoal  = 4_864 << 10 // 4.75 MiB
 )
 
-// arch is that of TestSize. Another one's packages are compiled anew, which takes a minute.
+// arch is the architecture of TestSize. Another one's packages must be compiled, which takes a minute.
 var arch = flag.String("arch", runtime.GOARCH, "build the functions for `arm64` or amd64 to see how large they are")
 
-// TestSize builds the functions as they are deployed. It needs no server; it takes its time.
+// TestSize builds the functions as they are deployed. It needs no server but takes long.
 func TestSize(t *testing.T) {
 	folder := t.TempDir()
 	lambdatest.Build(t, *arch, folder, "./...")
@@ -42,8 +42,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestMemoryOfBatches: consume has not grown after 10,000 messages in batches of ten. It needs no server either; it
-// takes its time.
+// TestMemoryOfBatches checks that consume has not grown after 10,000 messages in batches of ten. It needs no server
+// but takes long.
 func TestMemoryOfBatches(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents), nil); err != nil {

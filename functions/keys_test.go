@@ -15,8 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 )
 
-// A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if
-// there is one.
+// A key that is missing, of another kind, or not part of the pair ends init, which names the variable, and the
+// parameter if there is one.
 func TestBadKeysEndInitWithTheirName(t *testing.T) {
 	w := newDeployment(t)
 	certified := w.certificates(t)
@@ -91,7 +91,7 @@ func TestBadKeysEndInitWithTheirName(t *testing.T) {
 		{[]string{"ALIPAY_NOTIFY_URL", "https://shop.example/" + strings.Repeat("x", 256)},
 			"settings: ALIPAY_NOTIFY_URL: want at most 256 characters"},
 	}
-	calls := append(slices.Clone(signs), []bad{ // shop signs whatever becomes of Alipay's key
+	calls := append(slices.Clone(signs), []bad{ // shop signs whatever happens to Alipay's key
 		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "alipay-shop-public-key"},
 			cannot("ALIPAY_PUBLIC_KEY", "alipay-shop-public-key", "this is the app's own")},
 		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "stranger/alipay"),

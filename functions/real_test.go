@@ -28,12 +28,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sqsVariable names the endpoint that has SQS and Secrets Manager.
+// sqsVariable names the variable with the URL of SQS and Secrets Manager.
 const sqsVariable = "SECKILL_TEST_SQS"
 
-const patience = time.Minute // of a poll, on a machine that is busy
+const patience = time.Minute // of a poll, on a busy machine
 
-// realDeployment is what functions talk to on this machine's real servers.
+// realDeployment is what functions talk to, on this machine's real servers.
 type realDeployment struct {
 	t                *testing.T
 	rows             *dynamoledger.Rows
@@ -86,7 +86,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	return w
 }
 
-// tables makes empty tables, which the world's are from then on.
+// tables creates empty tables and uses them from then on.
 func (w *realDeployment) tables(prefix string) {
 	w.t.Helper()
 	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
@@ -96,7 +96,7 @@ func (w *realDeployment) tables(prefix string) {
 	w.t.Cleanup(func() { dynamotest.Drop(w.t, prefix) })
 }
 
-// start has instances of all functions, in the place of those before.
+// start starts instances of all functions and replaces earlier ones.
 func (w *realDeployment) start() {
 	w.t.Helper()
 	for _, step := range steps {
@@ -107,8 +107,8 @@ func (w *realDeployment) start() {
 	}
 }
 
-// pump moves what a queue has to the step behind it, as Lambda does, and gives the number of different messages that
-// were done: a send whose answer was lost is repeated, and a queue may deliver twice.
+// pump passes a queue's messages to its step, as Lambda does, and returns the number of distinct messages handled: a
+// send whose answer was lost is repeated, and a queue may deliver twice.
 func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	w.t.Helper()
 	done := map[string]bool{}
@@ -130,7 +130,7 @@ func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	}
 }
 
-// hand returns deliveries to a step and says which come back.
+// hand passes deliveries to a step and returns those that failed.
 func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (failed []string) {
 	w.t.Helper()
 	records := []map[string]any{}
@@ -159,7 +159,7 @@ func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (faile
 	return failed
 }
 
-// handled returns deliveries to a step until none comes back: on a busy machine one may have run out of its time.
+// handled passes deliveries to a step until none fails: on a busy machine one may run out of time.
 func (w *realDeployment) handled(step string, deliveries []seckill.Delivery) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -179,14 +179,14 @@ func (w *realDeployment) shop(method, path, user string) response {
 }
 
 // TestASaleOnRealServers sells five units to eight shoppers through all eight functions: one pays, one cancels, one
-// gets the money back, and the two units that came back are sold again.
+// is refunded, and the two returned units are sold again.
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
 	w := newRealDeployment(t)
 	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the first purchase reads the item, the next one has it rebuilt
+	for range 2 { // the first purchase reads the item, the next one starts its rebuild
 		if r := ask(t, w.f["buy"], purchase(t, item, "1000")); r.text("code") != "not_ready" {
 			t.Fatalf("before the stock is there: %+v", r)
 		}
@@ -219,7 +219,7 @@ func TestASaleOnRealServers(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.pump(w.orders, "consume") // a receive may bring fewer than there are
+	w.pump(w.orders, "consume") // a receive may return fewer than there are
 
 	for _, user := range buyers {
 		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "pending_payment" ||
@@ -256,7 +256,7 @@ func TestASaleOnRealServers(t *testing.T) {
 	}
 }
 
-// paid pays an order and hands the notify over, twice.
+// paid pays an order and delivers the notification twice.
 func (w *realDeployment) paid(user, item string) {
 	w.t.Helper()
 	form := pay(w.t, w.gateway, w.shop("GET", "/seckill/order/"+item, user).text("alipay_order"))
@@ -271,7 +271,7 @@ func (w *realDeployment) paid(user, item string) {
 	}
 }
 
-// cancelled cancels an order and sees its unit given back.
+// cancelled cancels an order and checks that its unit is given back.
 func (w *realDeployment) cancelled(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
@@ -289,8 +289,8 @@ func (w *realDeployment) cancelled(user, item string) {
 	}
 }
 
-// refunded makes an operator refund an order with restock, and the function refund give its money back, twice: once
-// there is nothing to do.
+// refunded makes an operator refund an order with restock, and runs refund twice: the second time there is nothing to
+// do.
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
@@ -328,7 +328,7 @@ func (w *realDeployment) refunded(user, item string) {
 	}
 }
 
-// soldOnce checks that units 1..n have one row each, of orders that differ.
+// soldOnce checks that units 1..n have one row each, of distinct orders.
 func (w *realDeployment) soldOnce(item string, n int) {
 	w.t.Helper()
 	l := ledger.New(w.rows)

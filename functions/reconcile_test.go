@@ -18,12 +18,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestReconcileFunction: the schedule matches the last days' bills, each once, and counts what differs; while the
-// provider fails, the run fails, and the next one makes up for it. An operator matches a day again, sees what was kept,
-// and stands in the log.
+// TestReconcileFunction checks that the schedule compares the last days' bills, each once, and counts differences;
+// that a run fails while the provider fails, and the next one makes up for it; that an operator can repeat a day and
+// list results; and that the log names the operator.
 func TestReconcileFunction(t *testing.T) {
 	w := newDeployment(t)
-	day := seckill.Day(time.Now().Add(-10*time.Hour).AddDate(0, 0, -1)) // the newest whose bill is there
+	day := seckill.Day(time.Now().Add(-10*time.Hour).AddDate(0, 0, -1)) // the newest day whose bill exists
 	noon, err := time.ParseInLocation(time.DateTime, day+" 12:00:00", seckill.Zone)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestReconcileFunction(t *testing.T) {
 		t.Errorf("no metric of the difference:\n%s", f.Output())
 	}
 
-	// The shopper's money is found, and written down.
+	// The shopper's money is found and recorded.
 	if err := l.RecordPayment(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid); err != nil {
 		t.Fatal(err)
 	}

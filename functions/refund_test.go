@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// paidTrade places an order whose trade is paid at the gateway, and the ledger does not know it yet.
+// paidTrade places an order whose trade is paid at the gateway but not recorded in the ledger.
 func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
@@ -35,8 +35,8 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 	return l, o, n
 }
 
-// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider
-// refuses, or does not answer, is counted and stays due.
+// TestRefundFunction checks that due refunds are made in full and once, however often the function runs, and that
+// those which the provider refuses or does not answer are counted and stay due.
 func TestRefundFunction(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
@@ -73,8 +73,8 @@ func TestRefundFunction(t *testing.T) {
 	}
 }
 
-// TestRefundFunctionOfAnOperator: it takes the commands about money, says in its log who gave which, whatever LOG_LEVEL
-// says, and refuses every other event.
+// TestRefundFunctionOfAnOperator checks that it executes the commands about money, logs who gave which, independent
+// of LOG_LEVEL, and refuses every other event.
 func TestRefundFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
@@ -95,7 +95,7 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 		}}
 	ctx := t.Context()
 	var refused *operator.Refusal
-	// The fake table has the order as it was put: not paid.
+	// The fake table still has the order as it was put: not paid.
 	if _, err := operators.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeInvalid {
 		t.Errorf("a refund of an unpaid order: %v, want %s", err, seckill.CodeInvalid)

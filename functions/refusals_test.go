@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
-// TestRefusalsAreCountedByReason: each under its reason, and logged with hashes in the place of user and address;
-// notify, which has no secret of tokens, counts only.
+// TestRefusalsAreCountedByReason checks that each is counted under its reason and logged with hashes instead of user
+// and network address; notify, which has no token secret, only counts.
 func TestRefusalsAreCountedByReason(t *testing.T) {
 	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
@@ -28,7 +28,7 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 		}
 		headers, _ := e["multiValueHeaders"].(map[string]any)
 		headers["Authorization"] = []string{"Bearer " + token}
-		headers["X-Forwarded-For"] = []string{"198.51.100.9"} // what a client says of itself
+		headers["X-Forwarded-For"] = []string{"198.51.100.9"} // set by the client
 		b, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)

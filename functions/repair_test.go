@@ -7,8 +7,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL
-// says, and refuses every other event.
+// TestRepairFunctionOfAnOperator checks that it erases a user's addresses, logs who requested it for whom,
+// independent of LOG_LEVEL, and refuses every other event.
 func TestRepairFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")

@@ -20,17 +20,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestRestoreBeside is docs/runbooks/restore.md as far as it goes without AWS: tables of another prefix have the rows
-// of a moment ago, functions are pointed at them, Redis and the queues are as they were. Orders that were placed since
-// are gone with their rows, those whose messages still wait are placed in the new tables, and what is for sale is sold
-// once.
+// TestRestoreBeside plays docs/runbooks/restore.md as far as possible without AWS: tables with another prefix have
+// the rows of a moment ago, functions are pointed at them, Redis and the queues are unchanged. Orders placed since
+// then are lost with their rows, those whose messages still wait are placed in the new tables, and every unit for
+// sale is sold once.
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealDeployment(t)
 	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the first purchase reads the item, the next one has it rebuilt
+	for range 2 { // the first purchase reads the item, the next one starts its rebuild
 		ask(t, w.f["buy"], purchase(t, item, "1000"))
 	}
 	w.pump(w.orders, "consume")
@@ -56,7 +56,7 @@ func TestRestoreBeside(t *testing.T) {
 	beside := dynamotest.Prefix()
 	w.tables(beside)
 	copyRows(t, old, beside)
-	// After the moment that is restored: one more is placed and paid, which the new tables do not know, and one is
+	// After the restored moment one more order is placed and paid, which the new tables do not have, and one is
 	// queued.
 	w.rows = dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: old})
 	buy("1004")
@@ -74,14 +74,14 @@ func TestRestoreBeside(t *testing.T) {
 			t.Errorf("shopper %s after the restore: %+v, want %s", user, r, want)
 		}
 	}
-	// Redis takes the lost order's unit for sold until repair has compared it with the new rows.
+	// Redis counts the lost order's unit as sold until repair has compared it with the new rows.
 	began := time.Now()
 	for left := ""; left != "4"; left = w.left(item) {
 		run(t, w.f["repair"], recorded(t, "schedule.json"), "null")
 		if time.Since(began) > patience {
 			t.Fatalf("%q left, want 4\n%s", left, w.f["repair"].Output())
 		}
-		time.Sleep(time.Second) // so long does a look at the stock stay
+		time.Sleep(time.Second) // an instance remembers the stock's level that long
 	}
 	t.Logf("the lost order's unit is for sale again after %v", time.Since(began).Round(time.Second))
 	for i := range 4 {
@@ -108,14 +108,14 @@ func TestRestoreBeside(t *testing.T) {
 	}
 }
 
-// left is how many units the item's page says are left.
+// left returns the number of units left on the item's page.
 func (w *realDeployment) left(item string) string {
 	w.t.Helper()
 	_, rest, _ := strings.Cut(w.shop("GET", "/seckill/detail/"+item, "").Body, `"stock":`)
 	return rest[:max(strings.IndexAny(rest, ",}"), 0)]
 }
 
-// copyRows puts all rows of tables into those of another prefix, as a restore to a point in time does.
+// copyRows copies all rows of tables to those of another prefix, like a restore to a point in time.
 func copyRows(t *testing.T, from, to string) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(dynamotest.Config(t, nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAddressesGoWithTheirTime: at its schedule repair erases the addresses of a sale that ended as long ago as its
-// setting says, and says so in its metrics; without the setting, or before that time, it erases none.
+// TestAddressesGoWithTheirTime checks that repair's schedule erases the addresses of a sale that ended as long ago as
+// its setting says, and reports it in its metrics; without the setting, or before that time, it erases none.
 func TestAddressesGoWithTheirTime(t *testing.T) {
 	w := newRealDeployment(t)
 	orders, items, ended := ledger.New(w.rows), w.rows.Items(),

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Goals of an instance. Memory is checked here, times only printed: a machine that is busy with other tests says
-// nothing about them.
+// Goals for an instance. Memory is checked here; times are only printed, because on a machine that is busy with other
+// tests they prove nothing.
 const (
 	residentGoal = 64 << 20
 	manyEvents   = 10_000
 	starts       = 10 // of each function, for a median
 )
 
-// TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not
-// grown.
+// TestMemoryAfterManyEvents checks that an instance which has served 10,000 purchases, three in four of them refused,
+// has not grown.
 func TestMemoryAfterManyEvents(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
@@ -51,8 +51,8 @@ func TestMemoryAfterManyEvents(t *testing.T) {
 	}
 }
 
-// TestStart prints how long each function takes from process start to its first question for an event, its calls at
-// init included.
+// TestStart prints how long each function takes from process start to its first request for an event, including its
+// calls at init.
 func TestStart(t *testing.T) {
 	w := newDeployment(t)
 	for _, step := range steps {

@@ -1,12 +1,11 @@
 // Package account stands in for an AWS account that enforces its limits, for drills: the calls of functions, shoppers
-// and operators pass through it on their way to real servers and to e2e/lambdahost, and what is over a limit is refused
-// with the service's own error. In: calls. Out: the same calls as far as the limits allow, or refusals; counts of both.
-// Rates and numbers of instances are a hundredth of the account's, and at least 1, so that a hundredth
-// of a crowd meets what a whole one meets; times are as they are.
+// and operators pass through it to real servers and to e2e/lambdahost, and it refuses calls above a limit with the
+// service's own error. In: calls. Out: the same calls within the limits, refusals above them, and counts of both.
+// Rates and numbers of instances are a hundredth of the account's, at least 1, so that a hundredth of a crowd meets
+// the same limits as a whole one; times are not scaled.
 //
-// It stands for limits only. Permissions, regions and what a service does within its limits are for other stand-ins and
-// for AWS itself. docs/adr/0022 says
-// what each limit rests on and how sure it is.
+// It imitates only limits. Permissions, regions and a service's behaviour within its limits are left to other
+// stand-ins and to AWS itself. docs/adr/0022 lists the source of each limit and how certain it is.
 package account
 
 import (
@@ -15,10 +14,10 @@ import (
 	"time"
 )
 
-// Clock tells the time.
+// Clock returns the time.
 type Clock func() time.Time
 
-// Limits are those of one account in one region. Rates are a second's.
+// Limits are those of one account in one region. Rates are per second.
 type Limits struct {
 	// GetParameters of Systems Manager. "AWS Systems Manager endpoints and quotas": 40, shared with GetParameter
 	Parameters float64
@@ -28,36 +27,36 @@ type Limits struct {
 	Control  float64
 	APIRate  float64 // requests to all APIs. "Amazon API Gateway quotas": 10,000
 	APIBurst float64 // the token bucket's size: 5,000, set by AWS
-	// executions of Lambda at a time. "Lambda quotas": 1,000, of a new account less; raised on request
+	// concurrent executions of Lambda. "Lambda quotas": 1,000, in a new account less; raised on request
 	Concurrency float64
-	// executions that reservations have to leave to all other functions, or Lambda refuses them. "Configuring reserved
+	// executions that reservations must leave to all other functions, or Lambda refuses them. "Configuring reserved
 	// concurrency": 100
 	Unreserved float64
 	// instances that a function may gain within GrowthTime. "Lambda scaling behavior": 1,000 each 10 s, refilled
 	// continuously, not saved
 	Growth      float64
-	PerInstance float64 // invocations a second for each of Concurrency, whatever the scale. "Lambda quotas": 10
+	PerInstance float64 // invocations per second for each unit of Concurrency, not scaled. "Lambda quotas": 10
 
 	PartitionReads  float64 // units for one partition key. "Partitions and data distribution in DynamoDB": 3,000
 	PartitionWrites float64 // 1,000
-	// units that a new table on demand, or an index of it, takes. "DynamoDB on-demand capacity mode": 12,000
+	// units that a new on-demand table, or one of its indexes, allows. "DynamoDB on-demand capacity mode": 12,000
 	TableReads  float64
 	TableWrites float64 // 4,000; WarmThroughput raises it
 
-	// ECPU is ElastiCache Serverless's units for one slot, which is where an item's keys are, and for a new cache.
-	// "Scaling ElastiCache": 30,000.
+	// ECPU is the rate of a new ElastiCache Serverless cache for one slot, which has all keys of an item. "Scaling
+	// ElastiCache": 30,000.
 	ECPU float64
 }
 
-// Times of limits, which no scale changes.
+// Times of limits, which are not scaled.
 const (
 	GrowthTime = 10 * time.Second
 	InitLimit  = 10 * time.Second // of a cold start. "Lambda execution environment lifecycle"
-	TableGrows = 30 * time.Minute // a table on demand takes twice the peak of so long ago
-	CacheGrows = 12 * time.Minute // ElastiCache Serverless doubles what it takes each 10 to 12 minutes
+	TableGrows = 30 * time.Minute // an on-demand table allows twice its peak of this long ago
+	CacheGrows = 12 * time.Minute // ElastiCache Serverless doubles its rate every 10 to 12 minutes
 )
 
-// AWS are the default limits of an account.
+// AWS returns the default limits of an account.
 func AWS() Limits {
 	return Limits{
 		Parameters:      40,
@@ -77,7 +76,7 @@ func AWS() Limits {
 	}
 }
 
-// Hundredth is a hundredth of a rate or a number of instances, and at least 1; 0 stays 0, which is "none".
+// Hundredth returns a hundredth of a rate or a number of instances, at least 1; 0 stays 0, which means "none".
 func Hundredth(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -85,7 +84,7 @@ func Hundredth(v float64) float64 {
 	return math.Max(1, math.Floor(v/100))
 }
 
-// Hundredth scales all limits. PerInstance is a fact about one instance, and stays.
+// Hundredth scales all limits except PerInstance, which is a property of one instance.
 func (l Limits) Hundredth() Limits {
 	for _, v := range []*float64{&l.Parameters, &l.Secrets, &l.Control, &l.APIRate, &l.APIBurst,
 		&l.Concurrency, &l.Unreserved, &l.Growth,
@@ -95,10 +94,10 @@ func (l Limits) Hundredth() Limits {
 	return l
 }
 
-// Count is what a limit let through, and what it refused or, for the cache, delayed.
+// Count is how often a limit allowed a call, and how often it refused or, for the cache, delayed one.
 type Count struct{ Passed, Refused int64 }
 
-// counts are by the limit's name.
+// counts has the counts by the limits' names.
 type counts struct {
 	mu sync.Mutex
 	by map[string]Count

@@ -30,7 +30,7 @@ import (
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// made makes an account with a deployed stack.
+// made returns an account with a deployed stack.
 func made(t *testing.T, o account.Options) *account.Account {
 	t.Helper()
 	a, err := account.New(o)
@@ -40,7 +40,7 @@ func made(t *testing.T, o account.Options) *account.Account {
 	return a
 }
 
-// open serves an account, and gives the settings of clients that ask it once.
+// open serves an account, and returns the settings of clients that do not retry.
 func open(t *testing.T, o account.Options) (*account.Account, aws.Config) {
 	t.Helper()
 	a := made(t, o)
@@ -54,7 +54,7 @@ func open(t *testing.T, o account.Options) (*account.Account, aws.Config) {
 	}
 }
 
-// code is an AWS error's.
+// code returns the code of an AWS error.
 func code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -63,8 +63,8 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// hundred checks that a limit's calls pass, that one more is refused with the service's own error, and one passes a
-// moment later, when that much is refilled.
+// hundred checks that a limit allows its number of calls, refuses one more with the service's own error, and allows
+// one again after the time of a refill.
 func hundred(t *testing.T, clock *memory.Clock, limit int, refill time.Duration, want string, do func() error) {
 	t.Helper()
 	for n := range limit {
@@ -117,7 +117,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-// ask makes a call of a JSON service without its client.
+// ask calls a JSON service without its client.
 func ask(t *testing.T, cfg aws.Config, target, body string) error {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, *cfg.BaseEndpoint, strings.NewReader(body))
@@ -185,7 +185,7 @@ func let(a *account.Account, method, resource string) func() error {
 	}
 }
 
-// Each method has a bucket of its own, also where one setting is for all.
+// Each method has its own bucket, even if one setting applies to all.
 func TestGatewayOfAMethod(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
@@ -196,7 +196,7 @@ func TestGatewayOfAMethod(t *testing.T) {
 	hundred(t, clock, 10, time.Second/20, "429", let(a, http.MethodPost, "/notify"))
 }
 
-// A stage's throttle can be set to 0, for all methods but those that have one of their own, and back.
+// A stage's throttle can be set to 0 and back, for all methods without a setting of their own.
 func TestUpdateStage(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
@@ -270,7 +270,7 @@ func TestConcurrency(t *testing.T) {
 			ends = append(ends, end)
 			begun[function]++
 			if function == "buy" && begun[function] == 60 {
-				break // shop takes the rest of what is shared
+				break // shop uses the rest of the shared pool
 			}
 		}
 	}
@@ -371,7 +371,7 @@ func TestInvokeThrottled(t *testing.T) {
 	}
 }
 
-// server answers as a DynamoDB with one table and an index would, each row one unit.
+// server imitates a DynamoDB with one table and an index, each row one unit.
 func server(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -403,7 +403,7 @@ func server(t *testing.T) string {
 	return s.URL
 }
 
-// ping sends one PING, and says how long its answer took.
+// ping sends one PING and returns how long its answer took.
 func ping(t *testing.T, conn net.Conn) time.Duration {
 	t.Helper()
 	from := time.Now()
@@ -417,7 +417,7 @@ func ping(t *testing.T, conn net.Conn) time.Duration {
 	return time.Since(from)
 }
 
-// cached opens a cache with so many units a second, and a connection to it.
+// cached opens a cache with this rate of units, and a connection to it.
 func cached(t *testing.T, clock account.Clock, units float64) (*account.Account, *account.Cache, net.Conn) {
 	t.Helper()
 	a := made(t, account.Options{Limits: account.Limits{ECPU: units}, Clock: clock})
@@ -434,7 +434,7 @@ func cached(t *testing.T, clock account.Clock, units float64) (*account.Account,
 	return a, cache, conn
 }
 
-// The cache holds back what is over its limit: 100 units pass at once, the next waits until it is refilled.
+// The cache delays what exceeds its limit: 100 units pass at once, the next waits for the refill.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
@@ -455,7 +455,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Functions may have a password; the server behind needs none.
+// Functions may use a password; the server behind needs none.
 func TestCacheAnswersAuth(t *testing.T) {
 	t.Parallel()
 	_, cache, _ := cached(t, nil, plenty)

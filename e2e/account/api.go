@@ -20,39 +20,37 @@ const (
 	OfSecrets    = "Secrets Manager: GetSecretValue"
 )
 
-// AccountID and ARN are what callers are told of themselves.
+// AccountID and ARN are the identity that callers see.
 const (
 	AccountID = "123456789012"
 	ARN       = "arn:aws:iam::" + AccountID + ":user/operator"
 )
 
-// ErrThrottled is returned by Options.Invoke when Lambda has no execution for a call.
+// ErrThrottled is the error of Options.Invoke when Lambda has no execution for a call.
 var ErrThrottled = errors.New("throttled")
 
-// Options are an account and what is in it.
+// Options configure an account and its contents.
 type Options struct {
-	Limits   Limits // as they are enforced: see Hundredth
+	Limits   Limits // as enforced: see Hundredth
 	Clock    Clock  // nil: the machine's
-	DynamoDB string // URL of the server behind
-	// Secrets are by name, for Systems Manager's parameters and Secrets Manager's secrets alike.
+	DynamoDB string // URL of the server behind it
+	// Secrets maps names to values, for Systems Manager's parameters and Secrets Manager's secrets alike.
 	Secrets map[string]string
-	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" is for all that have none.
+	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" applies to all others.
 	Throttles map[string]Throttle
-	Resources []string           // the API's, such as /order/{id}: others have no settings
-	Reserved  map[string]float64 // executions, by function
-	Scale     float64            // what UpdateStage's figures are divided by, and GetStage's multiplied
+	Resources []string           // the API's resources, such as /order/{id}: others have no settings
+	Reserved  map[string]float64 // reserved executions, by function
+	Scale     float64            // divisor of UpdateStage's figures and factor of GetStage's
 	Stack     string             // its name
 	Outputs   map[string]string  // of the stack
 	// Parameters are the stack's.
 	Parameters map[string]string
-	// Invoke makes a function handle an event: the answer, or ErrThrottled, or another error, which is the function's
-	// own.
+	// Invoke makes a function handle an event and returns its answer, ErrThrottled, or the function's own error.
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 }
 
-// Account is an http.Handler that answers AWS's services at one address: Systems Manager, Secrets Manager, DynamoDB,
-// and for operators STS,
-// CloudFormation, Lambda's Invoke and API Gateway's stage.
+// Account is an http.Handler that answers AWS's services at one URL: Systems Manager, Secrets Manager, DynamoDB, and
+// for operators STS, CloudFormation, Lambda's Invoke and API Gateway's stage.
 type Account struct {
 	Lambda  *Lambda
 	Gateway *Gateway
@@ -66,7 +64,7 @@ type Account struct {
 	dynamo     *dynamoDB
 }
 
-// New makes an account with a stack in it. An error is why it would not be deployed.
+// New returns an account with a stack. The error is the reason why the stack could not be deployed.
 func New(o Options) (*Account, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -87,10 +85,10 @@ func New(o Options) (*Account, error) {
 	return a, err
 }
 
-// Counts say by limit what passed and what did not.
+// Counts returns by limit what passed and what did not.
 func (a *Account) Counts() map[string]Count { return a.counts.snapshot() }
 
-// Output adds one to the stack's, before the first call.
+// Output adds an output to the stack, before the first call.
 func (a *Account) Output(key, value string) { a.options.Outputs[key] = value }
 
 // ServeHTTP answers one call.
@@ -166,7 +164,7 @@ func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
-// may reads a call's input, unless it is over the limit.
+// may reads a call's input, unless the call exceeds the limit.
 func (a *Account) may(w http.ResponseWriter, r *http.Request, limit string, b *bucket, in any) bool {
 	passed := b.take()
 	a.counts.add(limit, passed)
@@ -253,26 +251,27 @@ func (a *Account) query(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// members are pairs as the query protocol lists them.
+// members encodes pairs as lists of the query protocol.
 func members(kind string, pairs map[string]string) string {
 	var out strings.Builder
 	for key, value := range pairs {
 		out.WriteString("<member><" + kind + "Key>" + key + "</" + kind + "Key><" + kind + "Value>")
-		_ = xml.EscapeText(&out, []byte(value)) // into memory
+		_ = xml.EscapeText(&out, []byte(value)) // writing to memory cannot fail
 		out.WriteString("</" + kind + "Value></member>")
 	}
 	return out.String()
 }
 
-// awsError is an error as AWS's JSON services write it.
+// awsError answers with an error in the format of AWS's JSON services.
 func awsError(w http.ResponseWriter, status int, kind, message string) {
 	writeJSON(w, status, map[string]string{"__type": kind, "message": message})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, _ := json.Marshal(v) // of texts and numbers
+	body, _ := json.Marshal(v) // strings and numbers always marshal
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)) // DynamoDB's client looks
+	// DynamoDB's client verifies it
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }

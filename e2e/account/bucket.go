@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// bucket is a token bucket, full at first. Safe for concurrent use.
+// bucket is a token bucket, full at first. It is safe for concurrent use.
 type bucket struct {
 	clock Clock
 
 	mu          sync.Mutex
-	rate, burst float64 // tokens a second, and at most
-	tokens      float64 // may be below 0: what a call cost is known when it has been carried out
+	rate, burst float64 // tokens per second, and the bucket's size
+	tokens      float64 // may be negative: a call's cost is known only after it was executed
 	at          time.Time
 }
 
@@ -20,7 +20,7 @@ func newBucket(clock Clock, rate, burst float64) *bucket {
 	return &bucket{clock: clock, rate: rate, burst: burst, tokens: burst, at: clock()}
 }
 
-// aSecond makes a bucket that holds one second's refill.
+// aSecond returns a bucket that holds one second's refill.
 func aSecond(clock Clock, rate float64) *bucket { return newBucket(clock, rate, rate) }
 
 func (b *bucket) fill() {
@@ -29,7 +29,7 @@ func (b *bucket) fill() {
 	b.at = now
 }
 
-// take takes a whole token if there is one.
+// take removes a whole token if there is one.
 func (b *bucket) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,10 +41,10 @@ func (b *bucket) take() bool {
 	return true
 }
 
-// tiny is what adding up fractions of seconds may lose.
+// tiny is the largest error of summing fractions of seconds.
 const tiny = 1e-9
 
-// open reports whether something is left, however little.
+// open reports whether anything is left, however little.
 func (b *bucket) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *bucket) open() bool {
 	return b.tokens > tiny
 }
 
-// charge takes n tokens, whatever is left, and says how long it lasts until the debt is paid.
+// charge removes n tokens, whatever is left, and returns the time until the debt is paid.
 func (b *bucket) charge(n float64) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +73,7 @@ func (b *bucket) set(rate, burst float64) {
 	b.tokens = math.Min(b.tokens, burst)
 }
 
-// growing is a bucket whose rate is at first as given, and later twice the most that was used in a second at least wait
+// growing is a bucket whose rate is initially as given, and later twice the highest use in a second at least wait
 // ago.
 type growing struct {
 	*bucket
@@ -81,9 +81,9 @@ type growing struct {
 	wait    time.Duration
 
 	mu     sync.Mutex
-	second time.Time // the running one
-	used   float64   // in it
-	peaks  []peak    // rising: a second that used less than an older one changes nothing
+	second time.Time // the current second
+	used   float64   // use within it
+	peaks  []peak    // ascending: a second with less use than an older one has no effect
 }
 
 type peak struct {
@@ -95,7 +95,7 @@ func newGrowing(clock Clock, rate float64, wait time.Duration) *growing {
 	return &growing{bucket: aSecond(clock, rate), initial: rate, wait: wait}
 }
 
-// grow sets the rate that the past allows.
+// grow raises the rate as past use allows.
 func (g *growing) grow() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -19,9 +19,9 @@ const (
 
 const dynamoTarget = "DynamoDB_20120810."
 
-// What DynamoDB says when it refuses (API_ThrottlingReason; "DynamoDB throttling diagnosis framework"). A table on
-// demand answers ThrottlingException, a
-// transaction TransactionCanceledException with a reason for each of its parts.
+// DynamoDB's reasons for refusals (API_ThrottlingReason; "DynamoDB throttling diagnosis framework"). An on-demand
+// table answers ThrottlingException; a transaction answers TransactionCanceledException with a reason for each of its
+// parts.
 const (
 	saysTable = "Throughput exceeds the current capacity of your table or index. " +
 		"DynamoDB is automatically scaling your table or index so please try again shortly."
@@ -30,12 +30,12 @@ const (
 )
 
 // dynamoDB is a proxy in front of a DynamoDB-compatible server: it asks the server what each call consumed, by table
-// and index, and refuses calls to a table, an index or a partition key that has consumed its units. As at DynamoDB, a
-// call goes through while anything is left, and what it takes beyond that keeps later ones out.
+// and index, and refuses calls to a table, an index or a partition key that has no units left. As in DynamoDB, a call
+// passes while anything is left, and its excess delays later calls.
 //
-// What it does not: a BatchGetItem is refused whole, where DynamoDB answers a part; units of a call with several keys
-// of one table are shared evenly among
-// them; an index's partition keys are known of new rows and of queries, not of updates.
+// Differences: it refuses a whole BatchGetItem, where DynamoDB answers a part; it splits the units of a call with
+// several keys of one table evenly among them; and it learns an index's partition keys from new rows and from
+// queries, not from updates.
 type dynamoDB struct {
 	*Account
 	upstream string
@@ -43,12 +43,12 @@ type dynamoDB struct {
 	control  *bucket
 
 	mu         sync.Mutex
-	tables     map[string]*growing // by table or table/index, and kind
+	tables     map[string]*growing // by table or table/index, and by read or write
 	partitions map[string]*bucket
 	schemas    map[string]*schema
 }
 
-// schema is what has to be known of a table: its partition key's name, and those of its indexes.
+// schema has the names of a table's partition key and those of its indexes.
 type schema struct {
 	pk      string
 	indexes map[string]string
@@ -66,15 +66,15 @@ func (a *Account) newDynamoDB(upstream string) *dynamoDB {
 	}
 }
 
-// part is what a call does to one row, or to the rows of a query: its table, the index that it reads, and the keys.
+// part is a call's effect on one row, or on the rows of a query: its table, the index that it reads, and the keys.
 type part struct {
 	table, index string
 	write        bool
-	key          string            // partition key; "" unknown
-	indexKeys    map[string]string // of a row that is put: partition keys by index
+	key          string            // partition key; "" if unknown
+	indexKeys    map[string]string // for a row that is put: partition keys by index
 }
 
-// attribute is a value as DynamoDB has it, such as {"S":"a"}; keys here are texts.
+// attribute is a value in DynamoDB's form, such as {"S":"a"}; keys here are strings.
 type attributes map[string]map[string]any
 
 func (a attributes) text(name string) string {
@@ -82,7 +82,7 @@ func (a attributes) text(name string) string {
 	return s
 }
 
-// call has the fields that say which rows a call is about.
+// call has the fields that identify the rows of a call.
 type call struct {
 	TableName, IndexName      string
 	Key, Item                 attributes
@@ -156,10 +156,10 @@ func (d *dynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(answer) // a caller that is gone needs none
+	_, _ = w.Write(answer) // fails only if the caller has disconnected
 }
 
-// asking adds to a call that the answer should say what it consumed.
+// asking makes a call ask for its consumed capacity.
 func asking(body []byte) []byte {
 	at := bytes.IndexByte(body, '{')
 	if at < 0 || bytes.Contains(body, []byte(`"ReturnConsumedCapacity"`)) {
@@ -191,7 +191,7 @@ func (d *dynamoDB) forward(ctx context.Context, header http.Header, body []byte)
 	return answer.StatusCode, answer.Header, out, err
 }
 
-// parts returns the rows that a call is about.
+// parts returns the rows of a call.
 func (d *dynamoDB) parts(ctx context.Context, operation string, in *call) (out []part) {
 	one := func(c *call, write bool) part {
 		s := d.schema(ctx, c.TableName)
@@ -211,7 +211,7 @@ func (d *dynamoDB) parts(ctx context.Context, operation string, in *call) (out [
 		return []part{one(in, true)}
 	case "Query", "Scan":
 		name, value, _ := strings.Cut(in.KeyConditionExpression, "=")
-		_ = name // the partition key's condition comes first here: it has to be an equality
+		_ = name // the partition key's condition comes first and must be an equality
 		value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
 		return []part{
 			{
@@ -236,7 +236,7 @@ func (d *dynamoDB) parts(ctx context.Context, operation string, in *call) (out [
 	return out
 }
 
-// schema asks the server behind for a table's keys, once.
+// schema asks the server for a table's keys, once.
 func (d *dynamoDB) schema(ctx context.Context, table string) *schema {
 	d.mu.Lock()
 	s := d.schemas[table]
@@ -286,8 +286,7 @@ func (d *dynamoDB) schema(ctx context.Context, table string) *schema {
 	return s
 }
 
-// Limits of a table, of an index, and of their partition keys, each for reads and for writes. Made when first asked
-// for.
+// Limits of a table, of an index, and of their partition keys, each for reads and for writes, created on first use.
 func (d *dynamoDB) tableLimit(name string, write bool) *growing {
 	rate := d.limits.TableReads
 	if write {
@@ -330,13 +329,13 @@ func (p *part) name() string {
 	return p.table
 }
 
-// refusal returns, for each part of a call, the limit that it exceeds; "" for none.
+// refusal has, for each part of a call, the limit that it exceeds; "" for none.
 type refusal struct {
 	says []string
 	any  string
 }
 
-// refused looks whether a call has to be refused; nil: not.
+// refused returns why a call must be refused; nil if it may pass.
 func (d *dynamoDB) refused(parts []part) *refusal {
 	r := &refusal{says: make([]string, len(parts))}
 	for i := range parts {
@@ -352,7 +351,7 @@ func (d *dynamoDB) refused(parts []part) *refusal {
 		if !d.tableLimit(p.name(), p.write).open() {
 			r.says[i] = saysTable
 		}
-		if p.write { // an index that is over its limit throttles the table's writes
+		if p.write { // an index above its limit throttles the table's writes
 			d.mu.Lock()
 			s := d.schemas[p.table]
 			d.mu.Unlock()
@@ -405,7 +404,7 @@ func (d *dynamoDB) refuse(w http.ResponseWriter, operation string, r *refusal) {
 	)
 }
 
-// charge takes what a call consumed off the limits of its tables, indexes and partition keys.
+// charge deducts what a call consumed from the limits of its tables, indexes and partition keys.
 func (d *dynamoDB) charge(parts []part, answer []byte) {
 	var out struct{ ConsumedCapacity json.RawMessage }
 	if json.Unmarshal(answer, &out) != nil || len(out.ConsumedCapacity) == 0 {
@@ -414,7 +413,7 @@ func (d *dynamoDB) charge(parts []part, answer []byte) {
 	var all []consumed
 	if out.ConsumedCapacity[0] == '{' {
 		all = make([]consumed, 1)
-		_ = json.Unmarshal(out.ConsumedCapacity, &all[0]) // what is no number consumed nothing
+		_ = json.Unmarshal(out.ConsumedCapacity, &all[0]) // what is not a number consumed nothing
 	} else {
 		_ = json.Unmarshal(out.ConsumedCapacity, &all)
 	}

@@ -16,18 +16,18 @@ const (
 	OfMethod = "API Gateway: requests of a method"
 )
 
-// everyMethod is the key of a stage's settings for methods that have none of their own.
+// everyMethod is the key of a stage's settings for methods without their own.
 const everyMethod = "*/*"
 
-// Throttle is a token bucket's rate, a second, and its size.
+// Throttle is a token bucket's rate per second and its size.
 type Throttle struct {
 	Rate  float64 `json:"throttlingRateLimit"`
 	Burst float64 `json:"throttlingBurstLimit"`
 }
 
 // Gateway is API Gateway's throttling. "Throttle requests to your REST APIs for better throughput in API Gateway":
-// limits of a stage "are applied at the API method level", so that each method has a bucket of its own even where one
-// setting is for all; a request that passes it then meets the account's.
+// limits of a stage "are applied at the API method level", so each method has its own bucket even if one setting
+// applies to all; a request that passes it then meets the account's bucket.
 type Gateway struct {
 	clock   Clock
 	account *bucket
@@ -40,7 +40,7 @@ type Gateway struct {
 	buckets  map[string]*bucket  // by the same key
 }
 
-// newGateway makes a stage with these settings, of the account's scale.
+// newGateway returns a stage with these settings, in the account's scale.
 func (a *Account) newGateway(settings map[string]Throttle, resources []string) *Gateway {
 	g := &Gateway{
 		clock:     a.clock,
@@ -56,7 +56,7 @@ func (a *Account) newGateway(settings map[string]Throttle, resources []string) *
 	return g
 }
 
-// Let reports whether a request passes. If not, API Gateway answers 429 (gateway response THROTTLED).
+// Let reports whether a request passes. Otherwise API Gateway answers 429 (gateway response THROTTLED).
 func (g *Gateway) Let(method, resource string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,14 +108,14 @@ func (g *Gateway) stage(w http.ResponseWriter, r *http.Request, scale float64) {
 	writeJSON(w, http.StatusOK, map[string]any{"stageName": "live", "methodSettings": settings})
 }
 
-// pathKey is a settings' key as GetStage has it: ~1seckill~1buy/POST, */*.
+// pathKey returns a setting's key in GetStage's form: ~1seckill~1buy/POST, */*.
 func pathKey(key string) string {
 	at := strings.LastIndex(key, "/")
 	return strings.ReplaceAll(key[:at], "/", "~1") + key[at:]
 }
 
-// has reports whether a method can have settings: one of a resource that the API has, written with all its slashes, or
-// all.
+// has reports whether a method can have settings: a method of one of the API's resources, written with all its
+// slashes, or all methods.
 func (g *Gateway) has(resource, method string) bool {
 	if resource+"/"+method == everyMethod {
 		return true
@@ -128,14 +128,13 @@ var methods = []string{
 	http.MethodOptions, "ANY",
 }
 
-// patch is one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace of a
-// method's throttling, or remove of all
-// that a method has of its own. Values are the account's own, and scaled here.
+// patch applies one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace a
+// method's throttling, or remove all of a method's own settings. Values are the account's own and are scaled here.
 func (g *Gateway) patch(op, path, value string, scale float64) error {
 	rest, rooted := strings.CutPrefix(path, "/")
 	parts := strings.Split(rest, "/")
 	if !rooted || len(parts) < 2 || !g.has(strings.ReplaceAll(parts[0], "~1", "/"), parts[1]) {
-		return fmt.Errorf("Invalid method setting path: %s", path) //nolint:staticcheck // as API Gateway writes it
+		return fmt.Errorf("Invalid method setting path: %s", path) //nolint:staticcheck // API Gateway's own text
 	}
 	key := strings.ReplaceAll(parts[0], "~1", "/") + "/" + parts[1]
 	if op == "remove" && len(parts) == 2 {

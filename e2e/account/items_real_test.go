@@ -15,8 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAnItemsReadIsOneUnit: a key that gives 30 units a second gives 30 reads of an item, as long as its title and its
-// description may be. Every instance makes one a second.
+// TestAnItemsReadIsOneUnit checks that a key with 30 units a second allows 30 reads of an item, however long its
+// title and description. Every instance makes one a second.
 func TestAnItemsReadIsOneUnit(t *testing.T) {
 	t.Parallel()
 	prefix := dynamotest.Prefix()
@@ -28,7 +28,7 @@ func TestAnItemsReadIsOneUnit(t *testing.T) {
 	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)},
 		Price: 1,
 		Start: begin, End: begin.Add(time.Hour), CreateTime: begin, Stock: 1, Limit: 1, Buckets: 16, Version: 1}
-	// 80 kB: 20 units, or 10 when it may lag
+	// 80 kB: 20 units, or 10 for an eventually consistent read
 	long := seckill.Description{Detail: strings.Repeat("😀", seckill.MaxDetail)}
 	if err := made.Items().Put(t.Context(), it, &long); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestAnItemsReadIsOneUnit(t *testing.T) {
 		_, err := items.Get(t.Context(), "1")
 		return err
 	})
-	if _, err := items.Description(t.Context(), "1", 1); err != nil { // of another key, in another table
+	if _, err := items.Description(t.Context(), "1", 1); err != nil { // a key in another table
 		t.Errorf("while nothing more is read of the item: %v", err)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Names of limits, as Counts has them.
+// Names of limits in Counts.
 const (
 	OfConcurrency = "Lambda: concurrent executions"
 	OfGrowth      = "Lambda: instances a function gains"
 	OfInvocations = "Lambda: invocations a second"
 )
 
-// Lambda is the account's concurrency: a function with a reservation has its own pool, the others share what no
+// Lambda is the account's concurrency: a function with a reservation has its own pool; the others share what no
 // reservation takes.
 type Lambda struct {
 	limits   Limits
@@ -29,8 +29,8 @@ type Lambda struct {
 
 const unreserved = "" // the pool of functions without a reservation
 
-// newLambda makes the pools of an account. Reservations are of these limits' scale. The error is Lambda's own when they
-// leave less than Limits.Unreserved: the stack is not deployed.
+// newLambda returns the pools of an account. Reservations have the scale of these limits. If they leave less than
+// Limits.Unreserved, the error is Lambda's own, and the stack cannot be deployed.
 func (a *Account) newLambda(reserved map[string]float64) (*Lambda, error) {
 	l := &Lambda{
 		limits:   a.limits,
@@ -42,14 +42,14 @@ func (a *Account) newLambda(reserved map[string]float64) (*Lambda, error) {
 		calls:    map[string]*bucket{},
 	}
 	if len(reserved) > 0 && l.rest() < a.limits.Unreserved {
-		//nolint:staticcheck // Lambda's own words, its full stop included
+		//nolint:staticcheck // Lambda's own text, with its full stop
 		return nil, fmt.Errorf("InvalidParameterValueException: Specified ReservedConcurrentExecutions for function "+
 			"decreases account's UnreservedConcurrentExecution below its minimum value of [%v].", a.limits.Unreserved)
 	}
 	return l, nil
 }
 
-// rest is what no reservation takes.
+// rest returns what no reservation takes.
 func (l *Lambda) rest() float64 {
 	rest := l.limits.Concurrency
 	for _, n := range l.reserved {
@@ -66,9 +66,8 @@ func (l *Lambda) pool(function string) (string, float64) {
 	return unreserved, l.rest()
 }
 
-// Begin asks for an execution of a function; cold: by an instance that has to be started for it. end has to be called
-// when it is over. When it is
-// refused, nothing was taken: Lambda answers TooManyRequestsException.
+// Begin requests an execution of a function; cold: in an instance that must be started for it. The caller must call
+// end when it is over. A refusal takes nothing: Lambda answers TooManyRequestsException.
 func (l *Lambda) Begin(function string, cold bool) (end func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

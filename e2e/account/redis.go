@@ -14,37 +14,37 @@ import (
 	"time"
 )
 
-// OfCache is a limit's name.
+// OfCache is the limit's name.
 const OfCache = "ElastiCache: ECPU"
 
-// Costs in ECPU ("ElastiCache pricing": 1 for a kilobyte of a plain command, more for what takes more processor time).
-// scriptECPU is package plan's figure
-// of a purchase: measured on redis-server against a GET, not on ElastiCache.
+// Costs in ECPU ("ElastiCache pricing": 1 for a kilobyte of a plain command, more for more processor time).
+// scriptECPU is package plan's figure for a purchase: measured on redis-server in relation to a GET, not on
+// ElastiCache.
 const (
 	scriptECPU = 5
 	kilobyte   = 1024
 )
 
-// Cache is a proxy in front of a Redis: it counts ECPU, and holds commands back that are over the limit. AWS says that
-// the service "will begin throttling requests" and counts ThrottledCmds, not what a client sees. AWS has not published
-// an error reply; delay is what its other throttles do ("Search write throttling": "delayed, not rejected"). So this is
-// a guess, and on the kind side: a client with a time limit of its own sees a timeout.
+// Cache is a proxy in front of a Redis: it counts ECPU and delays commands above the limit. AWS says that the service
+// "will begin throttling requests" and counts ThrottledCmds, but not what a client sees, and has not published an
+// error reply. Delaying is what its other throttles do ("Search write throttling": "delayed, not rejected"). So this
+// is a guess, on the lenient side: a client with its own time limit sees a timeout.
 //
-// It also answers AUTH, so that functions can have a password and the server behind need not.
+// It also answers AUTH, so that functions can use a password and the server need not.
 type Cache struct {
 	Addr string // host:port
 
 	account  *Account
 	upstream string
 	units    *growing
-	latency  atomic.Int64 // ns that each answer takes longer
+	latency  atomic.Int64 // additional delay of each answer, in ns
 	listener net.Listener
 	ctx      context.Context
 	end      context.CancelFunc
 	wg       sync.WaitGroup
 }
 
-// NewCache listens on a free port of loopback, before a Redis at host:port, until Close.
+// NewCache listens on a free loopback port, in front of a Redis at host:port, until Close.
 func (a *Account) NewCache(upstream string) (*Cache, error) {
 	c := &Cache{account: a, upstream: upstream, units: newGrowing(a.clock, a.limits.ECPU, CacheGrows)}
 	c.ctx, c.end = context.WithCancel(context.Background())
@@ -57,7 +57,7 @@ func (a *Account) NewCache(upstream string) (*Cache, error) {
 		for {
 			conn, err := c.listener.Accept()
 			if err != nil {
-				return // Close
+				return // closed
 			}
 			c.wg.Go(func() { c.serve(conn) })
 		}
@@ -65,7 +65,7 @@ func (a *Account) NewCache(upstream string) (*Cache, error) {
 	return c, nil
 }
 
-// Slow delays each answer by this much from now on, also those under way.
+// Slow delays each answer by d from now on, including those under way.
 func (c *Cache) Slow(d time.Duration) { c.latency.Store(int64(d)) }
 
 // Close cuts all connections.
@@ -100,7 +100,7 @@ func (c *Cache) serve(client net.Conn) {
 	both.Wait()
 }
 
-// requests hands commands on, each when the cache has units for it.
+// requests forwards commands, each when the cache has units for it.
 func (c *Cache) requests(ctx context.Context, client io.Reader, server io.Writer) {
 	in := bufio.NewReader(client)
 	for {
@@ -125,7 +125,7 @@ func (c *Cache) requests(ctx context.Context, client io.Reader, server io.Writer
 	}
 }
 
-// cost is a command's ECPU.
+// cost returns a command's ECPU.
 func cost(words [][]byte, size int) float64 {
 	units := float64((size + kilobyte - 1) / kilobyte)
 	if word := string(bytes.ToUpper(words[0])); word == "EVALSHA" || word == "EVAL" {
@@ -134,13 +134,13 @@ func cost(words [][]byte, size int) float64 {
 	return units
 }
 
-// late is a part of an answer, and when it came.
+// late is a part of an answer and its arrival time.
 type late struct {
 	at    time.Time
 	bytes []byte
 }
 
-// answers hands answers on, as much later as Slow says.
+// answers forwards answers with the delay set by Slow.
 func (c *Cache) answers(ctx context.Context, client io.Writer, server io.Reader) {
 	parts := make(chan late, 1024)
 	go func() {
@@ -170,7 +170,7 @@ func (c *Cache) answers(ctx context.Context, client io.Writer, server io.Reader)
 	}
 }
 
-// pause waits; false: ctx ended.
+// pause waits; it returns false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -183,12 +183,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Limits of a command. The largest script with its arguments is far below.
+// Limits of a command, far above the largest script with its arguments.
 const maxWords, maxWord = 10_000, 4 << 20
 
 var errCommand = errors.New("not a Redis command")
 
-// readCommand reads a command, an array of texts (RESP), also as it came.
+// readCommand reads a command, an array of strings (RESP), and also returns its raw bytes.
 func readCommand(in *bufio.Reader) (words [][]byte, raw []byte, err error) {
 	n, raw, err := readLength(in, '*', nil)
 	if err != nil || n < 1 || n > maxWords {
@@ -209,7 +209,7 @@ func readCommand(in *bufio.Reader) (words [][]byte, raw []byte, err error) {
 	return words, raw, nil
 }
 
-// readLength reads a line such as *3 or $12, and adds it to what was read.
+// readLength reads a line such as *3 or $12 and appends it to raw.
 func readLength(in *bufio.Reader, first byte, raw []byte) (int, []byte, error) {
 	line, err := in.ReadBytes('\n')
 	if err != nil {

@@ -48,7 +48,7 @@ func put(t *testing.T, c *dynamodb.Client, id func() string, shard string) func(
 
 func one() string { return "1" }
 
-// another returns each call another key.
+// another returns a function that returns a new key at each call.
 func another() func() string {
 	n := 0
 	return func() string { n++; return fmt.Sprint(n) }
@@ -111,7 +111,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A table that took 40 a second half an hour ago takes 80 now.
+// A table that used 40 a second half an hour ago allows 80 now.
 func TestTableGrows(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
@@ -125,7 +125,7 @@ func TestTableGrows(t *testing.T) {
 	clock.Advance(account.TableGrows - time.Second)
 	hundred(t, clock, 40, time.Second/40, "ThrottlingException", do)
 	clock.Advance(2 * time.Second)
-	_ = do() // it knows by now that it may grow
+	_ = do() // now it knows that it may grow
 	clock.Advance(time.Second)
 	hundred(t, clock, 80, time.Second/80, "ThrottlingException", do)
 }

@@ -28,7 +28,7 @@ func private(t *testing.T, pair fakegateway.KeyPair) crypto.Signer {
 	return key
 }
 
-// certificate makes one; without a parent it signs itself. serial is hexadecimal.
+// certificate makes a certificate, self-signed without a parent. serial is hexadecimal.
 func certificate(t *testing.T, name pkix.Name, serial string, parent *x509.Certificate, by,
 	key crypto.Signer) (*x509.Certificate, string) {
 	t.Helper()
@@ -53,7 +53,7 @@ func certificate(t *testing.T, name pkix.Name, serial string, parent *x509.Certi
 	return made, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// TestCertificateModeIsTheSDKs: the numbers of certificates, and an order string that has them.
+// TestCertificateModeIsTheSDKs compares the numbers of certificates, and an order string that contains them.
 func TestCertificateModeIsTheSDKs(t *testing.T) {
 	w := newGateway(t)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -23,13 +23,13 @@ import (
 
 const randomTexts = 200
 
-// texts are what a title or a parameter may hold: chosen ones, then random ones of a seed.
+// texts returns possible titles and parameters: chosen ones, then random ones.
 func texts() []string {
 	out := []string{"红色外套", "Red coat", "50% off + 1 free", "%E7%BA%A2", "a=b&c=d", `“云听” "Pro" \ 耳机`, "🎧 𠮷野家",
 		"line\u2028separator",
 		" blanks ", "tab\tand\r\nbreak", "null", "0", "true", "{}", "<b>&amp;</b>", strings.Repeat("秒", 300),
 		"\u200b\ufeff\u0301", "~!*()'-._"}
-	rnd := rand.New(rand.NewPCG(4, 2026)) // a fixed seed: a failure comes back
+	rnd := rand.New(rand.NewPCG(4, 2026)) // a fixed seed, so that a failure repeats
 	alphabet := []rune("%%%&&==++ \"\\/'<>{}[],:;?#@!$()*~`^|._-aZ09é红套品¥。，\u2028\u2029\u00a0\u3000🎧𠮷\t\n\u007f")
 	for range randomTexts {
 		s := make([]rune, 1+rnd.IntN(40))

@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// money has what the SDK makes of an answer about money, as far as it is compared.
+// money is the compared part of what the SDK makes of an answer about money.
 type money struct {
 	Code         string `json:"code"`
 	SubCode      string `json:"sub_code"`
@@ -37,7 +37,7 @@ func (w *gateway) execContent(method string, content map[string]any) (m money) {
 	return m
 }
 
-// TestTheSDKMovesMoneyAtTheGateway: refunds and their queries, by either number, and the day's bill.
+// TestTheSDKMovesMoneyAtTheGateway covers refunds and their queries, by either number, and the day's bill.
 func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 	w := newGateway(t)
 	const n = 999 // an order of ten yuan
@@ -99,7 +99,7 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 	}
 }
 
-// TestTheSDKSeesFaults: it fails when a connection is cut, and shows what says nothing.
+// TestTheSDKSeesFaults checks that the SDK fails when a connection is cut, and returns inconclusive answers.
 func TestTheSDKSeesFaults(t *testing.T) {
 	w := newGateway(t)
 	w.opened(1)
@@ -121,7 +121,7 @@ func TestTheSDKSeesFaults(t *testing.T) {
 	}
 }
 
-// TestTheSDKsPagesOpenTheCashier: by the address that a browser is sent to.
+// TestTheSDKsPagesOpenTheCashier uses the URL to which a browser is sent.
 func TestTheSDKsPagesOpenTheCashier(t *testing.T) {
 	w := newGateway(t)
 	for n, p := range []struct{ method, product string }{{"alipay.trade.page.pay", "FAST_INSTANT_TRADE_PAY"},

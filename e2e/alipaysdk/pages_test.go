@@ -23,7 +23,7 @@ var (
 	hidden = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 )
 
-// query reads the parameters of an address.
+// query returns the parameters of a URL.
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -37,11 +37,11 @@ func query(t *testing.T, address string) url.Values {
 	return v
 }
 
-// unquoted reads an attribute as the SDK writes it: it escapes quotes and nothing else, and leaves it to the browser
-// that "&notify_url" is no "¬ify_url".
+// unquoted decodes an attribute as the SDK writes it: the SDK escapes only quotes, and relies on browsers not to read
+// "&notify_url" as "¬ify_url".
 func unquoted(s string) string { return strings.ReplaceAll(s, "&quot;", `"`) }
 
-// posted returns the parameters with which a browser that sends the form comes to Alipay.
+// posted returns the parameters that a browser sends to Alipay with the form.
 func posted(t *testing.T, form string, attribute func(string) string) url.Values {
 	t.Helper()
 	m := action.FindStringSubmatch(form)
@@ -55,8 +55,8 @@ func posted(t *testing.T, form string, attribute func(string) string) url.Values
 	return v
 }
 
-// same drops what may differ: the signature (it is checked), the SDK's own name, and the order of biz_content's
-// members, which a Go map gave the SDK in another way.
+// same removes what may differ: the signature (checked elsewhere), the SDK's own name, and the order of biz_content's
+// members, which came from a Go map.
 func same(t *testing.T, v url.Values) string {
 	t.Helper()
 	var content map[string]string
@@ -84,7 +84,7 @@ func TestPagesBothWays(t *testing.T) {
 	var titles, queries []string
 	for i, title := range texts() {
 		if alipay.Subject(title) == "" {
-			continue // an order's id stands in then, which the SDK knows nothing of
+			continue // our client puts the order's id there, which the SDK does not know
 		}
 		o := order(i, title)
 		content := map[string]string{"outTradeNo": o.ID, "totalAmount": o.Amount.Yuan(),

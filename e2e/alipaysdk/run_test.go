@@ -16,7 +16,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestTheSDKIsPointedAtARun as docs/LOCAL.md says: with what /_local/keys tells, and the file of the app's private key.
+// TestTheSDKIsPointedAtARun follows docs/LOCAL.md: it configures the SDK with the output of /_local/keys and the file
+// with the app's private key.
 func TestTheSDKIsPointedAtARun(t *testing.T) {
 	installed(t)
 	dir := t.TempDir()

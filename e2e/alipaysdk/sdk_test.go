@@ -1,8 +1,8 @@
 //go:build real
 
-// Package alipaysdk_test holds shared/adapter/alipay and its fake gateway against Alipay's own SDK for Node.js: each
-// side checks what the other signed, and the unmodified SDK calls the fake gateway. install.sh here installs the SDK.
-// No money moves, and nothing leaves this machine.
+// Package alipaysdk_test compares shared/adapter/alipay and its fake gateway with Alipay's own SDK for Node.js: each
+// side verifies what the other signed, and the unmodified SDK calls the fake gateway. install.sh in this folder
+// installs the SDK. No money moves, and nothing leaves this machine.
 package alipaysdk_test
 
 import (
@@ -26,7 +26,7 @@ const (
 	appID     = "2021000000000001"
 	sellerID  = "2088000000000001"
 	notifyURL = "https://shop.example/seckill/alipay/notify"
-	maxAnswer = 64 << 20 // bytes of a line from the SDK; a thousand notifications take 3 MiB
+	maxAnswer = 64 << 20 // bytes of one line from the SDK; a thousand notifications take 3 MiB
 )
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -35,7 +35,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// Key pairs take long to make, so that all tests share these.
+// Generating key pairs takes long, so all tests share these.
 var shopKeys, providerKeys, strangerKeys = onceKeys(), onceKeys(), onceKeys()
 
 func onceKeys() func() fakegateway.KeyPair {
@@ -48,20 +48,20 @@ func onceKeys() func() fakegateway.KeyPair {
 	})
 }
 
-// gateway is a shop and a fake gateway of ours, and the SDK in a process of its own with the keys of both.
+// gateway is a shop with our fake gateway, and the SDK in its own process with the keys of both.
 type gateway struct {
 	t       *testing.T
 	clock   *clock
 	client  *alipay.Client
 	gateway *fakegateway.Gateway
-	url     string // of gateway.do
+	url     string // URL of gateway.do
 
 	shop, provider fakegateway.KeyPair
 	in             *json.Encoder
 	out            *bufio.Scanner
 }
 
-// installed ends the test when it has nothing to run against.
+// installed skips or fails the test if the SDK is missing.
 func installed(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat("node_modules/alipay-sdk"); err != nil {
@@ -94,7 +94,7 @@ func newGateway(t *testing.T) *gateway {
 	return w
 }
 
-// startSDK runs the SDK until the test ends; it ends by itself when its input does.
+// startSDK runs the SDK until the test ends; it exits when its input closes.
 func (w *gateway) startSDK() {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "node", "serve.mjs")
@@ -114,12 +114,12 @@ func (w *gateway) startSDK() {
 	w.out.Buffer(nil, maxAnswer)
 	w.t.Cleanup(func() {
 		in.Close()
-		// The test's context has ended and may have killed it; either way it is gone now.
+		// The test's context has ended and may have killed the process; either way it has exited.
 		_ = cmd.Wait()
 	})
 }
 
-// configure returns the SDK the keys with which it plays the shop, and the provider.
+// configure sets the keys with which the SDK plays the shop and the provider.
 func (w *gateway) configure(shop, provider fakegateway.KeyPair) {
 	w.t.Helper()
 	var ok bool
@@ -128,7 +128,7 @@ func (w *gateway) configure(shop, provider fakegateway.KeyPair) {
 		"alipayPrivate": provider.Private, "alipayPublic": provider.Public}, &ok)
 }
 
-// call makes one call of the SDK and ends the test when it fails.
+// call makes one call of the SDK and ends the test if it fails.
 func (w *gateway) call(name string, args map[string]any, result any) {
 	w.t.Helper()
 	if err := w.try(name, args, result); err != nil {

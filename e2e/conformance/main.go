@@ -1,6 +1,6 @@
-// Command conformance reads the events of `go test -json`: it prints a line per package and what failing tests printed,
-// as go test does, and then a table of which driver passed which case of each conformance suite. It exits with 1 when
-// anything failed or when a driver did not run every case that another driver of its suite ran.
+// Command conformance reads the events of `go test -json`: it prints a line per package and the output of failing
+// tests, as go test does, and then a table of which driver passed which case of each conformance suite. It exits with
+// 1 if anything failed, or if a driver did not run every case that another driver of its suite ran.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// runs names the tests that run a suite, by package and test; what follows in a test's name is the case.
+// runs lists the tests that run a suite, by package and test; the rest of a test's name is the case.
 var runs = []struct{ pkg, test, suite, driver string }{
 	{"memory", "TestStock", "stock", "embedded"},
 	{"redisconn", "TestRealStock", "stock", "redis-server"},
@@ -37,7 +37,7 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-// results are actions (pass, fail, skip) by suite, case and driver.
+// results holds actions (pass, fail, skip) by suite, case and driver.
 type results map[string]map[string]map[string]string
 
 func main() {
@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-// read takes what `go test -json` prints. It prints the output of tests that failed, and returns how many these are.
+// read reads what `go test -json` prints. It prints the output of failed tests and returns their number.
 func read(from io.Reader) (table results, failed int, err error) {
 	table = results{}
 	printed := map[string][]string{} // by package and test
@@ -62,7 +62,7 @@ func read(from io.Reader) (table results, failed int, err error) {
 	for in.Scan() {
 		var e event
 		if json.Unmarshal(in.Bytes(), &e) != nil {
-			fmt.Println(in.Text()) // compiler errors come as plain text
+			fmt.Println(in.Text()) // compiler errors are plain text
 			continue
 		}
 		at := e.Package + " " + e.Test
@@ -87,7 +87,7 @@ func read(from io.Reader) (table results, failed int, err error) {
 	return table, failed, in.Err()
 }
 
-// add enters a test that ended, if it is a case of a conformance suite.
+// add records a finished test if it is a case of a conformance suite.
 func (table results) add(e *event) {
 	for _, r := range runs {
 		name, ok := strings.CutPrefix(e.Test, r.test+"/")
@@ -114,7 +114,7 @@ func (table results) add(e *event) {
 	}
 }
 
-// print prints a table for each suite, and returns how many cells are not passed.
+// print prints a table per suite and returns the number of cells that are not passed.
 func (table results) print() (failed int) {
 	for _, suite := range slices.Sorted(maps.Keys(table)) {
 		var drivers []string

@@ -24,15 +24,15 @@ import (
 )
 
 const (
-	scale     = 100              // how much smaller than AWS's the rates and numbers of an account drill are
+	scale     = 100              // divisor of AWS's rates and numbers in an account drill
 	secrets   = "/seckill/drill" // SecretsPath
-	ackLimit  = 3 * time.Second  // of an operator's stop
-	toldLimit = 5 * time.Second  // of a notification
-	// of a purchase's answer while Redis does not answer: buy gives it 1 s and answers within 1.2 s, after a cold start
-	// that takes 0.1 to 1 s here
+	ackLimit  = 3 * time.Second  // for an operator's stop
+	toldLimit = 5 * time.Second  // for a notification
+	// for a purchase while Redis does not answer: buy waits 1 s and answers within 1.2 s, after a cold start of 0.1
+	// to 1 s here
 	buyLimit  = 3 * time.Second
-	operation = 20 * time.Second        // of an operator's command, until it is broken off
-	slowed    = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
+	operation = 20 * time.Second        // after that an operator's command is aborted
+	slowed    = 2500 * time.Millisecond // how long after Redis slows down old answers may still arrive
 )
 
 // deployment is a stack in an account, in AWS's own figures.
@@ -43,12 +43,12 @@ type deployment struct {
 	consume   float64 // ConsumeConcurrency
 }
 
-// reserved are executions that the template keeps for functions (ReserveConcurrency), besides those of consume and
+// reserved has the executions that the template reserves for functions (ReserveConcurrency), except consume and
 // notify.
 var reserved = map[string]float64{"expire": 10, "stage": 10, "refund": 5, "repair": 5}
 
-// planned is a stack's limits as package plan has them. As many executions are kept for notify as its throttle may let
-// be at work at once (NotifyConcurrency), as a plan does.
+// planned returns a stack's limits as package plan has them. As in a plan, notify reserves as many executions as its
+// throttle may allow at once (NotifyConcurrency).
 func (d *deployment) planned() plan.Limits {
 	l := plan.Today
 	l.BuyRate, l.BuyBurst = d.throttles[ofBuy].Rate, d.throttles[ofBuy].Burst
@@ -59,7 +59,7 @@ func (d *deployment) planned() plan.Limits {
 	return l
 }
 
-// scaled are throttles and reservations at a hundredth.
+// scaled returns throttles and reservations at a hundredth.
 func (d *deployment) scaled() (throttles map[string]account.Throttle, kept map[string]float64) {
 	throttles = map[string]account.Throttle{}
 	for key, t := range d.throttles {
@@ -73,18 +73,19 @@ func (d *deployment) scaled() (throttles map[string]account.Throttle, kept map[s
 	return throttles, kept
 }
 
-// limited is a drill in an account that enforces its limits: no instance is there before it is needed.
+// limited is a drill in an account that enforces its limits: no instance runs before it is needed.
 type limited struct {
 	deployment
 	stock int
-	crowd string           // flags of seckill load, over those of every drill
-	check func(*rig) error // what has to be so when the crowd is gone; may be nil
+	crowd string           // flags of seckill load, in addition to those of every drill
+	check func(*rig) error // checked after the crowd has left; may be nil
 }
 
-// cold are the functions of the stack. The fake payment gateway stands for Alipay, which has an account of its own.
+// cold lists the functions of the stack. The fake payment gateway stands for Alipay, which has its own account.
 var cold = []string{"buy", "shop", "consume", "notify", "expire", "refund", "reconcile", "repair", "stage"}
 
-// raised is an account whose quotas were raised as `seckill plan` asks for: concurrency, and the tables' warm writes.
+// raised returns an account whose quotas were raised as `seckill plan` says: concurrency, and the tables' warm
+// writes.
 func raised(concurrency, warmWrites float64) account.Limits {
 	l := account.AWS()
 	l.Concurrency, l.TableWrites = concurrency, warmWrites
@@ -113,14 +114,14 @@ func (s *sums) add(a *lambdahost.Answer) {
 	}
 }
 
-// installed notes that the item is loaded for sale: from now on no shopper should get not_ready.
+// installed records that the item is loaded for sale: from now on no shopper should get not_ready.
 func (s *sums) installed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loaded = time.Now()
 }
 
-// reset forgets what was answered before the crowd came.
+// reset drops the answers from before the crowd came.
 func (s *sums) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +137,7 @@ func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	return slices.Clone(s.bought[i:])
 }
 
-// answeredForGood counts purchases that were accepted (200) or refused with 409.
+// answeredForGood returns how many purchases were accepted (200) or refused with 409.
 func (s *sums) answeredForGood() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,13 +149,13 @@ func (s *sums) answeredForGood() (n int) {
 	return n
 }
 
-// limits is what functions meet of the account.
+// limits is the part of the account that functions meet.
 type limits struct {
 	*account.Gateway
 	*account.Lambda
 }
 
-// within puts the account before the world's servers: in the settings, and in what the host is told.
+// within puts the account in front of the rig's servers: in the functions' settings and in the host's options.
 func (w *rig) within(d *limited, o *lambdahost.Options) error {
 	l := d.limits.Hundredth()
 	throttles, kept := d.scaled()
@@ -205,7 +206,7 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 		return err
 	}
 	w.aws = &http.Server{Handler: w.account, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = w.aws.Serve(listener) }() // until close
+	go func() { _ = w.aws.Serve(listener) }() // runs until close
 	w.awsURL = "http://" + listener.Addr().String()
 	o.Account = limits{w.account.Gateway, w.account.Lambda}
 	o.Cold = map[string]int{}
@@ -216,7 +217,7 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 	return nil
 }
 
-// secretValues are the account's secrets, as `seckill keys` puts them there.
+// secretValues returns the account's secrets, as `seckill keys` stores them.
 func (w *rig) secretValues() map[string]string {
 	values := map[string]string{
 		"jwt-secret":         drillSecret,
@@ -226,16 +227,16 @@ func (w *rig) secretValues() map[string]string {
 	}
 	bundle, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // texts always marshal
+		panic(err) // cannot happen: strings always marshal
 	}
 	out := map[string]string{secrets: string(bundle)} // Secrets Manager's
 	for name, v := range values {
-		out[secrets+"/"+name] = v // Systems Manager's, which releases before ADR 20 ask for
+		out[secrets+"/"+name] = v // Systems Manager's, which releases before ADR 20 read
 	}
 	return out
 }
 
-// limitedEnviron is what functions are told in an account: where AWS is, and of secrets their names.
+// limitedEnviron changes the functions' environment for an account: AWS's URL, and names instead of secrets.
 func (w *rig) limitedEnviron(environ map[string]string) {
 	for _, name := range []string{"JWT_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
 		delete(environ, name)
@@ -259,7 +260,7 @@ func (w *rig) coolDown(functions ...string) (ended int) {
 	return ended
 }
 
-// answers waits until the shop answers who looks, so that the crowd's tool sees what is on sale.
+// answers waits until the shop answers its lists, so that the load tool sees what is on sale.
 func (w *rig) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -280,7 +281,7 @@ func (w *rig) answers(ctx context.Context) error {
 	}
 }
 
-// initErrors are those of the stack's functions so far.
+// initErrors returns the number of failed inits of the stack's functions so far.
 func (w *rig) initErrors() (n int64) {
 	for _, function := range cold {
 		n += w.host.Stats(function).InitErrors
@@ -306,7 +307,7 @@ func (w *rig) operate(ctx context.Context, args ...string) (took time.Duration, 
 	return time.Since(began), strings.TrimSpace(string(out)), err
 }
 
-// acknowledged is an operator's command that has to be carried out within ackLimit.
+// acknowledged runs an operator's command that must succeed within ackLimit.
 func (w *rig) acknowledged(ctx context.Context, what string, args ...string) (string, error) {
 	took, said, err := w.operate(ctx, args...)
 	if err != nil || took > ackLimit {
@@ -315,7 +316,7 @@ func (w *rig) acknowledged(ctx context.Context, what string, args ...string) (st
 	return fmt.Sprintf("%s acknowledged after %.1f s", what, took.Seconds()), nil
 }
 
-// again repeats an operator's command until it is carried out, for as long as an operator might.
+// again repeats an operator's command until it succeeds, for as long as an operator might.
 func (w *rig) again(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()
@@ -330,7 +331,7 @@ func (w *rig) again(ctx context.Context, args ...string) error {
 	}
 }
 
-// refusals counts the calls that the account's limits refused.
+// refusals returns the number of calls that the account's limits refused, as text.
 func (w *rig) refusals() string {
 	var out []string
 	for name, n := range w.account.Counts() {
@@ -345,7 +346,7 @@ func (w *rig) refusals() string {
 // notReady is the code of an answer about an item that the stock does not have.
 const notReady = string(seckill.CodeNotReady)
 
-// faults5xx lists the answers of the stack that were 5xx, other than not_ready while the item was not installed.
+// faults5xx lists the stack's 5xx answers, except not_ready while the item was not installed.
 func (s *sums) faults5xx() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -367,7 +368,7 @@ func (s *sums) faults5xx() string {
 	return strings.Join(out, ", ")
 }
 
-// pause waits; false: ctx ended.
+// pause waits; it returns false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -377,7 +378,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Methods that the template gives throttles of their own, besides all the others.
+// Methods with their own throttles in the template; the others share a setting.
 const (
 	ofBuy    = "/seckill/buy/POST"
 	ofNotify = "/seckill/alipay/notify/POST"

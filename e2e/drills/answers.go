@@ -9,17 +9,17 @@ import (
 	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
-// sums are answers of the front by what they are.
+// sums collects the front's answers by kind.
 type sums struct {
 	mu       sync.Mutex
 	by       map[answerKind]int
 	notified []lambdahost.Answer
-	bought   []lambdahost.Answer // by buy itself, and by the gateway in its place, but for 429
-	at       []time.Time         // of bought
-	notReady map[answerKind]int  // answers of not_ready to requests that came when the item was installed
-	loaded   time.Time           // when it was; zero: not yet
-	crowd    bool                // its tool runs
-	looked   chan struct{}       // closed when that has looked at the item
+	bought   []lambdahost.Answer // from buy itself, and from the gateway in its place, except 429
+	at       []time.Time         // times of bought
+	notReady map[answerKind]int  // answers of not_ready to requests that came after the item was installed
+	loaded   time.Time           // when that was; zero: not yet
+	crowd    bool                // the load tool is running
+	looked   chan struct{}       // closed when the tool has read the item
 	once     sync.Once
 }
 

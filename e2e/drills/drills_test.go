@@ -49,8 +49,8 @@ func TestOutcomesAreAdded(t *testing.T) {
 	}
 }
 
-// TestWhatDidNotLandFails: a fault that does not come to strike, or one of several, fails the drill, and what the
-// others did is still told.
+// TestWhatDidNotLandFails checks that a fault which does not happen, even one of several, fails the drill, and that
+// the effects of the others are reported.
 func TestWhatDidNotLandFails(t *testing.T) {
 	t.Parallel()
 	w := &rig{stock: 100}
@@ -109,7 +109,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestReservedAsInTheTemplate: what the drills' deployments keep for functions is what the template does.
+// TestReservedAsInTheTemplate checks that the drills' deployments reserve the same executions as the template.
 func TestReservedAsInTheTemplate(t *testing.T) {
 	t.Parallel()
 	kept := regexp.MustCompile(
@@ -131,7 +131,7 @@ func TestReservedAsInTheTemplate(t *testing.T) {
 	}
 }
 
-// TestThrottlesFit: each drill with an account is deployed as a plan would have it.
+// TestThrottlesFit checks that each drill with an account is deployed as a plan would be.
 func TestThrottlesFit(t *testing.T) {
 	t.Parallel()
 	for _, d := range limitedDrills {
@@ -143,8 +143,8 @@ func TestThrottlesFit(t *testing.T) {
 	}
 }
 
-// TestNotificationsFindAnExecution: as many notifications as the throttle lets through at once, and while the first
-// instances start, find an execution each: none hears 503 by a gateway that found none.
+// TestNotificationsFindAnExecution checks that as many notifications as the throttle allows at once, also while the
+// first instances start, find an execution each: no 503 from a gateway without an instance.
 func TestNotificationsFindAnExecution(t *testing.T) {
 	t.Parallel()
 	const starting = 400 * time.Millisecond
@@ -173,7 +173,8 @@ func TestNotificationsFindAnExecution(t *testing.T) {
 	}
 }
 
-// TestNotReadyIsExcusedWhileNothingIsInstalled: a request that came later than that may not hear it.
+// TestNotReadyIsExcusedWhileNothingIsInstalled checks that a request that came after the installation must not get
+// it.
 func TestNotReadyIsExcusedWhileNothingIsInstalled(t *testing.T) {
 	t.Parallel()
 	notYet := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: notReady, Retry: true}
@@ -189,14 +190,14 @@ func TestNotReadyIsExcusedWhileNothingIsInstalled(t *testing.T) {
 	if said := s.faults5xx(); said != "" {
 		t.Errorf("asked before, answered after: %q", said)
 	}
-	time.Sleep(time.Millisecond) // for a clock of that grain
+	time.Sleep(time.Millisecond) // for a clock with that resolution
 	s.add(&notYet)
 	if said, want := s.faults5xx(), "buy 503 not_ready by itself: 1"; said != want {
 		t.Errorf("after: %q, want %q", said, want)
 	}
 }
 
-// TestUnavailableByTheFunction: 503 counts when buy itself says it, with Retry-After and in time.
+// TestUnavailableByTheFunction checks that a 503 counts only if buy itself answers it, with Retry-After and in time.
 func TestUnavailableByTheFunction(t *testing.T) {
 	t.Parallel()
 	good := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: "unavailable", Retry: true,
@@ -204,7 +205,7 @@ func TestUnavailableByTheFunction(t *testing.T) {
 	for _, tt := range []struct {
 		what   string
 		change func(*lambdahost.Answer)
-		want   string // of the error, "" none
+		want   string // of the error, "": none
 	}{
 		{"as it has to be", func(*lambdahost.Answer) {}, ""},
 		{"by the gateway", func(a *lambdahost.Answer) { a.Gateway = true }, "map[503 by the gateway:1]"},

@@ -19,7 +19,7 @@ import (
 
 const (
 	look       = 10 * time.Millisecond
-	down       = time.Second // between a server's kill and its next start
+	down       = time.Second // between a server's kill and its restart
 	probeWait  = 300 * time.Millisecond
 	probeEvery = 200 * time.Millisecond
 	killEvery  = time.Second
@@ -27,11 +27,11 @@ const (
 	cutFor     = 150 * time.Millisecond
 )
 
-// lasting is how long a fault strikes that is no single blow, unless the crowd ends before.
+// lasting is the duration of a continuous fault, unless the crowd leaves earlier.
 const lasting = 25 * time.Second
 
-// fault strikes while the crowd buys, and says with figures what it did. ctx ends with the crowd; an error says why it
-// did not land.
+// fault happens while the crowd buys, and returns figures about its effect. ctx ends with the crowd; an error is the
+// reason why it had no effect.
 type fault func(ctx context.Context, w *rig) (string, error)
 
 // drill is one crowd and what happens to it.
@@ -39,7 +39,7 @@ type drill struct {
 	name    string
 	proxied bool
 	faults  []fault
-	account *limited // nil: none enforces its limits
+	account *limited // nil: no account enforces limits
 }
 
 var drills = []drill{
@@ -75,7 +75,7 @@ func (w *rig) sold(ctx context.Context, share float64) error {
 	return nil
 }
 
-// during ends a fault that lasts after a while, or with the crowd.
+// during ends a continuous fault after a while, or with the crowd.
 func during(long time.Duration, f fault) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, long)
@@ -84,7 +84,7 @@ func during(long time.Duration, f fault) fault {
 	}
 }
 
-// inTurn is several faults, one after another.
+// inTurn runs several faults, one after another.
 func inTurn(faults ...fault) fault {
 	return func(ctx context.Context, w *rig) (said string, err error) {
 		for _, f := range faults {
@@ -105,8 +105,7 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// flush empties Redis whenever so much is sold: a Redis that holds something, which after a loss before is so when it
-// was rebuilt.
+// flush empties Redis each time a share is sold, if it holds something: after an earlier loss, once it is rebuilt.
 func flush(at ...float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		lost := int64(0)
@@ -135,7 +134,7 @@ func flush(at ...float64) fault {
 	}
 }
 
-// killRedis kills it and starts it empty.
+// killRedis kills Redis and starts it empty.
 func killRedis(at ...float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		lost, unavailable := int64(0), w.unavailable.Load()
@@ -162,7 +161,7 @@ func killRedis(at ...float64) fault {
 	}
 }
 
-// heldUnits waits until Redis holds units of the item: after a loss before, for the rebuild.
+// heldUnits waits until Redis holds units of the item: after an earlier loss, until the rebuild.
 func (w *rig) heldUnits(ctx context.Context) (int64, error) {
 	for {
 		if held, err := w.client.HLen(ctx, key("held")).Result(); err == nil && held > 0 {
@@ -185,7 +184,7 @@ func (w *rig) restartRedis(ctx context.Context) error {
 	return w.redis.start(context.WithoutCancel(ctx), w.root)
 }
 
-// oldSnapshot saves Redis early, kills it later, and starts it from what was saved.
+// oldSnapshot saves Redis early, kills it later, and starts it from the saved state.
 func oldSnapshot(saved, killed float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, saved); err != nil {
@@ -202,7 +201,7 @@ func oldSnapshot(saved, killed float64) fault {
 			return "", err
 		}
 		held := old
-		for held <= old+old/10 { // else what comes back would be no old snapshot
+		for held <= old+old/10 { // otherwise the restored state would not be old
 			if held, err = w.heldUnits(ctx); err != nil {
 				return "", err
 			}
@@ -222,7 +221,7 @@ func oldSnapshot(saved, killed float64) fault {
 	}
 }
 
-// freezeRedis stops the process for a while: connections stay, nothing answers.
+// freezeRedis suspends the process for a while: connections stay open, and nothing answers.
 func freezeRedis(at float64, long time.Duration) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
@@ -270,7 +269,7 @@ func pings(ctx context.Context, addr string) bool {
 	return err == nil
 }
 
-// orderRows counts the orders in the database.
+// orderRows returns the number of orders in the database.
 func (w *rig) orderRows(ctx context.Context) (n int, err error) {
 	states, err := w.states(ctx)
 	for _, count := range states {
@@ -279,7 +278,7 @@ func (w *rig) orderRows(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// pauseDatabase stops the process for a while.
+// pauseDatabase suspends the process for a while.
 func pauseDatabase(at float64, long time.Duration) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
@@ -310,7 +309,7 @@ func pauseDatabase(at float64, long time.Duration) fault {
 	}
 }
 
-// killDatabase kills it and starts it with what it had committed.
+// killDatabase kills the database and starts it with its committed data.
 func killDatabase(at float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
@@ -336,7 +335,7 @@ func killDatabase(at float64) fault {
 	}
 }
 
-// killConsumers kills every process of consume each second. At least so many have to hold a batch when they die.
+// killConsumers kills every process of consume each second. At least least of them must hold a batch when they die.
 func killConsumers(least int64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		killed, lost := 0, w.host.Stats("consume").Lost
@@ -352,7 +351,7 @@ func killConsumers(least int64) fault {
 	}
 }
 
-// twiceAndOutOfOrder is how both queues deliver until the crowd ends.
+// twiceAndOutOfOrder makes both queues deliver twice and out of order until the crowd leaves.
 func twiceAndOutOfOrder(doubled, overtaken int64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		w.orders.Twice(true)
@@ -361,7 +360,7 @@ func twiceAndOutOfOrder(doubled, overtaken int64) fault {
 		w.closing.Shuffle(true)
 		<-ctx.Done()
 		w.orders.Shuffle(false)
-		w.orders.Twice(false) // closings go on so: they come when unpaid orders lapse
+		w.orders.Twice(false) // closings continue: they come when unpaid orders expire
 		s := w.orders.Stats()
 		said := fmt.Sprintf("%d deliveries doubled, %d messages overtaken", s.Doubled, s.Overtaken)
 		if s.Doubled < doubled || s.Overtaken < overtaken {
@@ -371,7 +370,7 @@ func twiceAndOutOfOrder(doubled, overtaken int64) fault {
 	}
 }
 
-// toxics slow all answers of Redis, database and queues, and cut connections repeatedly, until the crowd ends.
+// toxics delay all answers of Redis, database and queues, and cut connections repeatedly, until the crowd leaves.
 func toxics(mean, jitter time.Duration, least int) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		undisturbed := context.WithoutCancel(ctx)
@@ -404,7 +403,7 @@ func toxics(mean, jitter time.Duration, least int) fault {
 	}
 }
 
-// strike lets all faults of a drill strike at the same time, and gives what they say.
+// strike starts all faults of a drill together and returns their reports.
 func (d *drill) strike(ctx context.Context, w *rig) (string, error) {
 	said, errs := make([]string, len(d.faults)), make([]error, len(d.faults))
 	var all sync.WaitGroup

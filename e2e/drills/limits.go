@@ -14,14 +14,14 @@ import (
 	"github.com/your-org/seckill/e2e/account"
 )
 
-// Throttles of the stage, which each method has for itself (ADR 28). What they let through together stays below the
-// account's 10,000 a second and 5,000 at once, and what starts of buy at once below Lambda's 1,000 (plan.Limits.Fits).
+// Throttles of the stage, one bucket per method (ADR 28). Their sum stays below the account's 10,000 a second and
+// 5,000 at once, and the number of buys that start at once below Lambda's 1,000 (plan.Limits.Fits).
 var (
-	// The template's own, but for three of which a hundredth is 1 or 2: ThrottleBurst=100 would refuse a shopper's
-	// second request, NotifyBurst and NotifyRate no two notifications that meet. At 1:100 payments come in bunches: 14
-	// in the busiest second of 170.
+	// The template's own, except three whose hundredth is 1 or 2: ThrottleBurst=100 would refuse a shopper's second
+	// request, and NotifyBurst and NotifyRate two notifications that coincide. At 1:100 payments are bunched: 14 in
+	// the busiest second of 170.
 	asDeployed = throttled(1000, 200, 300, 300, 500, 500)
-	planned    = throttled(1000, 200, 700, 300, 1000, 2000) // for a crowd that pays, and looks at its orders, meanwhile
+	planned    = throttled(1000, 200, 700, 300, 1000, 2000) // for a crowd that pays and looks at its orders meanwhile
 )
 
 func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) map[string]account.Throttle {
@@ -31,10 +31,10 @@ func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) 
 	}
 }
 
-// everybodyPays is a crowd whose orders are all paid.
+// everybodyPays makes a crowd whose orders are all paid.
 const everybodyPays = "--pay 1 --cancel 0 --abandon 0"
 
-// limitedDrills are those in an account that enforces its limits. Each is alone on the machine.
+// limitedDrills are the drills in an account that enforces its limits. Each runs alone on the machine.
 var limitedDrills = []drill{
 	{name: "opening", faults: []fault{coldOpening}, account: &limited{stock: 100, check: openingHolds,
 		crowd:      "--ramp 10s --lead 5s --for 60s " + everybodyPays,
@@ -50,7 +50,7 @@ var limitedDrills = []drill{
 		deployment: deployment{limits: raised(4900, 40_000), throttles: planned, consume: 200}}},
 }
 
-// coldOpening ends what the tool's look has started, a moment before the first shopper.
+// coldOpening ends the instances that the load tool's first look has started, just before the first shopper.
 func coldOpening(ctx context.Context, w *rig) (string, error) {
 	select {
 	case <-w.sums.looked:
@@ -74,7 +74,7 @@ func (w *rig) starts() (n int64) {
 	return n
 }
 
-// openingHolds: no init fails, and the only 5xx that shoppers get is not_ready.
+// openingHolds checks that no init failed and that not_ready was the only 5xx for shoppers.
 func openingHolds(w *rig) error {
 	var errs []error
 	if n := w.initErrors() - w.initsBefore; n > 0 {
@@ -89,13 +89,13 @@ func openingHolds(w *rig) error {
 	return errors.Join(errs...)
 }
 
-// slowRedis has Redis take 200 ms a call for a minute, and 2 s then, while an operator stops the sale. What goes wrong
-// keeps the rest from being tried no more than it would an operator, and all of it is told.
+// slowRedis makes Redis take 200 ms per call for a minute, and then 2 s, while an operator stops the sale. Like an
+// operator it continues after a failure, and reports all of them.
 func slowRedis(ctx context.Context, w *rig) (string, error) {
 	if err := w.sold(ctx, 0.02); err != nil {
 		return "", err
 	}
-	ctx = context.WithoutCancel(ctx) // the end of the crowd is not the end of the operator
+	ctx = context.WithoutCancel(ctx) // the operator stays when the crowd leaves
 	var did, wrong []string
 	told := func(said string, err error) {
 		if err != nil {
@@ -135,7 +135,7 @@ func slowRedis(ctx context.Context, w *rig) (string, error) {
 	}
 	told(said, err)
 	told(w.acknowledged(ctx, "stop --hard at 2 s", "stop", "--hard", "--yes"))
-	pause(ctx, slowed) // what got through before
+	pause(ctx, slowed) // answers from before may still arrive
 	shut := time.Now()
 	pause(ctx, 3*time.Second)
 	if n := len(w.sums.boughtSince(shut)); n > 0 {
@@ -151,8 +151,9 @@ func slowRedis(ctx context.Context, w *rig) (string, error) {
 	return strings.Join(did, "; "), nil
 }
 
-// allUnavailable reports whether all purchases since then heard 503 with Retry-After within buyLimit, by a function
-// that could not reach Redis: a gateway that found no function says it, too, and tells nothing of the function.
+// allUnavailable reports whether all purchases since then got 503 with Retry-After within buyLimit from a function
+// that could not reach Redis. A gateway that found no instance answers 503, too, which proves nothing about the
+// function.
 func (w *rig) allUnavailable(since time.Time) (string, error) {
 	good, slowest, bad := 0, time.Duration(0), map[string]int{}
 	for _, a := range w.sums.boughtSince(since) {
@@ -176,7 +177,7 @@ func (w *rig) allUnavailable(since time.Time) (string, error) {
 	return said, nil
 }
 
-// payDay lets the crowd be.
+// payDay does nothing: the crowd itself is the load.
 func payDay(ctx context.Context, w *rig) (string, error) {
 	<-ctx.Done()
 	w.sums.mu.Lock()
@@ -192,10 +193,10 @@ func payDay(ctx context.Context, w *rig) (string, error) {
 	), nil
 }
 
-// fewest is how many notifications there have to be at the least, so that the drill means something.
+// fewest is the least number of notifications for the drill to be meaningful.
 const fewest = 50
 
-// allNotified: each notification was answered 200 in time.
+// allNotified checks that each notification was answered 200 in time.
 func allNotified(w *rig) error {
 	w.sums.mu.Lock()
 	defer w.sums.mu.Unlock()
@@ -221,7 +222,7 @@ func allNotified(w *rig) error {
 	return nil
 }
 
-// garbage is one client without a token that asks as fast as it can for a while. It is measured only.
+// garbage is one client without a token that sends as fast as it can for a while. Its effect is only measured.
 func garbage(ctx context.Context, w *rig) (string, error) {
 	const connections, long = 16, 40 * time.Second
 	if err := w.sold(ctx, 0.01); err != nil {

@@ -1,14 +1,14 @@
 //go:build linux
 
-// Command drills breaks the system while a crowd buys, and has each sale audited afterwards (`make drills`): real Redis
-// servers, a real database that outlives a kill, a real queue API, and the functions as they are deployed, several
-// processes each, behind e2e/lambdahost. Each drill has servers, tables, queues and functions of its own. Its faults
-// strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse while
-// the next drills' crowds buy.
+// Command drills injects faults while a crowd buys, and audits each sale afterwards (`make drills`): real Redis
+// servers, a real database that survives a kill, a real queue API, and the functions as they are deployed, several
+// processes each, behind e2e/lambdahost. Each drill has its own servers, tables, queues and functions. Its faults are
+// triggered by the number of sold units and are counted: one without effect fails its drill. A crowd's unpaid orders
+// expire while the next drills' crowds buy.
 //
-// Drills with an account (limits.go) stand behind e2e/account, which enforces an AWS account's limits at a hundredth.
+// Drills with an account (limits.go) run behind e2e/account, which enforces an AWS account's limits at a hundredth.
 //
-// The crowd is `seckill load`, the check `seckill audit`: both run as processes of the tool that operators have.
+// The crowd is `seckill load` and the check `seckill audit`: both run as processes of the operators' own tool.
 package main
 
 import (
@@ -27,8 +27,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
-// A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits
-// for orders.
+// A crowd counts as calm, and the next one starts, once its faults have happened and buy answers little: the rest
+// waits for orders.
 const (
 	waitLook = 2 * time.Second
 	waitBuys = 50 // answers in that time
@@ -164,7 +164,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 			say("%-14s audit: %s", d.name, r.verdict())
 		})
 		if d.account != nil {
-			later.Wait() // times are checked: nothing else may run beside
+			later.Wait() // this drill checks times, so nothing else may run
 		} else {
 			w.waitQuiet(gone)
 		}
@@ -173,7 +173,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 	return results
 }
 
-// waitQuiet waits until a crowd is, or is gone.
+// waitQuiet waits until a crowd is calm or gone.
 func (w *rig) waitQuiet(gone <-chan struct{}) {
 	for buys, struck := int64(0), false; ; {
 		select {
@@ -189,7 +189,7 @@ func (w *rig) waitQuiet(gone <-chan struct{}) {
 	}
 }
 
-// crowd lets the shoppers come, and the faults strike until the last of them is gone.
+// crowd runs the shoppers and the faults until the last shopper has left.
 func (s *shared) crowd(ctx context.Context, d *drill, w *rig, r *result) {
 	buying, over := context.WithCancel(ctx)
 	defer over()

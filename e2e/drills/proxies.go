@@ -20,7 +20,7 @@ import (
 
 const proxyCall = 20 * time.Second
 
-// proxies is a toxiproxy server: functions reach their servers through it in drills that slow and cut connections.
+// proxies is a toxiproxy server between functions and their servers, in drills that delay and cut connections.
 type proxies struct {
 	url string
 	cmd *exec.Cmd
@@ -64,7 +64,7 @@ func (p *proxies) stop() {
 	_ = p.cmd.Wait()
 }
 
-// open makes a proxy before each server, and gives the settings that lead through them.
+// open makes a proxy in front of each server, and returns the settings that use them.
 func (p *proxies) open(ctx context.Context, r string, servers map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for setting, server := range servers {
@@ -85,7 +85,7 @@ func (p *proxies) open(ctx context.Context, r string, servers map[string]string)
 	return out, nil
 }
 
-// proxied are the settings whose servers are behind proxies.
+// proxied lists the settings whose servers are behind proxies.
 var proxied = []string{"REDIS_ADDRS", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"}
 
 func proxyName(r, setting string) string { return r + "-" + setting }
@@ -96,7 +96,7 @@ func (p *proxies) latency(ctx context.Context, r, setting string, mean, jitter t
 		"jitter": jitter.Milliseconds()})
 }
 
-// reset cuts, by a TCP reset, this share of the connections as soon as something comes through them.
+// reset cuts this share of the connections with a TCP reset as soon as data comes through.
 func (p *proxies) reset(ctx context.Context, r, setting string, share float64) error {
 	return p.toxic(ctx, r, setting, "reset_peer", share, map[string]int64{"timeout": 0})
 }
@@ -107,12 +107,12 @@ func (p *proxies) toxic(ctx context.Context, r, setting, kind string, share floa
 		map[string]any{"name": kind, "type": kind, "stream": "downstream", "toxicity": share, "attributes": attributes})
 }
 
-// cure takes a toxic away.
+// cure removes a toxic.
 func (p *proxies) cure(ctx context.Context, r, setting, kind string) error {
 	return p.call(ctx, http.MethodDelete, "/proxies/"+proxyName(r, setting)+"/toxics/"+kind, nil)
 }
 
-// connections counts those that were opened through a world's proxies so far.
+// connections returns how many were opened through a rig's proxies so far.
 func (p *proxies) connections(r string) (n int) {
 	b, _ := os.ReadFile(p.log) // none was opened
 	for line := range bytes.Lines(b) {

@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/audit"
 )
 
-// how says how many shoppers ended in any of these ways.
+// how returns how many shoppers ended in any of these ways.
 func (l *loadReport) how(names ...string) (n int) {
 	for _, o := range l.Outcomes {
 		if slices.Contains(names, o.Name) {
@@ -33,7 +33,7 @@ func (r *result) outcome() string {
 		l.how("sold_out"), l.how("rejected"), l.how("refused"), l.how("failed", "broken_off"))
 }
 
-// audit runs `seckill audit` on what the drill has left.
+// audit runs `seckill audit` on the drill's sale.
 func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 	path := filepath.Join(w.dir, "audit.json")
 	err := s.tool(ctx, path, filepath.Join(w.dir, "audit.log"), "audit", "--item", item, "--dynamodb", w.dynamo.addr,
@@ -67,7 +67,7 @@ func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 	}
 }
 
-// verdict is the audit in a few words.
+// verdict summarises the audit.
 func (r *result) verdict() string {
 	holds := 0
 	for i := range r.audit.Results {
@@ -78,7 +78,7 @@ func (r *result) verdict() string {
 	return fmt.Sprintf("%d of %d hold", holds, len(r.audit.Results))
 }
 
-// table is the end of the drills.
+// table prints the results of all drills.
 func table(w io.Writer, results []*result) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t,

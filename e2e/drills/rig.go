@@ -34,20 +34,20 @@ const (
 	sellerID = "2088000000000001"
 	item     = "2002"
 
-	drillSecret = local.DefaultSecret // of shoppers' tokens
+	drillSecret = local.DefaultSecret // signs shoppers' tokens
 
-	hold       = 25 * time.Second       // the release follows a minute of grace later
-	patience   = 250 * time.Millisecond // of a request, for a free instance
-	every      = 5 * time.Second        // of schedules that run each minute on AWS
+	hold       = 25 * time.Second       // units return after it plus a minute of grace
+	patience   = 250 * time.Millisecond // for a request that waits for a free instance
+	every      = 5 * time.Second        // interval of schedules that run each minute on AWS
 	startLimit = time.Minute
 	restLook   = 2 * time.Second
 	restLimit  = 5 * time.Minute // from the crowd's end until no order is open
 )
 
-// shared is what all drills use: it is no part of any fault.
+// shared is what all drills use; no fault touches it.
 type shared struct {
 	root, bin, dir string
-	ministack      *server // queues
+	ministack      *server // serves the queues
 	proxies        *proxies
 	shop, gateway  fakegateway.KeyPair
 	instances      map[string]int
@@ -55,11 +55,11 @@ type shared struct {
 	stock, limit   int
 	ramp           time.Duration
 	seed           int64
-	nice           bool // whether the tool gives way
+	nice           bool // whether the load tool runs at a lower priority
 }
 
-// rig is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its
-// audit sees what its own faults left.
+// rig is one drill's own Redis, database, queues and functions, so that later drills do not affect it, and its audit
+// sees only its own faults.
 type rig struct {
 	*shared
 	name            string
@@ -78,12 +78,12 @@ type rig struct {
 	accepted, refused, unavailable atomic.Int64 // answers of buy: 200, 4xx, 5xx
 	struck                         atomic.Bool  // all faults are over
 
-	account     *account.Account // nil: none enforces its limits
+	account     *account.Account // nil: none enforces limits
 	cache       *account.Cache
 	aws         *http.Server
 	awsURL      string
 	sums        *sums
-	initsBefore int64 // inits that died before the crowd came
+	initsBefore int64 // failed inits before the crowd came
 }
 
 func config(endpoint string) aws.Config {
@@ -93,13 +93,13 @@ func config(endpoint string) aws.Config {
 
 func (w *rig) prefix() string { return "drill-" + w.name + "-" }
 
-// journal is where the crowd writes what it asked and heard.
+// journal returns the file in which the crowd records its requests and answers.
 func (w *rig) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
 
 // key returns the item's Redis key for part, for example "free".
 func key(part string) string { return "{" + item + "}:" + part }
 
-// open is what of the sale is not at rest yet; "": all is.
+// open returns what of the sale is not at rest yet; "" if all is.
 func (w *rig) open(ctx context.Context) (string, error) {
 	if w.client.Exists(ctx, key("item")).Val() == 0 {
 		return "the item is not installed", nil
@@ -140,7 +140,7 @@ func (w *rig) open(ctx context.Context) (string, error) {
 	return strings.Join(out, ", "), nil
 }
 
-// states counts the orders by state.
+// states returns the number of orders by state.
 func (w *rig) states(ctx context.Context) (map[string]int, error) {
 	out := map[string]int{}
 	pages := dynamodb.NewScanPaginator(w.rows, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "orders"),
@@ -160,8 +160,7 @@ func (w *rig) states(ctx context.Context) (map[string]int, error) {
 	return out, nil
 }
 
-// rest waits until nothing of the sale is open: orders are paid or have lapsed, and what they gave back is in the
-// stock.
+// rest waits until nothing of the sale is open: orders are paid or expired, and returned units are in the stock.
 func (w *rig) rest(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
@@ -178,7 +177,7 @@ func (w *rig) rest(ctx context.Context) error {
 	}
 }
 
-// close ends everything that the world started.
+// close ends everything that the rig started.
 func (w *rig) close() {
 	var both sync.WaitGroup
 	for _, s := range []*server{w.redis, w.dynamo} {

@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	gone     = 10 * time.Second // for a process that was killed
+	gone     = 10 * time.Second // for a killed process to exit
 	goneLook = 5 * time.Millisecond
 )
 
-// server is one of e2e/servers' servers, which a drill kills, freezes and starts again.
+// server is one of the servers in e2e/servers, which a drill kills, suspends and restarts.
 type server struct {
 	script  string // e2e/servers/<script>.sh
-	dir     string // of its pid, its log and what it keeps
+	dir     string // folder of its pid, log and data
 	environ []string
-	addr    string // what the script printed; a second start is at the same port
+	addr    string // as the script printed it; a restart uses the same port
 }
 
-// start runs the server, and waits until it answers.
+// start runs the server and waits until it answers.
 func (s *server) start(ctx context.Context, root string) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *server) start(ctx context.Context, root string) error {
 	if s.addr != "" {
 		cmd.Env = append(cmd.Env, "PORT="+s.addr[strings.LastIndex(s.addr, ":")+1:])
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the drills, which stop it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C goes to the drills, which stop the server
 	log, err := os.Create(filepath.Join(s.dir, "start.log"))
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *server) start(ctx context.Context, root string) error {
 	return nil
 }
 
-// pid is the server's, as its script wrote it down.
+// pid returns the server's pid, which its script recorded.
 func (s *server) pid() (int, error) {
 	b, err := os.ReadFile(filepath.Join(s.dir, s.script+".pid"))
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *server) signal(sig syscall.Signal) error {
 	return syscall.Kill(pid, sig)
 }
 
-// kill ends the server by SIGKILL, and waits until it is gone.
+// kill ends the server by SIGKILL and waits until it has exited.
 func (s *server) kill() error {
 	pid, err := s.pid()
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *server) kill() error {
 	return fmt.Errorf("%s: process %d survives SIGKILL", s.script, pid)
 }
 
-// ended reports whether a process is gone or is a zombie.
+// ended reports whether a process has exited or is a zombie.
 func ended(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -103,6 +103,7 @@ func (s *server) stop() {
 	if err != nil {
 		return
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // setsid made its pid the group's; one that is gone needs nothing
+	// setsid made its pid the group's; if it has exited, nothing needs to be done
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	_ = os.Remove(filepath.Join(s.dir, s.script+".pid"))
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// newRig starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
+// newRig starts everything that a drill needs, and puts its item on sale. If it fails, it closes what it started.
 func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()
@@ -60,13 +60,13 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	}
 	it := local.DemoItems(time.Now(), w.stock, s.limit)[1]
 	it.ID = item
-	if d.account != nil { // a row as large as it may be: what reads it pays for all of it
+	if d.account != nil { // a row of the largest size: every read pays for all of it
 		it.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
 	}
 	if err := rows.Items().Put(ctx, it.Item, &it.Description); err != nil {
 		return nil, err
 	}
-	for w.client.Exists(ctx, key("item")).Val() == 0 { // stage loads it
+	for w.client.Exists(ctx, key("item")).Val() == 0 { // until stage has loaded it
 		if ctx.Err() != nil {
 			return nil, errors.New("the item is not loaded for sale")
 		}
@@ -84,7 +84,7 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	return w, nil
 }
 
-// start makes the queues and runs the functions.
+// start creates the queues and runs the functions.
 func (w *rig) start(ctx context.Context, d *drill) error {
 	orders, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"orders")
 	if err != nil {

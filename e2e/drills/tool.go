@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	crowdLimit = 5 * time.Minute  // of a crowd; who is still there then is sent home
-	toolLimit  = 30 * time.Second // of the tool beyond it
-	// a shopper's patience with a sale that does not answer, or an order that is not placed
+	crowdLimit = 5 * time.Minute  // for a crowd; shoppers still present are then sent home
+	toolLimit  = 30 * time.Second // for the tool after that
+	// how long a shopper retries while the sale does not answer or an order is not placed
 	tries = 3 * time.Minute
 )
 
-// result is what a drill came to.
+// result is the outcome of a drill.
 type result struct {
 	name      string
 	landed    string
@@ -41,12 +41,12 @@ type result struct {
 	problems []string
 }
 
-// load runs `seckill load` until its last shopper is gone.
+// load runs `seckill load` until its last shopper has left.
 func (s *shared) load(ctx context.Context, d *drill, w *rig, r *result) error {
 	ctx, cancel := context.WithTimeout(ctx, crowdLimit+toolLimit)
 	defer cancel()
 	report := filepath.Join(w.dir, "load.json")
-	s.nice = d.account != nil // which is alone
+	s.nice = d.account != nil // then nothing else runs
 	args := []string{"load", "--url", w.host.URL, "--item", item,
 		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed",
 		strconv.FormatInt(s.seed, 10),
@@ -61,10 +61,10 @@ func (s *shared) load(ctx context.Context, d *drill, w *rig, r *result) error {
 	return read(report, &r.load)
 }
 
-// tool runs bin/seckill; what it prints is in the file out, what it says beside it in log.
+// tool runs bin/seckill; its output goes to the file out, its log to log.
 func (s *shared) tool(ctx context.Context, out, log string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "seckill"), args...)
-	if s.nice { // shoppers' devices are not the system's machine, which goes first
+	if s.nice { // shoppers' devices are not on the system's machine, so the system has priority
 		cmd = exec.CommandContext(ctx, "nice", append([]string{"-n", "10"}, cmd.Args...)...)
 	}
 	for path, to := range map[string]*io.Writer{out: &cmd.Stdout, log: &cmd.Stderr} {
@@ -79,7 +79,7 @@ func (s *shared) tool(ctx context.Context, out, log string, args ...string) erro
 	return cmd.Run()
 }
 
-// read takes a report that a tool has written.
+// read decodes a report that a tool has written.
 func read(path string, to any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func read(path string, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// fail keeps a reason why the drill has failed; nil is none.
+// fail records a reason why the drill failed; it ignores nil.
 func (r *result) fail(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		r.mu.Lock()

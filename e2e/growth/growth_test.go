@@ -1,6 +1,6 @@
 //go:build real
 
-// Package growth measures what a larger sale costs: Redis memory per unit, and the time of stage, drift pass and
+// Package growth measures the cost of a larger sale: Redis memory per unit, and the time of stage, drift pass and
 // rebuild, for stocks of 1,000 to 1,000,000 units sold one by one to as many shoppers. Redis is a real server, the
 // ledger the embedded one. It prints a table (make growth).
 package growth
@@ -76,7 +76,7 @@ func (w *growingSale) must(err error) {
 	}
 }
 
-// timed returns how long a step takes.
+// timed returns the duration of a step.
 func (w *growingSale) timed(step func(context.Context) error) time.Duration {
 	w.t.Helper()
 	begin := time.Now()
@@ -84,7 +84,7 @@ func (w *growingSale) timed(step func(context.Context) error) time.Duration {
 	return time.Since(begin)
 }
 
-// used is what Redis has allocated for data, in bytes.
+// used returns the memory that Redis uses for data, in bytes.
 func (w *growingSale) used() int {
 	w.t.Helper()
 	info, _ := w.server.Do(w.t, "INFO", "memory").(string)
@@ -99,7 +99,7 @@ func (w *growingSale) used() int {
 	return 0
 }
 
-// slowest is the longest that one command has blocked the server since the last call, by its own slow log.
+// slowest returns the longest time that one command has blocked the server since the last call, from its slow log.
 func (w *growingSale) slowest() (longest time.Duration) {
 	w.t.Helper()
 	log, _ := w.server.Do(w.t, "SLOWLOG", "GET", -1).([]any)
@@ -112,7 +112,7 @@ func (w *growingSale) slowest() (longest time.Duration) {
 	return longest
 }
 
-// sell reserves and places every unit, one for each shopper.
+// sell reserves and places every unit, one per shopper.
 func (w *growingSale) sell() []seckill.Reservation {
 	ctx := w.t.Context()
 	out := make([]seckill.Reservation, w.item.Stock)
@@ -138,8 +138,8 @@ func (w *growingSale) place(r *seckill.Reservation) {
 		PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }
 
-// TestGrowth sells each stock whole, checks after drift pass and rebuild that stock and ledger agree, and that a unit
-// takes no more of Redis than seckill plan says.
+// TestGrowth sells each stock completely, checks after drift pass and rebuild that stock and ledger agree, and that a
+// unit takes no more Redis memory than seckill plan says.
 func TestGrowth(t *testing.T) {
 	var table strings.Builder
 	fmt.Fprintln(&table,
@@ -176,7 +176,7 @@ func measure(t *testing.T, n int, table io.Writer) {
 	longest := w.slowest()
 	w.agrees(0)
 	w.server.Do(t, "FLUSHALL")
-	w.slowest() // frees every key at once, which is not ours
+	w.slowest() // frees all keys at once, which our code never does
 	rebuild := w.timed(func(ctx context.Context) error { return w.repair.Wake(ctx, w.item.ID) })
 	longest = max(longest, w.slowest())
 	w.agrees(1)
@@ -201,8 +201,8 @@ func measure(t *testing.T, n int, table io.Writer) {
 			plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
 }
 
-// agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many
-// rebuilds were made.
+// agrees fails the test if a unit is not held as sold, if anything had to be corrected, or if the number of rebuilds
+// differs.
 func (w *growingSale) agrees(rebuilds int) {
 	w.t.Helper()
 	l, err := w.stock.Level(w.t.Context(), w.item.ID)

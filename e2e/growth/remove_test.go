@@ -17,17 +17,16 @@ import (
 
 var fields = flag.Int("fields", 100_000, "fields in each key of the item that is removed")
 
-// mostBlocked is how long removing an item may keep a Redis of this machine from everybody else, however large the item
-// is.
+// mostBlocked is how long removing an item, however large, may block a Redis on this machine.
 const mostBlocked = 100 * time.Millisecond
 
-// TestRemovalStallsNobody removes an item with -fields fields in each of its keys, while scripts of another item run on
-// the same Redis, and says how long the longest of those took. Removal and the two scripts of a build that drop keys
-// are timed by the server's own slow log, too. DEL is what they did before.
+// TestRemovalStallsNobody removes an item with -fields fields in each of its keys while scripts of another item run
+// on the same Redis, and reports how long the slowest of those took. The server's own slow log also times the removal
+// and the two build scripts that drop keys. For comparison it runs DEL, which they used before.
 func TestRemovalStallsNobody(t *testing.T) {
 	w := newGrowingSale(t, 1)
 	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 100, "slowlog-max-len", 100_000)
-	w.server.Do(t, "CONFIG", "SET", "save", "") // a snapshot beside would be timed as well
+	w.server.Do(t, "CONFIG", "SET", "save", "") // a concurrent snapshot would be timed, too
 	w.must(w.stage.Run(t.Context()))            // the other item, 1001
 	old := seckill.Item{ID: "1002", Start: w.item.Start, End: w.item.End, Stock: 1, Limit: 1, Buckets: 1, Version: 1}
 	live, build := []string{"item", "free", "held", "res", "awaiting", "users"}, []string{"new", "new:free", "new:held",
@@ -82,7 +81,7 @@ func TestRemovalStallsNobody(t *testing.T) {
 	}
 }
 
-// fill makes a key with -fields fields: a sorted set, or a hash. {1002}:item and {1002}:new stay small, as they are.
+// fill makes a key with -fields fields: a sorted set or a hash. {1002}:item and {1002}:new stay small, as in reality.
 func fill(t *testing.T, w *growingSale, r redisstock.Runner, key string) {
 	const script = `for n = tonumber(ARGV[1]), tonumber(ARGV[2]) do
   if ARGV[3] == 'zset' then redis.call('ZADD', KEYS[1], n, 'oabcdefghijklmnopqrstuvwxyz' .. n)
@@ -99,7 +98,7 @@ end return 'ok'`
 	for n := 1; n <= last; n += 1000 {
 		args := []string{strconv.Itoa(n), strconv.Itoa(min(n+999, last)), kind}
 		_, err := r.Run(t.Context(), s, []string{key}, args)
-		// the machine may be busy, and filling twice is filling once
+		// the machine may be busy, and filling is idempotent
 		for tries := 0; err != nil && tries < 10; tries++ {
 			_, err = r.Run(t.Context(), s, []string{key}, args)
 		}
@@ -107,8 +106,8 @@ end return 'ok'`
 	}
 }
 
-// slowestBeside runs a step while four callers read another item's level all the time, and gives the longest of their
-// calls.
+// slowestBeside runs a step while four callers continuously read another item's level, and returns the longest of
+// their calls.
 func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) error) time.Duration {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -117,7 +116,7 @@ func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) erro
 		wg.Go(func() {
 			for {
 				begin := time.Now()
-				_, _ = w.stock.Level(t.Context(), w.item.ID) // fails when it takes longer than redisconn waits
+				_, _ = w.stock.Level(t.Context(), w.item.ID) // fails if it takes longer than redisconn waits
 				longest[n] = max(longest[n], time.Since(begin))
 				select {
 				case <-done:
@@ -129,7 +128,7 @@ func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) erro
 	}
 	time.Sleep(100 * time.Millisecond)
 	err := step(t.Context())
-	// what fails is under way all the same
+	// a failed call is still running on the server
 	for until := time.Now().Add(time.Minute); err != nil && time.Now().Before(until); {
 		if _, err = w.stock.Level(t.Context(), w.item.ID); err == nil {
 			t.Log("the call itself failed: it took longer than redisconn waits")

@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
-// account lets so many executions run at a time, so many instances start, and so many requests pass.
+// account allows so many concurrent executions, new instances and requests.
 type account struct {
 	mu                       sync.Mutex
 	executions, starts, pass int
@@ -40,7 +40,7 @@ func (a *account) Begin(_ string, cold bool) (func(), bool) {
 	}, true
 }
 
-// Functions that start cold have the processes that their events need, as far as the account goes; what it refuses is
+// Functions that start cold get the processes that their events need, as far as the account allows; the rest is
 // refused at once.
 func TestColdStartsWithinAnAccount(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestColdStartsWithinAnAccount(t *testing.T) {
 	}
 }
 
-// A process that ends before it asks for an event is an init that failed, and fails the event for which it was started.
+// A process that exits before it asks for an event is a failed init, and fails the event for which it was started.
 func TestColdStartThatFails(t *testing.T) {
 	t.Parallel()
 	h := start(

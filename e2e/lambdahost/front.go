@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Routes of the API, and the function behind each, as in template.yaml.
+// Routes maps the API's routes to their functions, as in template.yaml.
 var Routes = map[string]string{
 	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway",
 	"/cashier/pay": "gateway", "/bill": "gateway",
@@ -27,7 +27,7 @@ var Routes = map[string]string{
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 }
 
-// The gateway's own refusals, as template.yaml words them.
+// The gateway's own refusals, with template.yaml's texts.
 const (
 	throttled = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":429,"code":"unavailable",` +
 		`"detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
@@ -37,7 +37,7 @@ const (
 
 const (
 	stage   = "live"
-	maxBody = 10 << 20 // of a request: API Gateway's limit
+	maxBody = 10 << 20 // API Gateway's limit of a request
 )
 
 // front is the API: requests become events of API Gateway's REST proxy (payload format 1.0).
@@ -61,7 +61,7 @@ func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name st
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return // the client is gone, or sends without end
+		return // the client has disconnected, or sends without end
 	}
 	event, err := json.Marshal(proxyEvent(r, resource, body))
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name st
 	var answer events.APIGatewayProxyResponse
 	told := Answer{Function: name, Resource: resource}
 	if err != nil || json.Unmarshal(out, &answer) != nil || answer.StatusCode == 0 {
-		// DEFAULT_5XX: a function that is throttled, failed or late
+		// DEFAULT_5XX: a function that is throttled, failed or too slow
 		refuse(w, http.StatusServiceUnavailable, unavailable)
 		told.Status, told.Code, told.Retry, told.Gateway = http.StatusServiceUnavailable, "unavailable", true, true
 	} else {
@@ -92,7 +92,7 @@ func (h *Host) answered(a *Answer) {
 	}
 }
 
-// problemOf is what a function's answer says of a refusal, and whether it says when to come again.
+// problemOf returns the code of a refusal in a function's answer, and whether it has Retry-After.
 func problemOf(a *events.APIGatewayProxyResponse) (code string, retry bool) {
 	for name := range a.Headers {
 		retry = retry || http.CanonicalHeaderKey(name) == "Retry-After"
@@ -104,7 +104,7 @@ func problemOf(a *events.APIGatewayProxyResponse) (code string, retry bool) {
 		return "", retry
 	}
 	var problem struct{ Code string }
-	_ = json.Unmarshal([]byte(a.Body), &problem) // what is no problem document has no code
+	_ = json.Unmarshal([]byte(a.Body), &problem) // a body that is not a problem document has no code
 	return problem.Code, retry
 }
 
@@ -145,7 +145,7 @@ func proxyEvent(r *http.Request, resource string, body []byte) *events.APIGatewa
 func write(w http.ResponseWriter, a *events.APIGatewayProxyResponse) {
 	body := []byte(a.Body)
 	if a.IsBase64Encoded {
-		body, _ = base64.StdEncoding.DecodeString(a.Body) // it came from package apigw a moment ago
+		body, _ = base64.StdEncoding.DecodeString(a.Body) // package apigw has just encoded it
 	}
 	for name, v := range a.Headers {
 		w.Header().Set(name, v)
@@ -156,7 +156,7 @@ func write(w http.ResponseWriter, a *events.APIGatewayProxyResponse) {
 		}
 	}
 	w.WriteHeader(a.StatusCode)
-	_, _ = w.Write(body) // a client that is gone needs no answer
+	_, _ = w.Write(body) // fails only if the client has disconnected
 }
 
 func refuse(w http.ResponseWriter, status int, problem string) {

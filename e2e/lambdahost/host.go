@@ -1,17 +1,17 @@
 //go:build linux
 
-// Package lambdahost plays Lambda's control plane on this machine, for drills: of each function it runs several
-// operating system processes of the binary that is deployed, each behind a Lambda Runtime API of its own, and hands
-// each one event at a time. Events come from an HTTP front that speaks as API Gateway does, from queues that it polls
-// as Lambda's event source mapping does, and from schedules. A process that ends is replaced and counted; an invocation
-// that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues
-// deliver twice or out of order.
+// Package lambdahost imitates Lambda's control plane on this machine, for drills: it runs several operating system
+// processes of each function's deployed binary, each behind its own Lambda Runtime API, and gives each one event at a
+// time. Events come from an HTTP front that behaves like API Gateway, from queues that it polls like Lambda's event
+// source mapping, and from schedules. It replaces and counts processes that exit; it kills a process whose invocation
+// is too slow. Drills kill and suspend processes by their function's name, and make queues deliver twice or out of
+// order.
 //
-// With Options.Account the functions of Options.Cold have no process at first: each is started, cold, when an event
-// finds no idle one, as far as the account
-// lets it, and stays. An event for which the account has no execution is throttled at once, as on Lambda.
+// With Options.Account the functions in Options.Cold have no process at first: when an event finds no idle one, a
+// process is started cold, if the account allows it, and stays. An event for which the account has no execution is
+// throttled at once, as on Lambda.
 //
-// What AWS has and this has not: an end of idle instances, retries of asynchronous events that failed, limits of size.
+// Missing compared with AWS: the end of idle instances, retries of failed asynchronous events, limits of size.
 package lambdahost
 
 import (
@@ -40,10 +40,10 @@ var Timeouts = map[string]time.Duration{
 
 const (
 	headerTimeout = 10 * time.Second
-	apiPrefix     = "/instances/" // of the Runtime APIs, one a process
+	apiPrefix     = "/instances/" // of the Runtime APIs, one per process
 )
 
-// What becomes of an invocation that gets no answer of the function.
+// Outcomes of an invocation without an answer from the function.
 var (
 	ErrThrottled = errors.New("no instance was free")
 	ErrLate      = errors.New("the function was late, and was killed")
@@ -51,48 +51,48 @@ var (
 	ErrInit      = errors.New("the function's init failed, or took too long")
 )
 
-// Options say what to run.
+// Options configure a host.
 type Options struct {
-	Bin       string                   // the folder of the binaries, each named as its function
-	Logs      string                   // a folder that is there: what each function writes goes to <function>.log
-	Instances map[string]int           // processes of each function; its names are the functions
-	Timeouts  map[string]time.Duration // of functions; nil is package variable Timeouts
-	Patience  time.Duration            // how long an HTTP request waits for a free instance; then it is throttled
-	Answered  func(Answer)             // what the front answered; may be nil
-	// whose limits hold for functions of Cold, and for requests to them; nil: none
+	Bin       string                   // folder of the binaries, each named after its function
+	Logs      string                   // existing folder: each function's output goes to <function>.log
+	Instances map[string]int           // processes per function; its keys are the functions
+	Timeouts  map[string]time.Duration // of functions; nil: the package variable Timeouts
+	Patience  time.Duration            // how long an HTTP request waits for a free instance before it is throttled
+	Answered  func(Answer)             // receives the front's answers; may be nil
+	// limits functions in Cold and requests to them; nil: no limits
 	Account Account
-	// functions without an instance at first; the batches that a queue hands to each at a time
+	// functions without an instance at first; the value is the number of concurrent batches from a queue
 	Cold map[string]int
-	Own  map[string]map[string]string // settings of one function, over those that Start and Restart give
+	Own  map[string]map[string]string // settings of single functions, which override those given to Start and Restart
 }
 
 // Account enforces an AWS account's limits.
 type Account interface {
-	// Let reports whether API Gateway lets a request to a route through.
+	// Let reports whether API Gateway lets a request to a route pass.
 	Let(method, resource string) bool
-	// Begin takes an execution of a function, until end is called; cold: by an instance that has to be started.
+	// Begin takes an execution of a function until end is called; cold: in an instance that must be started.
 	Begin(function string, cold bool) (end func(), ok bool)
 }
 
-// Answer is what became of a request at the front.
+// Answer is the outcome of a request at the front.
 type Answer struct {
 	Function string
 	Resource string // the route, such as /order/{id}
 	Status   int
-	Code     string // of a problem document
-	Retry    bool   // it has Retry-After
-	Gateway  bool   // the front's own answer, not the function's
+	Code     string // code of a problem document
+	Retry    bool   // whether it has Retry-After
+	Gateway  bool   // from the front itself, not from the function
 	Took     time.Duration
 }
 
-// Stats count one function's invocations so far.
+// Stats counts one function's invocations.
 type Stats struct {
 	Invoked, Answered int64
 	Errors            int64 // reported by the function
 	Throttled         int64 // found no free instance
 	Late              int64 // killed at their deadline
-	Lost              int64 // their process died, killed or crashed, while it had the event
-	Started, Died     int64 // processes; those that Restart and Close end are not counted as died
+	Lost              int64 // their process died, killed or crashed, during the event
+	Started, Died     int64 // processes; Died does not include those that Restart and Close end
 	InitErrors        int64 // processes that never asked for an event
 }
 
@@ -102,7 +102,7 @@ type counters struct {
 
 // Host runs functions until Close.
 type Host struct {
-	URL string // of the front: http://127.0.0.1:port
+	URL string // URL of the front: http://127.0.0.1:port
 
 	opt       Options
 	api       string // host:port of the Runtime APIs
@@ -117,8 +117,8 @@ type Host struct {
 	byID  sync.Map // path of a process's API → *runtimeapi.Instance
 }
 
-// New opens the front and the Runtime API on free ports of loopback: functions are told the front's address, so it is
-// there before them.
+// New opens the front and the Runtime API on free loopback ports. The front exists before the functions, because they
+// are configured with its URL.
 func New(o Options) (*Host, error) {
 	h := &Host{opt: o, functions: map[string]*function{}}
 	if o.Timeouts == nil {
@@ -182,7 +182,7 @@ func (h *Host) Start(ctx context.Context, environ map[string]string) error {
 	return nil
 }
 
-// Restart returns the functions other settings: their processes are replaced, each when it has no event.
+// Restart changes the functions' settings: their processes are replaced, each when it has no event.
 func (h *Host) Restart(environ map[string]string) {
 	h.environ.Store(&environ)
 	for _, f := range h.functions {
@@ -202,9 +202,9 @@ func (h *Host) Close() {
 	}
 }
 
-// Invoke hands an event to an instance of a function as soon as one is free, and gives its answer. The error is a
-// runtimeapi.FunctionError, or one of ErrThrottled (wait ended before an instance was free), ErrLate, ErrDied. An event
-// that was handed over is carried out, whatever becomes of wait.
+// Invoke passes an event to an instance of a function as soon as one is free, and returns its answer. The error is a
+// runtimeapi.FunctionError, or one of ErrThrottled (wait ended before an instance was free), ErrLate, ErrDied. Once
+// passed on, an event is executed even if wait ends.
 func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, error) {
 	f, ok := h.functions[name]
 	if !ok {
@@ -221,7 +221,7 @@ func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, 
 	return h.hand(f, p, event)
 }
 
-// hand returns an event to a process that has none.
+// hand passes an event to an idle process.
 func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	f.invoked.Add(1)
 	deadline := time.Now().Add(f.timeout)
@@ -245,8 +245,8 @@ func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	return out, err
 }
 
-// execute makes a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account
-// has an execution for it.
+// execute makes a function in Options.Cold handle an event: in an idle process, or in a new one if the account has an
+// execution for it.
 func (h *Host) execute(f *function, event []byte) ([]byte, error) {
 	p := f.idlest()
 	end, ok := h.opt.Account.Begin(f.name, p == nil)
@@ -266,7 +266,7 @@ func (h *Host) execute(f *function, event []byte) ([]byte, error) {
 	return h.hand(f, p, event)
 }
 
-// Signal sends a signal to every process of a function, and returns how many there were.
+// Signal sends a signal to every process of a function, and returns their number.
 func (h *Host) Signal(name string, sig syscall.Signal) (sent int) {
 	for _, p := range h.functions[name].living() {
 		if p.signal(sig) {
@@ -297,7 +297,7 @@ func (h *Host) serveAPI(w http.ResponseWriter, r *http.Request) {
 	instance.ServeHTTP(w, r)
 }
 
-// tail is the end of a log.
+// tail returns the end of a log.
 func tail(path string) string {
 	const most = 4 << 10
 	b, err := os.ReadFile(path)

@@ -22,7 +22,7 @@ import (
 	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
-const patience = 30 * time.Second // of a poll, on a machine that is busy
+const patience = 30 * time.Second // of a poll, on a busy machine
 
 // TestMain is also the function: the host starts this binary under a function's name.
 func TestMain(m *testing.M) {
@@ -36,12 +36,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// seen is what the function tells of an HTTP event, with its own process.
+// seen is what the function reports about an HTTP event and its own process.
 type seen struct {
 	PID       int
 	Setting   string
 	Event     events.APIGatewayProxyRequest
-	Remaining time.Duration // until the deadline
+	Remaining time.Duration // time until the deadline
 }
 
 // function answers HTTP events with what it saw, and fails as the body says; of a batch it fails the messages whose
@@ -135,7 +135,7 @@ func ask(t *testing.T, h *lambdahost.Host, path, body string) (*http.Response, s
 	return answer, s
 }
 
-// refused is what a client gets when a function gives no answer.
+// refused checks the response to a request for which the function gave no answer.
 func refused(t *testing.T, r *http.Response) {
 	t.Helper()
 	if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" ||
@@ -174,7 +174,7 @@ func TestFrontSpeaksAsAPIGateway(t *testing.T) {
 	if timeout := lambdahost.Timeouts["shop"]; s.Remaining <= 0 || s.Remaining > timeout {
 		t.Errorf("%v are left, want at most %v", s.Remaining, timeout)
 	}
-	answer, err := http.Get(h.URL + "/nowhere") //nolint:noctx // as anybody asks
+	answer, err := http.Get(h.URL + "/nowhere") //nolint:noctx // like any client
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestSignals(t *testing.T) {
 		t.Fatalf("%d stopped, want 2", n)
 	}
 	var r *http.Response
-	eventually(t, "frozen processes answer nothing", func() bool { // a signal may arrive after what is sent next
+	eventually(t, "frozen processes answer nothing", func() bool { // a signal may arrive after the next request
 		r, _ = ask(t, h, "/seckill/buy", "")
 		return r.StatusCode != http.StatusCreated
 	})

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	coldLimit = 10 * time.Second // of an init ("Lambda execution environment lifecycle")
-	// of one whose function has a fixed number of instances: this machine may have other work
+	coldLimit = 10 * time.Second // for an init ("Lambda execution environment lifecycle")
+	// for an init of a function with a fixed number of instances: this machine may be busy
 	initLimit  = time.Minute
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 2 * time.Second
-	sound      = 5 * time.Second // a process that lived that long did not fail at once
+	sound      = 5 * time.Second // a process that lived this long did not fail at once
 )
 
 // function has the processes of one function.
@@ -33,13 +33,13 @@ type function struct {
 	name    string
 	timeout time.Duration
 	log     *os.File
-	cold    bool          // has processes as events need them
+	cold    bool          // processes start when events need them
 	up      chan struct{} // closed when the first process is ready
 	first   sync.Once
 
 	mu      sync.Mutex
 	all     []*process
-	idle    []*process // the one used last is the last, and the next, as on Lambda
+	idle    []*process // the most recently used is last, and is used next, as on Lambda
 	waiting []chan *process
 }
 
@@ -50,7 +50,7 @@ type process struct {
 	ctx context.Context // ends with the process
 	end context.CancelFunc
 
-	retired bool // is replaced when it has no event; guarded by function.mu
+	retired bool // to be replaced when it has no event; guarded by function.mu
 }
 
 // supervise keeps one process running.
@@ -70,13 +70,13 @@ func (f *function) supervise() {
 	}
 }
 
-// run is one process, from its start to its end.
+// run runs one process from its start to its exit.
 func (f *function) run() {
 	f.life(initLimit, f.put)
 }
 
-// start is run for a function that starts cold: it gives the process when it is ready for its first event; nil: it did
-// not come so far.
+// start is run for a function that starts cold: it returns the process once it is ready for its first event; nil if
+// that never happens.
 func (f *function) start() *process {
 	ready := make(chan *process, 1)
 	f.host.wg.Go(func() {
@@ -86,7 +86,7 @@ func (f *function) start() *process {
 	return <-ready
 }
 
-// life is a process from its start to its end. ready is told when it can be given an event.
+// life runs a process from its start to its exit. It calls ready when the process can take an event.
 func (f *function) life(limit time.Duration, ready func(*process)) {
 	h := f.host
 	id := strconv.FormatInt(h.count.Add(1), 10)
@@ -103,7 +103,7 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = f.log, f.log
-	// Ctrl-C is for the host, which ends them; so does its own death
+	// Ctrl-C goes to the host, which ends its processes; so does the host's own death
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	f.started.Add(1)
 	if err := p.cmd.Start(); err != nil {
@@ -115,7 +115,7 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 	f.mu.Unlock()
 	exited := make(chan struct{})
 	go func() {
-		_ = p.cmd.Wait() // how it ended is counted below
+		_ = p.cmd.Wait() // its exit is counted below
 		close(exited)
 		p.end()
 	}()
@@ -148,7 +148,7 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 	}
 }
 
-// take waits for an idle process; nil: ctx ended first.
+// take waits for an idle process; nil if ctx ends first.
 func (f *function) take(ctx context.Context) *process {
 	f.mu.Lock()
 	if n := len(f.idle); n > 0 {
@@ -176,7 +176,7 @@ func (f *function) take(ctx context.Context) *process {
 	return nil
 }
 
-// idlest takes an idle process; nil: there is none.
+// idlest returns an idle process; nil if there is none.
 func (f *function) idlest() *process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,7 +189,7 @@ func (f *function) idlest() *process {
 	return p
 }
 
-// put returns a process without an event to the one that has waited longest.
+// put passes a process without an event to the caller that has waited longest.
 func (f *function) put(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

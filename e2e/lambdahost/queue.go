@@ -21,17 +21,17 @@ import (
 const (
 	batchSize   = 10
 	longPoll    = 2               // seconds
-	pollAgain   = time.Second     // after a receive that failed
+	pollAgain   = time.Second     // after a failed receive
 	callTimeout = 5 * time.Second // of a delete
-	holdBack    = 2 * time.Second // longest time that a batch is held back, so that later ones overtake it
-	// a poller whose function is throttled goes on, below the queues' visibility timeout
+	holdBack    = 2 * time.Second // longest time that a batch is held back so that later ones overtake it
+	// how long a poller retries while its function is throttled; less than the queues' visibility timeout
 	throttledFor   = 25 * time.Second
 	throttledAgain = 500 * time.Millisecond
 
-	lateReplay = 4 * time.Second // how long after its first handling a batch comes once more
+	lateReplay = 4 * time.Second // how long after its first handling a batch is delivered again
 )
 
-// SQS is what a poller asks of SQS.
+// SQS is the part of the SQS client that a poller calls.
 type SQS interface {
 	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
 		o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
@@ -39,28 +39,28 @@ type SQS interface {
 		o ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// Queue is a poller between a queue and a function: it receives, hands over, and deletes what the function does not
-// name as failed; the rest becomes visible again by the queue's visibility timeout.
+// Queue is a poller between a queue and a function: it receives, invokes, and deletes the messages that the function
+// does not list as failed; the others become visible again after the visibility timeout.
 type Queue struct {
 	host     *Host
 	client   SQS
 	url      string
 	function string
-	room     chan struct{} // a place for each batch under way: as many as instances
+	room     chan struct{} // one place per concurrent batch: as many as instances
 	handed   sync.WaitGroup
 
 	twice, shuffle           atomic.Bool
 	doubled, replayed, moved atomic.Int64
-	newest                   atomic.Int64 // when the newest message handed over was sent, ms
+	newest                   atomic.Int64 // when the newest delivered message was sent, in ms
 }
 
-// QueueStats count a queue's deliveries.
+// QueueStats counts a queue's deliveries.
 type QueueStats struct {
-	Doubled   int64 // deliveries beside the first one, to another instance at the same time or seconds later
-	Overtaken int64 // messages handed over after one that was sent later, while Shuffle was on
+	Doubled   int64 // additional deliveries, to another instance at the same time or seconds later
+	Overtaken int64 // messages delivered after one that was sent later, while Shuffle was on
 }
 
-// Poll begins to hand a queue's messages to a function, until Close.
+// Poll starts to deliver a queue's messages to a function, until Close.
 func (h *Host) Poll(client SQS, url, function string) *Queue {
 	room := h.opt.Instances[function]
 	if n, cold := h.opt.Cold[function]; cold {
@@ -71,11 +71,12 @@ func (h *Host) Poll(client SQS, url, function string) *Queue {
 	return q
 }
 
-// Twice makes the queue deliver each batch to two instances at the same time, and every other one again seconds after
-// it was handled and deleted.
+// Twice makes the queue deliver each batch to two instances at the same time, and every other batch again seconds
+// after it was handled and deleted.
 func (q *Queue) Twice(on bool) { q.twice.Store(on) }
 
-// Shuffle makes the queue hold batches back for up to 2 s, so that they overtake each other, and mixes their messages.
+// Shuffle makes the queue hold batches back for up to 2 s, so that they overtake each other, and shuffle their
+// messages.
 func (q *Queue) Shuffle(on bool) { q.shuffle.Store(on) }
 
 // Stats returns the counts so far.
@@ -103,7 +104,7 @@ func (q *Queue) run() {
 		q.handed.Go(func() {
 			hold := q.shuffle.Load()
 			if hold {
-				<-q.room // what is held back must not keep others from overtaking
+				<-q.room // a batch that is held back must not keep others from overtaking
 				sleep(ctx, rand.N(holdBack))
 				rand.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 			}
@@ -125,7 +126,7 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-// deliver hands over a batch, and with Twice its double.
+// deliver delivers a batch, with Twice two times.
 func (q *Queue) deliver(ctx context.Context, batch []types.Message) {
 	q.overtaken(batch)
 	if !q.twice.Load() {
@@ -163,7 +164,7 @@ func (q *Queue) overtaken(batch []types.Message) {
 	}
 }
 
-// hand invokes the function and deletes what it has done; done: the function answered.
+// hand invokes the function and deletes the finished messages; done: the function answered.
 func (q *Queue) hand(ctx context.Context, batch []types.Message, remove bool) (done bool) {
 	event, err := json.Marshal(sqsEvent(batch))
 	if err != nil {
@@ -172,7 +173,7 @@ func (q *Queue) hand(ctx context.Context, batch []types.Message, remove bool) (d
 	out, err := q.host.patiently(ctx, q.function, event, throttledFor)
 	var answer events.SQSEventResponse
 	if err != nil || json.Unmarshal(out, &answer) != nil {
-		return false // all of them come back
+		return false // all of them are delivered again
 	}
 	failed := map[string]bool{}
 	for _, f := range answer.BatchItemFailures {
@@ -188,7 +189,7 @@ func (q *Queue) hand(ctx context.Context, batch []types.Message, remove bool) (d
 	if remove && len(finished) > 0 {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
-		// what stays comes once more
+		// what is not deleted is delivered again
 		_, _ = q.client.DeleteMessageBatch(call, &sqs.DeleteMessageBatchInput{QueueUrl: &q.url, Entries: finished})
 	}
 	return true
@@ -205,7 +206,7 @@ func sqsEvent(batch []types.Message) events.SQSEvent {
 	return e
 }
 
-// Schedule invokes a function with the event of a schedule, repeatedly, never twice at a time, until Close.
+// Schedule invokes a function with a schedule's event, periodically, never twice at a time, until Close.
 func (h *Host) Schedule(function string, every time.Duration) {
 	h.wg.Go(func() {
 		for sleep(h.ctx, every) {
@@ -219,15 +220,14 @@ func (h *Host) Schedule(function string, every time.Duration) {
 				return
 			}
 			wait, cancel := context.WithTimeout(h.ctx, every)
-			_, _ = h.patiently(wait, function, event, every) // faults are counted; the next turn is the repetition
+			_, _ = h.patiently(wait, function, event, every) // faults are counted; the next turn is the retry
 			cancel()
 		}
 	})
 }
 
-// patiently is Invoke for what is not answered to anybody: a function of Options.Cold that is throttled is asked again
-// for a while, as pollers and
-// asynchronous events do.
+// patiently is Invoke for events without a waiting client: if a function in Options.Cold is throttled, it retries for
+// a while, as pollers and asynchronous events do.
 func (h *Host) patiently(ctx context.Context, function string, event []byte, long time.Duration) ([]byte, error) {
 	for end := time.Now().Add(long); ; {
 		out, err := h.Invoke(ctx, function, event)
@@ -239,7 +239,7 @@ func (h *Host) patiently(ctx context.Context, function string, event []byte, lon
 	}
 }
 
-// sleep waits; false: ctx ended.
+// sleep waits; it returns false if ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
-// queue keeps messages; what is received is there again after a moment, unless it was deleted.
+// queue keeps messages; received ones become visible again after a moment, unless deleted.
 type queue struct {
 	mu       sync.Mutex
 	messages []types.Message
@@ -48,7 +48,8 @@ func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
 	out := &sqs.ReceiveMessageOutput{}
 	for i := range q.messages {
 		m := &q.messages[i]
-		if len(out.Messages) == 3 || len(out.Messages) == int(in.MaxNumberOfMessages) { // three: several batches
+		// three: so that there are several batches
+		if len(out.Messages) == 3 || len(out.Messages) == int(in.MaxNumberOfMessages) {
 			break
 		}
 		if time.Since(q.hidden[*m.MessageId]) > visible {
@@ -59,7 +60,7 @@ func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
 	if len(out.Messages) == 0 {
 		select {
 		case <-ctx.Done():
-		case <-time.After(5 * time.Millisecond): // what stands in for a long poll
+		case <-time.After(5 * time.Millisecond): // instead of a long poll
 		}
 	}
 	return out, ctx.Err()
@@ -129,7 +130,7 @@ func TestSchedule(t *testing.T) {
 	eventually(t, "it ran three times", func() bool { return h.Stats("stage").Answered >= 3 })
 }
 
-// TestAsTheTemplateSays holds timeouts and routes to the templates.
+// TestAsTheTemplateSays compares timeouts and routes with the templates.
 func TestAsTheTemplateSays(t *testing.T) {
 	t.Parallel()
 	routes, timeouts := map[string]string{}, map[string]time.Duration{}
@@ -178,7 +179,7 @@ func TestAsTheTemplateSays(t *testing.T) {
 	}
 }
 
-// leadsTo is the function that any method of a path leads to, of a sandbox where only that has the path.
+// leadsTo returns the function behind a path, for any method; of a sandbox's path if only a sandbox has it.
 func leadsTo(t *testing.T, path *yaml.Node) string {
 	t.Helper()
 	if path.Kind == yaml.AliasNode {

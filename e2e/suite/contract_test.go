@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
-// What the gateways of some targets lack, by target.
+// Capabilities that some targets' gateways lack, by target.
 var (
 	noGatewayResponses = map[string]string{
 		"ministack":  "MiniStack refuses unknown paths in its own words",

@@ -14,17 +14,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// crowdPatience is how long a crowd may be at it.
+// crowdPatience is the longest duration of a crowd.
 const crowdPatience = 4 * patience
 
-// crowd makes n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or
-// enough says so; everybody comes at least once. A visit's error ends the crowd.
+// crowd makes n shoppers visit a sale, as many at once as there are clients, each repeatedly until its visit reports
+// done or enough returns true; each comes at least once. A visit's error ends the crowd.
 func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *shopper) (done bool, err error),
 	enough func() bool) {
 	t.Helper()
 	type guest struct {
 		*shopper
-		back time.Time // when it comes again; zero: it was not here yet
+		back time.Time // when it comes again; zero: it has not come yet
 	}
 	limited, cancel := context.WithTimeoutCause(t.Context(), crowdPatience,
 		fmt.Errorf("the crowd was not done within %v", crowdPatience))
@@ -44,7 +44,7 @@ func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *sho
 				var g guest
 				select {
 				case g = <-line:
-				case <-time.After(pollEvery): // the others have them all
+				case <-time.After(pollEvery): // the other workers have all shoppers
 					continue
 				}
 				pause(ctx, time.Until(g.back))
@@ -70,7 +70,7 @@ func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *sho
 	}
 }
 
-// pause waits, or until the context ends.
+// pause waits for d or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -78,16 +78,15 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// later reports whether an answer means that trying again is worth while. With rough, functions are killed or replaced
-// under the crowd, and anything that the gateway then says counts.
+// later reports whether an answer means that a retry may help. With rough, functions are killed or replaced under the
+// crowd, and any answer of the gateway counts.
 func later(a contracttest.Answer, rough bool) bool {
 	return a.Status == 503 || rough && a.Status >= 500
 }
 
-// payer visits: it buys one unit, and having got it stays until the order is paid. After an order that came to nothing
-// it begins anew.
+// payer returns a visit that buys one unit and stays until the order is paid. If the order expires, it starts again.
 func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, error) {
-	var attempts sync.Map // shopper to number
+	var attempts sync.Map // attempts by shopper
 	return func(ctx context.Context, p *shopper) (bool, error) {
 		n, _ := attempts.LoadOrStore(p.id, 1)
 		a, err := p.buy(ctx, 1, fmt.Sprintf("attempt-%d", n))
@@ -115,7 +114,7 @@ func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, err
 	}
 }
 
-// finish pays the shopper's order when it is placed, and gives the state that it comes to.
+// finish pays the shopper's order once it is placed, and returns its state.
 func (p *shopper) finish(ctx context.Context) (seckill.State, error) {
 	for ; ctx.Err() == nil; pause(ctx, pollEvery) {
 		a, err := p.status(ctx)
@@ -130,10 +129,10 @@ func (p *shopper) finish(ctx context.Context) (seckill.State, error) {
 			if err != nil {
 				return "", err
 			}
-			if page.Status != 200 && page.Status != 410 && !later(page, false) { // 410: its time is over
+			if page.Status != 200 && page.Status != 410 && !later(page, false) { // 410: its hold has ended
 				return "", fmt.Errorf("cashier: %v", page)
 			}
-		case state == seckill.PendingPayment: // its hold is over: it expires, and another shopper buys the unit
+		case state == seckill.PendingPayment: // its hold has ended: it expires, and another shopper buys the unit
 			return state, nil
 		case a.Status == 200 && a.Text("state") != "":
 			return state, nil

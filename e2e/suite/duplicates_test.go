@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The same request, the same message, the same notification, several times each: one order, one payment.
+// The same request, the same message and the same notification, several times each: one order, one payment.
 func testDuplicates(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	sale := s.sell(t, 20, 10)
@@ -87,7 +87,7 @@ func (s *sale) oneOrder(t *testing.T, order string) {
 	}
 }
 
-// notification writes and signs, as the stack's fake gateway does, what tells the shop of an order's payment.
+// notification writes and signs a notification of an order's payment, as the stack's fake gateway does.
 func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values {
 	t.Helper()
 	name := s.Outputs["GatewayFunction"]

@@ -17,7 +17,7 @@ import (
 // maxHold is the longest hold that a run waits for.
 const maxHold = 2 * time.Minute
 
-// An unpaid order expires by its delayed message: each minute's sweep is switched off.
+// An unpaid order expires by its delayed message: the sweep of each minute is disabled.
 func testExpiryByMessage(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	still := s.pauseSchedule(t, "ExpireFunction")
@@ -37,7 +37,7 @@ func testExpiryBySchedule(t *testing.T, s *stack) {
 	}
 }
 
-// expires holds the only unit until an unpaid order gives it back and another shopper buys and pays.
+// expires holds the only unit until an unpaid order gives it back and another shopper buys it and pays.
 func (s *stack) expires(t *testing.T) {
 	t.Helper()
 	hold, err := time.ParseDuration(s.Outputs["Hold"])
@@ -49,7 +49,7 @@ func (s *stack) expires(t *testing.T) {
 	ids := newShoppers(2)
 	idle, quick := sale.shopper(t, ids), sale.shopper(t, ids+1)
 	var order, pay string
-	// one whose placing is killed is placed a minute later
+	// if its placement is killed, the order is placed a minute later
 	s.undisturbed(func() { order, pay = idle.bought(t, 1, "cart") })
 	if a, err := quick.buy(t.Context(), 1, "too early"); err != nil || a.Text("code") != "sold_out" {
 		t.Errorf("the only unit is held: %v, %v", a, err)
@@ -79,7 +79,7 @@ func (s *stack) expires(t *testing.T) {
 	sale.converged(t)
 }
 
-// pauseSchedule switches a function's schedule off until the case ends. still reports whether it is off.
+// pauseSchedule disables a function's schedule until the case ends. still reports whether it is disabled.
 func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool) {
 	t.Helper()
 	f, err := s.functions.GetFunctionConfiguration(t.Context(),

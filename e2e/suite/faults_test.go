@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// flush makes the stack's Redis forget everything.
+// flush makes the stack's Redis lose everything.
 func (s *stack) flush(ctx context.Context) error {
 	d := net.Dialer{Timeout: callTimeout}
 	conn, err := d.DialContext(ctx, "tcp", s.Redis)
@@ -36,7 +36,7 @@ func (s *stack) flush(ctx context.Context) error {
 	return err
 }
 
-// Redis forgets everything in the middle of a sale: nothing is oversold, and in the end every unit is sold and paid.
+// Redis loses everything during a sale: nothing is oversold, and in the end every unit is sold and paid.
 func testFlush(t *testing.T, s *stack) {
 	s.needs(t, s.Redis != "", "Redis is out of reach")
 	units, shoppers := 30, 150
@@ -84,7 +84,7 @@ func testFlush(t *testing.T, s *stack) {
 	})
 }
 
-// consume is killed in the midst of batches while a crowd buys: whatever was acknowledged is placed all the same.
+// consume is killed within batches while a crowd buys: every acknowledged order is placed all the same.
 func testKill(t *testing.T, s *stack) {
 	s.needs(t, s.full(), "takes minutes")
 	s.needs(t, s.Kill != "", "there is no command that kills functions")
@@ -118,7 +118,7 @@ func testKill(t *testing.T, s *stack) {
 	}
 }
 
-// killWave makes n shoppers buy while consume is killed repeatedly, and returns how often.
+// killWave makes n shoppers buy while consume is killed repeatedly, and returns the number of kills.
 func (s *sale) killWave(t *testing.T, n int) (kills int) {
 	t.Helper()
 	over, killed := make(chan struct{}), make(chan error, 1)
@@ -150,8 +150,8 @@ func (s *sale) killWave(t *testing.T, n int) (kills int) {
 	return kills
 }
 
-// stranded counts orders that were acknowledged, have no row, and no message that waits: the message is with a process
-// that is no more, and in flight until its visibility timeout ends.
+// stranded returns how many acknowledged orders have no row and no visible message: a killed process had received the
+// message, and it is in flight until its visibility timeout ends.
 func (s *sale) stranded(t *testing.T) int {
 	t.Helper()
 	eventually(t, "messages taken up", func() string {
@@ -207,7 +207,7 @@ func testUpdate(t *testing.T, s *stack) {
 			}
 			return false, fmt.Errorf("buy: %v", a)
 		}, func() bool { return false })
-		pause(t.Context(), time.Second) // so that the update gets on, too
+		pause(t.Context(), time.Second) // so that the update makes progress
 	}
 	if err := <-updated; err != nil {
 		t.Fatal(err)

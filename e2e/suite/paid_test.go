@@ -38,8 +38,8 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 	}
 }
 
-// An operator refunds a paid order with restock: its money goes back with the next sweep, and its unit is sold again.
-// Somebody else may be refunding at the same time, so what is open is looked at for this order alone.
+// An operator refunds a paid order with restock: the next sweep refunds its money, and its unit is sold again. Other
+// cases may refund at the same time, so this one looks only at its own order.
 func testRefund(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	sale := s.sell(t, 1, 1)
@@ -75,12 +75,12 @@ func testRefund(t *testing.T, s *stack) {
 	sale.converged(t)
 }
 
-// The schedule's event has the bills of the last days matched, which on a new stack have no line; an operator has one
-// matched again, and both are kept.
+// The schedule's event compares the bills of the last days, which have no lines on a new stack; an operator repeats
+// one, and both results are kept.
 func testBill(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	s.minute(t, "ReconcileFunction")
-	day := seckill.Day(time.Now().Add(-34 * time.Hour)) // the schedule takes a day up 10 hours after its end
+	day := seckill.Day(time.Now().Add(-34 * time.Hour)) // the schedule handles a day 10 hours after its end
 	before, err := s.bills.Reconciled(t.Context(), day)
 	if err != nil || len(before.Reconciliations) == 0 {
 		t.Fatalf("by the schedule: %+v, %v", before, err)

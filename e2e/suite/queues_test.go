@@ -24,7 +24,7 @@ func (s *stack) send(t *testing.T, output, body string) {
 	}
 }
 
-// depth counts a queue's messages that can be received, and those that were and are not deleted.
+// depth returns a queue's visible messages and those in flight.
 func (s *stack) depth(t *testing.T, output string) (visible, inFlight string) {
 	t.Helper()
 	out, err := s.queues.GetQueueAttributes(t.Context(),
@@ -39,7 +39,7 @@ func (s *stack) depth(t *testing.T, output string) (visible, inFlight string) {
 		out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)]
 }
 
-// drained waits until a queue holds nothing but what is delayed.
+// drained waits until a queue has only delayed messages.
 func (s *stack) drained(t *testing.T, output string) {
 	t.Helper()
 	eventually(t, "empty queue", func() string {
@@ -50,7 +50,7 @@ func (s *stack) drained(t *testing.T, output string) {
 	})
 }
 
-// pauseQueue keeps a function from its queue until the returned function is called, or the case ends.
+// pauseQueue disconnects a function from its queue until the returned function is called, or the case ends.
 func (s *stack) pauseQueue(t *testing.T, function string) (resume func()) {
 	t.Helper()
 	out, err := s.functions.ListEventSourceMappings(t.Context(),
@@ -60,7 +60,7 @@ func (s *stack) pauseQueue(t *testing.T, function string) (resume func()) {
 	}
 	id := out.EventSourceMappings[0].UUID
 	enable := func(on bool, state string) {
-		// The context of a test is over when its clean-up runs.
+		// The test's context has ended when its clean-up runs.
 		if _, err := s.functions.UpdateEventSourceMapping(background(t), &lambda.UpdateEventSourceMappingInput{UUID: id,
 			Enabled: &on}); err != nil {
 			t.Errorf("queue of %s: %v", function, err)
@@ -89,7 +89,7 @@ func (s *stack) pauseQueue(t *testing.T, function string) (resume func()) {
 	return resume
 }
 
-// A batch with unreadable messages: those are parked, the others are placed.
+// Of a batch with unreadable messages those are parked, and the others are placed.
 func testPoison(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	const buyers = 4
@@ -124,9 +124,9 @@ func testPoison(t *testing.T, s *stack) {
 		}
 		for _, m := range out.Messages {
 			if !strings.Contains(aws.ToString(m.Body), sale.item.ID) {
-				continue // another run's
+				continue // from another run
 			}
-			body := strings.ReplaceAll(aws.ToString(m.Body), " ", "") // LocalStack hands JSON on with other spaces
+			body := strings.ReplaceAll(aws.ToString(m.Body), " ", "") // LocalStack changes the spaces in JSON
 			if !poison[body] {
 				t.Errorf("parked: %s", body)
 			}

@@ -14,19 +14,19 @@ import (
 	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
-// report says at the end what was called, how fast, and how long each case took.
+// report prints at the end what was called, how fast, and how long each case took.
 var report = &figures{failed: map[string]int{}}
 
 type figures struct {
 	mu          sync.Mutex
 	calls       int
-	failed      map[string]int // answers 5xx by status and code
+	failed      map[string]int // 5xx answers by status and code
 	first, last time.Time
 	buys        []time.Duration
 	cases       []string
 }
 
-// call notes an answer.
+// call records an answer.
 func (f *figures) call(method, path string, a contracttest.Answer, took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *figures) call(method, path string, a contracttest.Answer, took time.Dur
 	}
 }
 
-// timed notes how long a case takes; more is what else is to be said of it, asked at its end.
+// timed records how long a case takes; more returns additional text at its end.
 func (f *figures) timed(t *testing.T, more func() string) {
 	t.Helper()
 	began := time.Now()
@@ -75,7 +75,7 @@ func (f *figures) print(w io.Writer) {
 		float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
 }
 
-// percentiles says the median and the 99th.
+// percentiles formats the median and the 99th percentile.
 func percentiles(what string, all []time.Duration) string {
 	if len(all) == 0 {
 		return "no " + what

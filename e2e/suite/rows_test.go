@@ -22,7 +22,7 @@ import (
 // rows are the ledger's rows about one item, by table.
 type rows map[string][]ledger.Row
 
-// rows reads the ledger's rows that are about an item.
+// rows reads the ledger's rows about an item.
 func (s *stack) rows(ctx context.Context, item string) (rows, error) {
 	out, orders := rows{}, map[any]bool{}
 	for _, table := range dump.Tables { // orders first
@@ -55,7 +55,7 @@ func (s *sale) mustRows(t *testing.T) rows {
 	return r
 }
 
-// outcomes names the orders that do not match what the case asked for and was answered.
+// outcomes lists the orders that do not match the case's requests and answers.
 func (s *sale) outcomes(r rows) (bad []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *sale) outcomes(r rows) (bad []string) {
 	return bad
 }
 
-// audited names what an audit of the item's rows finds broken of the invariants, and what more adds. The suite reaches
+// audited lists the invariants that an audit of the item's rows finds violated, and what more adds. The suite reaches
 // neither Redis nor the queues' depths.
 func (s *stack) audited(ctx context.Context, item string, more func(rows) []string) (bad []string, err error) {
 	report, err := audit.Run(ctx, &servers.Sale{Item: item, DynamoDB: s.tables, Prefix: s.Outputs["StackPrefix"],
@@ -98,8 +98,8 @@ func (s *stack) audited(ctx context.Context, item string, more func(rows) []stri
 	return append(bad, more(r)...), err
 }
 
-// sound fails for what is broken of an item's sale. Tables are read one after the other while work goes on, so what is
-// broken is read again before it counts.
+// sound fails if an item's sale violates an invariant. Tables are read one after the other while work continues, so a
+// violation is read again before it counts.
 func (s *stack) sound(t *testing.T, it seckill.Item, more func(rows) []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(background(t), patience)
@@ -122,8 +122,8 @@ func (s *stack) sound(t *testing.T, it seckill.Item, more func(rows) []string) {
 	}
 }
 
-// converged waits until the shop shows as left what has no unit row: then stock and ledger agree, and nothing is under
-// way.
+// converged waits until the number of units left in the shop equals the number without a unit row: then stock and
+// ledger agree, and nothing is under way.
 func (s *sale) converged(t *testing.T) {
 	t.Helper()
 	eventually(t, "stock that agrees with the ledger", func() string {
@@ -154,7 +154,7 @@ func (s *sale) soldOut(t *testing.T) {
 	}
 }
 
-// inState counts the item's orders by state.
+// inState returns the number of the item's orders by state.
 func (s *sale) inState(t *testing.T) map[seckill.State]int {
 	t.Helper()
 	out := map[seckill.State]int{}

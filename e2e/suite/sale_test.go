@@ -16,17 +16,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sale is one item on sale in one stack, and what this case has asked for and was told.
+// sale is one item on sale in one stack, with the requests and answers of this case.
 type sale struct {
 	*stack
 	item seckill.Item
 
 	mu    sync.Mutex
-	asked map[string]string // order id that a request has to get, by its key: shopper of it
+	asked map[string]string // order id that a request must get, by its key: its shopper
 	acked map[string]bool   // order ids that were acknowledged
 }
 
-// sell puts an item on sale and waits until it can be bought. When the case ends, its rows are checked.
+// sell puts an item on sale and waits until it can be bought. When the case ends, its rows are audited.
 func (s *stack) sell(t *testing.T, stock, limit int) *sale {
 	t.Helper()
 	now := time.Now()
@@ -47,11 +47,11 @@ func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	if _, err := s.operator.Import(t.Context(), items); err != nil {
 		t.Fatalf("import: %v", err)
 	}
-	// A sale that has begun is opened by repair, which looks whether units are sold already. Otherwise it would be so
-	// by the next minute.
+	// repair opens a sale that has begun, because only it checks whether units are sold already. Run it now instead
+	// of waiting for the next minute.
 	s.minute(t, "RepairFunction")
-	// A run of the schedule may be building the same items at this moment: then this one has left them to it. To resume
-	// what was not stopped changes nothing, and fails while the stock does not have it.
+	// A run of the schedule may be building the same items now; then this run has skipped them. Resuming an item that
+	// is not stopped changes nothing, and fails while the stock does not have it.
 	for i := range items {
 		it := &items[i]
 		if !it.Loadable(time.Now()) {
@@ -87,7 +87,7 @@ func (s *sale) shopper(t *testing.T, id int64) *shopper {
 	return &shopper{s, id, token(t, s.stack, id)}
 }
 
-// buy asks for units, with a key always: so the order's id is known before.
+// buy requests units, always with a key, so that the order's id is known in advance.
 func (p *shopper) buy(ctx context.Context, count int, key string) (contracttest.Answer, error) {
 	user := strconv.FormatInt(p.id, 10)
 	order := seckill.KeyedOrderID(p.item.ID, user, key)
@@ -107,12 +107,12 @@ func (p *shopper) buy(ctx context.Context, count int, key string) (contracttest.
 	return a, err
 }
 
-// status asks where the shopper's newest order of the item is.
+// status returns the state of the shopper's newest order of the item.
 func (p *shopper) status(ctx context.Context) (contracttest.Answer, error) {
 	return p.Call(ctx, p.token, "GET", "/seckill/order/"+p.item.ID, nil)
 }
 
-// bought buys, which has to succeed, and waits until it is placed; it gives the order's id and pay string.
+// bought makes a purchase that must succeed and waits for its placement; it returns the order's id and pay string.
 func (p *shopper) bought(t *testing.T, count int, key string) (order, pay string) {
 	t.Helper()
 	eventually(t, "purchase", func() string {
@@ -158,7 +158,7 @@ func (p *shopper) order(t *testing.T, id string) contracttest.Answer {
 	return a
 }
 
-// pay does at the cashier what a browser does: it opens it with the pay string and sends the page's form.
+// pay acts like a browser at the cashier: it opens it with the pay string and submits the page's form.
 func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer, error) {
 	page, err := s.Call(ctx, "", "GET", "/cashier?"+payString, nil)
 	if err != nil || page.Status != 200 {
@@ -171,7 +171,7 @@ func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer,
 	return s.Call(ctx, "", "POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// left is how many units the item's page shows.
+// left returns the number of units that the item's page shows.
 func (s *sale) left(t *testing.T) string {
 	t.Helper()
 	a, err := s.Call(t.Context(), "", "GET", "/seckill/detail/"+s.item.ID, nil)

@@ -30,12 +30,12 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// Times of the suite. They are far beyond what an idle machine needs: a target may be ten times slower.
+// Time limits of the suite, far above what an idle machine needs: a target may be ten times slower.
 const (
 	patience    = 5 * time.Minute // of a poll
 	callTimeout = time.Minute     // of one HTTP call
 	pollEvery   = 100 * time.Millisecond
-	lanes       = 8 // cases that run beside each other
+	lanes       = 8 // concurrent cases
 )
 
 // description is the file that e2e/target writes.
@@ -45,9 +45,9 @@ type description struct {
 	Redis    string            `json:"redis"`    // host:port; empty: out of reach
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that kills the processes of the function named $1; empty: there is none
+	// shell command that kills the processes of the function named $1; empty: impossible
 	Kill string `json:"kill"`
-	// shell command that deploys again with the parameters that follow; empty: there is none
+	// shell command that deploys again with the following parameters; empty: impossible
 	Update string `json:"update"`
 	Limits string `json:"limits"` // full or small
 	Target string `json:"target"`
@@ -57,8 +57,8 @@ type description struct {
 type stack struct {
 	description
 	*contracttest.Client
-	secret    string        // of tokens
-	busy      chan struct{} // calls that are under way
+	secret    string        // signs the tokens
+	busy      chan struct{} // calls under way
 	tables    *dynamodb.Client
 	queues    *sqs.Client
 	functions *lambda.Client
@@ -70,13 +70,13 @@ type stack struct {
 	alone     sync.Mutex // see undisturbed
 }
 
-// The stacks: second is nil when there is one only.
+// The stacks: second is nil if there is only one.
 var first, second *stack
 
-// full is what many clients are tried with.
+// full reports whether to run the cases with many clients.
 func (s *stack) full() bool { return s.Limits == "full" }
 
-// clients bounds the calls that are under way.
+// clients returns the largest number of concurrent calls.
 func (s *stack) clients() int {
 	if s.full() {
 		return 32
@@ -99,7 +99,7 @@ func run(m *testing.M) (int, error) {
 	if name == "" {
 		return 0, fmt.Errorf("SECKILL_E2E_STACK is missing; make e2e TARGET=… sets it")
 	}
-	// Most cases wait most of the time, whatever the number of processors.
+	// Most cases wait most of the time, so run them in parallel whatever the number of processors.
 	if err := flag.Set("test.parallel", strconv.Itoa(lanes)); err != nil {
 		return 0, err
 	}
@@ -117,7 +117,7 @@ func run(m *testing.M) (int, error) {
 	return code, nil
 }
 
-// open reads a stack's file and its tokens' secret.
+// open reads a stack's file and its token secret.
 func open(ctx context.Context, name string) (*stack, error) {
 	raw, err := os.ReadFile(name)
 	if err != nil {
@@ -159,7 +159,7 @@ func open(ctx context.Context, name string) (*stack, error) {
 	return s, err
 }
 
-// bounded lets no more calls through at once than busy has room for.
+// bounded limits the number of concurrent calls to the capacity of busy.
 type bounded struct {
 	busy chan struct{}
 	next http.RoundTripper
@@ -218,14 +218,14 @@ func (s *stack) shell(ctx context.Context, command string, args ...string) error
 	return nil
 }
 
-// undisturbed keeps those who kill functions, and those who want them alive for a moment, from each other.
+// undisturbed separates cases that kill functions from those that need them alive for a moment.
 func (s *stack) undisturbed(do func()) {
 	s.alone.Lock()
 	defer s.alone.Unlock()
 	do()
 }
 
-// needs skips a case when the file says that the target cannot do what it needs.
+// needs skips a case if the file says that the target lacks what it needs.
 func (s *stack) needs(t *testing.T, has bool, what string) {
 	t.Helper()
 	if !has {
@@ -233,7 +233,7 @@ func (s *stack) needs(t *testing.T, has bool, what string) {
 	}
 }
 
-// Ids: each is given once, by any run. Items have 19 digits, more than a float64 keeps.
+// Ids, each used once by any run. Items have 19 digits, more than a float64 can represent.
 var (
 	runID   = rand.Int64N(200_000_000_000)
 	counter atomic.Int64
@@ -243,15 +243,15 @@ func newItemID() string {
 	return strconv.FormatInt(9_000_000_000_000_000_000+runID*1_000_000+counter.Add(1), 10)
 }
 
-// newShoppers reserves the ids of n shoppers and gives the first.
+// newShoppers reserves the ids of n shoppers and returns the first.
 func newShoppers(n int) int64 {
 	return 1_000_000_000_000_000_000 + runID*1_000_000 + counter.Add(int64(n)) - int64(n) + 1
 }
 
-// background is a test's context that does not end before its clean-up.
+// background returns a test's context that does not end before its clean-up.
 func background(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
 
-// eventually polls until holds says "", else what is missing.
+// eventually polls until holds returns "" instead of what is missing.
 func eventually(t *testing.T, what string, holds func() string) {
 	t.Helper()
 	tick := time.NewTicker(pollEvery)

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Two stacks sell items with the same ids to the same shoppers under the same keys, and know nothing of each other.
+// Two stacks sell items with the same ids to the same shoppers with the same keys, and are independent.
 func testStacks(t *testing.T, a, b *stack) {
 	a.needs(t, b != nil, "there is one stack only")
 	report.timed(t, nil)

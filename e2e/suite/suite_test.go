@@ -4,7 +4,7 @@ package suite
 
 import "testing"
 
-// other is the second stack, or the only one.
+// other returns the second stack, or the only one.
 func other() *stack {
 	if second != nil {
 		return second
@@ -12,7 +12,7 @@ func other() *stack {
 	return first
 }
 
-// TestShop has the cases that call much. They come one after the other; the last changes the stack.
+// TestShop has the cases that make many calls. They run one after the other; the last changes the stack.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	t.Run("Contract", func(t *testing.T) { testContract(t, first) })
@@ -26,8 +26,8 @@ func TestShop(t *testing.T) {
 	t.Run("Update", func(t *testing.T) { testUpdate(t, first) })
 }
 
-// TestExpiry waits most of the time. Each of its cases switches off in a stack what the other one needs, so with one
-// stack they come one after the other.
+// TestExpiry waits most of the time. Each of its cases disables in a stack what the other needs, so with one stack
+// they run one after the other.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	beside := func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestExpiry(t *testing.T) {
 	t.Run("BySchedule", func(t *testing.T) { beside(t); testExpiryBySchedule(t, other()) })
 }
 
-// TestKill waits until what was killed is done by others.
+// TestKill waits until others have finished what was killed.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testKill(t, other())

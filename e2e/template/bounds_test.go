@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/plan"
 )
 
-// TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks.
-// Together the methods that pages call let less through than an account with default limits.
+// TestThrottles checks that Alipay's notifications do not share a crowd's token bucket, nor purchases that of other
+// requests, and that the methods that pages call together allow less than an account with default limits.
 func TestThrottles(t *testing.T) {
 	api, got := open(t).resource("Api").prop(), map[string]string{}
 	for _, m := range list(api, "MethodSettings") {
@@ -37,8 +37,8 @@ func TestThrottles(t *testing.T) {
 	}
 }
 
-// TestReservations: what a crowd must not starve has instances of its own when the account is large enough, and nothing
-// has otherwise.
+// TestReservations checks that functions which a crowd must not starve have reserved instances if the account is
+// large enough, and no reservations otherwise.
 func TestReservations(t *testing.T) {
 	tpl := open(t)
 	params := maps.Clone(whole)
@@ -71,7 +71,8 @@ func TestReservations(t *testing.T) {
 	}
 }
 
-// TestEndpointsInChina: of the services that functions reach by endpoints, SQS alone has another name there.
+// TestEndpointsInChina checks that of the services that functions reach through endpoints only SQS has another name
+// there.
 func TestEndpointsInChina(t *testing.T) {
 	network := string(open(t).files["infra/network.yaml"])
 	var got []string
@@ -86,7 +87,7 @@ func TestEndpointsInChina(t *testing.T) {
 	}
 }
 
-// TestAnyPartition: no template names AWS's first partition. Service principals read the same in aws-cn.
+// TestAnyPartition checks that no template names AWS's standard partition. Service principals are the same in aws-cn.
 func TestAnyPartition(t *testing.T) {
 	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com"}
 	files := open(t).files
@@ -100,7 +101,7 @@ func TestAnyPartition(t *testing.T) {
 	}
 }
 
-// TestQueuesRefusePlainHTTP: each queue is in the policy that denies what comes without TLS.
+// TestQueuesRefusePlainHTTP checks that the policy that denies requests without TLS covers each queue.
 func TestQueuesRefusePlainHTTP(t *testing.T) {
 	tpl, held := open(t), map[string]bool{}
 	for _, p := range tpl.resources("AWS::SQS::QueuePolicy") {
@@ -119,8 +120,8 @@ func TestQueuesRefusePlainHTTP(t *testing.T) {
 	}
 }
 
-// TestEndpointsAreOfThisAccount: what leaves the network by an endpoint reaches this account's resources, by its
-// principals.
+// TestEndpointsAreOfThisAccount checks that requests which leave the network through an endpoint reach only this
+// account's resources, with its principals.
 func TestEndpointsAreOfThisAccount(t *testing.T) {
 	tree, err := parse(open(t).files["infra/network.yaml"])
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// deployer runs infra/stack.sh with a SAM CLI that only writes down what it is told, for a stack that does not exist.
+// deployer runs infra/stack.sh, for a stack that does not exist, with a SAM CLI that only records its arguments.
 func deployer(t *testing.T) func(env ...string) []string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,14 +63,13 @@ func write(t *testing.T, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // scripts
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // scripts must be executable
 		t.Fatal(err)
 	}
 }
 
-// TestOverridesPublish: a sale's parameters stand in the place of samconfig.toml's, and make the deployment a new one,
-// so that versions with them are published and served (TestParametersReachTraffic); the same again is the same
-// deployment.
+// TestOverridesPublish checks that a sale's parameters replace samconfig.toml's and make a new deployment, so that
+// versions with them are published and served (TestParametersReachTraffic); repeating them is the same deployment.
 func TestOverridesPublish(t *testing.T) {
 	t.Parallel()
 	deploy := deployer(t)
@@ -98,7 +97,7 @@ func TestOverridesPublish(t *testing.T) {
 	}
 }
 
-// TestAlarmsAreCounted: DEPLOY.md says how many alarms a shop with a cache has, and what they cost.
+// TestAlarmsAreCounted checks the number of alarms of a shop with a cache, and their cost, in DEPLOY.md.
 func TestAlarmsAreCounted(t *testing.T) {
 	all := open(t)
 	cache, err := parse(all.files["infra/cache.yaml"])

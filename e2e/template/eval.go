@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// stackValues is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is
-// played: a queue's Ref is a URL, everything else its own name.
+// stackValues has a deployment's parameters, with which intrinsic functions have values. What AWS assigns to a
+// resource is invented: a queue's Ref is a URL, everything else its own name.
 type stackValues struct {
 	t      *template
 	params map[string]string
@@ -17,7 +17,7 @@ type stackValues struct {
 // nothing is AWS::NoValue.
 type nothing struct{}
 
-// deploy is the world of these parameters; the others have their defaults.
+// deploy returns the values for these parameters and the defaults of the others.
 func (t *template) deploy(params map[string]string) *stackValues {
 	w := &stackValues{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1",
 		"AWS::AccountId": "111122223333", "AWS::Partition": "aws",
@@ -32,7 +32,7 @@ func (t *template) deploy(params map[string]string) *stackValues {
 	return w
 }
 
-// refusals says why CloudFormation would refuse the parameters, in the template's own sentences.
+// refusals returns why CloudFormation would refuse the parameters, in the template's own sentences.
 func (w *stackValues) refusals() (out []string, err error) {
 	all, _ := w.t.tree["Parameters"].(map[string]any)
 	for name, p := range all {
@@ -68,7 +68,7 @@ func (w *stackValues) refusals() (out []string, err error) {
 	return out, nil
 }
 
-// matches reports whether the whole of v is as a parameter's pattern wants it.
+// matches reports whether all of v matches a parameter's pattern.
 func (t *template) matches(pattern, v string) bool {
 	if t.patterns[pattern] == nil {
 		t.patterns[pattern] = regexp.MustCompile("^(?:" + pattern + ")$")

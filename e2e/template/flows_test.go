@@ -18,8 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// source reads the flows with the type checker, to see which methods of which ports a step can reach. Of what flows
-// import only package seckill matters; every other package is an empty one, and errors about it are ignored.
+// source reads the flows with the type checker, to find which methods of which ports a step can reach. Of the flows'
+// imports only package seckill matters; every other package is empty, and errors about it are ignored.
 type source struct {
 	root     string
 	files    *token.FileSet
@@ -33,8 +33,8 @@ const (
 	flowPath  = "github.com/your-org/seckill/shared/flow/"
 )
 
-// ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them by the smaller
-// interfaces that they embed.
+// ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them through the
+// smaller interfaces that these embed.
 var ports = []string{"Ledger", "Items", "Queue"}
 
 // port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
@@ -89,7 +89,7 @@ func (s *source) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// parse reads a folder's files without its tests.
+// parse parses a folder's files except its tests.
 func (s *source) parse(folder string) (out []*ast.File, err error) {
 	entries, err := os.ReadDir(filepath.Join(s.root, folder))
 	for _, e := range entries {
@@ -105,11 +105,11 @@ func (s *source) parse(folder string) (out []*ast.File, err error) {
 	return out, err
 }
 
-// call is a port's method that a step can reach; of a queue, the field it is in says which one.
+// call is a port's method that a step can reach; for a queue, field says which one.
 type call struct{ port, method, field string }
 
-// reach returns what of ports a step's flow can call. flows are the packages that its main puts together: where a flow
-// calls one of its own interfaces, a method of that name in another of them is meant.
+// reach returns the calls of ports that a step's flow can make. flows are the packages that its main combines: if a
+// flow calls one of its own interfaces, that means the method of this name in another of them.
 func (s *source) reach(step string, flows []string) ([]call, error) {
 	w, err := s.walk(step, flows)
 	if err != nil {
@@ -160,7 +160,7 @@ type walk struct {
 	calls  map[call]bool
 	events map[seckill.Event]bool
 	errs   []error
-	// shallow: only the first function is looked at, not what it calls.
+	// shallow: look only at the first function, not at what it calls.
 	shallow bool
 }
 
@@ -173,7 +173,7 @@ func (w *walk) visit(fn *types.Func) {
 	if body == nil {
 		return
 	}
-	holders := map[*ast.Ident]ast.Expr{} // of a selected name: what it is selected from
+	holders := map[*ast.Ident]ast.Expr{} // of a selected name: the expression before the dot
 	ast.Inspect(body, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			holders[sel.Sel] = sel.X
@@ -240,8 +240,8 @@ func (w *walk) use(callee *types.Func, holder ast.Expr) {
 	}
 }
 
-// suspicious reports whether a name that the type checker could not resolve might be a port's method: then what is
-// found would have a hole.
+// suspicious reports whether a name that the type checker could not resolve might be a port's method: then the result
+// would be incomplete.
 func (w *walk) suspicious(name string, holder ast.Expr) bool {
 	if id, ok := holder.(*ast.Ident); ok {
 		if _, isPackage := w.info.Uses[id].(*types.PkgName); isPackage {
@@ -262,7 +262,7 @@ func (w *walk) suspicious(name string, holder ast.Expr) bool {
 	return false
 }
 
-// receiver is the name of a method's type; "" of a function.
+// receiver returns the name of a method's type; "" for a function.
 func receiver(fn *types.Func) string {
 	recv := fn.Type().(*types.Signature).Recv()
 	if recv == nil {
@@ -278,10 +278,10 @@ func receiver(fn *types.Func) string {
 	return ""
 }
 
-// parts is what a function's main puts together.
+// parts is what a function's main combines.
 type parts struct {
 	flows    []string // packages of flows
-	handlers []string // of them, those that it hands to an operator's handler besides the step's own
+	handlers []string // those that it passes to an operator's handler, in addition to the step's own
 	boots    []string // methods of Boot that it calls
 	queues   []opened
 }
@@ -297,7 +297,7 @@ func (s *source) main(step string) (p parts, err error) {
 				p.flows = append(p.flows, name)
 			}
 		}
-		made := map[string]ast.Expr{} // by the variable
+		made := map[string]ast.Expr{} // by variable
 		ast.Inspect(f, func(n ast.Node) bool {
 			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
 				made[types.ExprString(a.Lhs[0])] = a.Rhs[0]
@@ -329,7 +329,7 @@ func (s *source) main(step string) (p parts, err error) {
 	return p, err
 }
 
-// setting is Orders of s.Orders.URL; "" of a literal.
+// setting returns Orders for s.Orders.URL; "" for a literal.
 func setting(e ast.Expr) string {
 	rest, ok := strings.CutPrefix(types.ExprString(e), "s.")
 	name, _, _ := strings.Cut(rest, ".")

@@ -39,7 +39,7 @@ under the account's key of Secrets Manager (aws/secretsmanager), which needs non
 	return b.Bytes(), nil
 }
 
-// rows puts the actions on the same resource together, and then the resources with the same actions.
+// rows groups the actions on the same resource, and then the resources with the same actions.
 func rows(rights []right) (out [][2]string) {
 	actions := map[string][]string{}
 	for _, r := range rights {

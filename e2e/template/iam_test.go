@@ -16,8 +16,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its
-// main opens, and the methods of ports that its flows reach, heard on the wire of the production drivers.
+// TestRights compares each role with what its function's code can make AWS do: its settings, the parts that its main
+// opens, and the port methods that its flows reach, as the production drivers send them.
 func TestRights(t *testing.T) {
 	tpl, wires, src := open(t), wires(t), newSource(root)
 	for step, f := range tpl.functions() {
@@ -44,8 +44,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestEveryCallIsReached: a flow's method that calls a port and that no step reaches is either dead, or a hole in what
-// is seen of the code.
+// TestEveryCallIsReached: a flow's method that calls a port and that no step reaches is either dead code or missed by
+// the analysis.
 func TestEveryCallIsReached(t *testing.T) {
 	src, reached, calling := newSource(root), map[string]bool{}, 0
 	for step := range open(t).functions() {
@@ -104,7 +104,7 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 				continue
 			}
 			entry, _ := v.(string)
-			for _, branch := range list(v, "Fn::If") { // told in some stacks, not in others
+			for _, branch := range list(v, "Fn::If") { // set in some stacks only
 				if text, ok := branch.(string); ok {
 					entry = text // the condition first, then the name
 				}
@@ -123,7 +123,7 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		}
 	}
 	for _, e := range events(f) {
-		if e.kind == "SQS" { // Lambda takes the messages, in the function's name
+		if e.kind == "SQS" { // Lambda receives the messages on the function's behalf
 			add(target(e.props["Queue"]), "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 		}
 	}
@@ -176,15 +176,15 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 	return out, nil
 }
 
-// queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's
-// dead-letter queue.
+// queueVariables maps the setting of each queue, as mains and flows call it; a step's Dead is the dead-letter queue
+// of its own queue.
 var queueVariables = map[string]string{"Orders": "ORDERS_QUEUE_URL", "Closings": "CLOSINGS_QUEUE_URL",
 	"consumeDead": "ORDERS_DEAD_LETTER_QUEUE_URL", "expireDead": "CLOSINGS_DEAD_LETTER_QUEUE_URL"}
 
-// What docs/ARCHITECTURE.md and the issue of the payment keys promise, said once more in words of its own.
+// Repeats, independently, what docs/ARCHITECTURE.md and the rules for payment keys promise.
 func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	tpl := open(t)
-	may := map[string]map[string][]string{} // step, kind of resource, which
+	may := map[string]map[string][]string{} // step, kind of resource, which resource
 	for step, f := range tpl.functions() {
 		rights, err := tpl.rights(f)
 		if err != nil {
@@ -227,7 +227,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 }
 
-// everySecret is a stack's that has all there can be.
+// everySecret is a stack's secret with all possible entries.
 var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",

@@ -1,8 +1,8 @@
-// Command template reads template.yaml and the templates that it opens. In: the files, in the folder above e2e. Out, on
-// standard output: docs/IAM.md, what each function may do, taken from the policies.
+// Command template reads template.yaml and the templates that it opens. In: the files, in the folder above e2e. Out,
+// on standard output: docs/IAM.md, the permissions of each function, from the policies.
 //
-// Its tests hold the templates to the code (tables, settings, routes, calls to AWS) and to our own rules; `make
-// validate` runs them.
+// Its tests compare the templates with the code (tables, settings, routes, calls to AWS) and with our own rules;
+// `make validate` runs them.
 package main
 
 import (

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// rootFile is the outermost template; nested ones are where it says.
+// rootFile is the outermost template; it names the nested ones.
 const rootFile = "template.yaml"
 
-// flatten reads the outermost template and those that it always opens into one: their resources, conditions, mappings
-// and globals beside its own. Where a nested stack's parameter is what another resource is or has, the reference leads
-// there; other values, with intrinsic functions in them, are kept by the parameter's name. What a condition opens stays
-// a nested stack.
+// flatten combines the outermost template and those that it always opens: their resources, conditions, mappings and
+// globals beside its own. If a nested stack's parameter is a reference to a resource, references to it lead there;
+// other values, with intrinsic functions in them, are kept by the parameter's name. What a condition opens stays a
+// nested stack.
 func flatten(files map[string][]byte) (*template, error) {
 	tree, err := parse(files[rootFile])
 	if err != nil {
@@ -60,7 +60,7 @@ type flattening struct {
 
 func (f *flattening) fail(format string, a ...any) { f.errs = append(f.errs, fmt.Errorf(format, a...)) }
 
-// add puts a nested stack's parts beside the outermost template's.
+// add adds a nested stack's parts to the outermost template's.
 func (f *flattening) add(id string) {
 	given, _ := at(f.root[id], "Properties", "Parameters").(map[string]any)
 	wanted, _ := f.stacks[id]["Parameters"].(map[string]any)
@@ -94,7 +94,7 @@ func (f *flattening) add(id string) {
 	}
 }
 
-// within returns v, of a nested stack ("" is the outermost template), as it reads outside of it.
+// within rewrites v, part of a nested stack ("" is the outermost template), as it reads outside of it.
 func (f *flattening) within(stack string, v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -122,7 +122,7 @@ func (f *flattening) within(stack string, v any) any {
 	return v
 }
 
-// reference is what a Ref of a nested stack means.
+// reference returns what a Ref in a nested stack means.
 func (f *flattening) reference(stack, name string) any {
 	ref := map[string]any{"Ref": name}
 	given, ok := at(f.root[stack], "Properties", "Parameters").(map[string]any)
@@ -140,7 +140,7 @@ func (f *flattening) reference(stack, name string) any {
 	return ref
 }
 
-// attribute follows an output of a nested stack to what it is.
+// attribute follows an output of a nested stack to its value.
 func (f *flattening) attribute(v map[string]any, l []any) any {
 	id, _ := l[0].(string)
 	of, _ := l[1].(string)
@@ -175,7 +175,7 @@ func (f *flattening) substitute(stack string, v map[string]any) any {
 	return v
 }
 
-// joined writes texts and references that are joined without anything between them as a substitution.
+// joined converts a join of texts and references without separators into a substitution.
 func joined(v map[string]any) map[string]any {
 	l := list(v, "Fn::Join")
 	if len(l) != 2 || l[0] != "" {
@@ -198,8 +198,8 @@ func joined(v map[string]any) map[string]any {
 	return map[string]any{"Fn::Sub": text.String()}
 }
 
-// unroll replaces a template's loops over resources (Fn::ForEach) by the resources, and what they look up in the
-// template's mappings by what is there.
+// unroll replaces a template's loops over resources (Fn::ForEach) by the resources, and lookups in the template's
+// mappings by their values.
 func unroll(tree map[string]any) error {
 	resources, _ := tree["Resources"].(map[string]any)
 	for key, v := range resources {
@@ -250,7 +250,7 @@ func bound(v any, variable, value string) any {
 	return v
 }
 
-// looked replaces each look-up in a mapping by names by what is there, and a join of texts by the text.
+// looked replaces each lookup in a mapping by its value, and a join of texts by the text.
 func looked(tree map[string]any, v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -277,7 +277,7 @@ func looked(tree map[string]any, v any) any {
 	return v
 }
 
-// jointly makes one join without separators of one with them, and a text of one that has only texts.
+// jointly simplifies nested joins without separators to one join, and a join of texts to a text.
 func jointly(v map[string]any, l []any) any {
 	between, _ := l[0].(string)
 	parts, ok := l[1].([]any)
@@ -304,7 +304,7 @@ func jointly(v map[string]any, l []any) any {
 	return text.String()
 }
 
-// texts returns the texts of all templates of the project, by their paths from its folder.
+// texts returns the texts of all templates of the project, by path.
 func texts(project fs.FS) (map[string][]byte, error) {
 	nested, err := fs.Glob(project, "infra/*.yaml")
 	if err != nil {

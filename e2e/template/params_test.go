@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/config"
 )
 
-// TestWrongParametersAreRefused: before anything is made, with a sentence.
+// TestWrongParametersAreRefused checks that they are refused before anything is created, with a sentence.
 func TestWrongParametersAreRefused(t *testing.T) {
 	tpl := open(t)
 	for name, c := range map[string]struct {
@@ -107,8 +107,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 	}
 }
 
-// TestPlansCanBeDeployed: every parameter that `seckill plan` names is one, takes the value, and is what the plan takes
-// for its default.
+// TestPlansCanBeDeployed checks that every parameter in `seckill plan` exists, accepts the value, and has the default
+// that the plan assumes.
 func TestPlansCanBeDeployed(t *testing.T) {
 	tpl := open(t)
 	named := map[string]bool{}
@@ -156,7 +156,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	}
 }
 
-// TestHoldsThatAreAcceptedWork: what the template lets through, functions take.
+// TestHoldsThatAreAcceptedWork checks that functions accept the holds that the template accepts.
 func TestHoldsThatAreAcceptedWork(t *testing.T) {
 	tpl := open(t)
 	var holds []string
@@ -187,7 +187,7 @@ func TestHoldsThatAreAcceptedWork(t *testing.T) {
 	}
 }
 
-// TestOriginsThatAreAcceptedWork: what the template lets through, functions take.
+// TestOriginsThatAreAcceptedWork checks that functions accept the origins that the template accepts.
 func TestOriginsThatAreAcceptedWork(t *testing.T) {
 	tpl, accepted := open(t), 0
 	ports := []int{1000, 4430, 8080, 9999, 10000, 44300, 65535}
@@ -215,8 +215,8 @@ func TestOriginsThatAreAcceptedWork(t *testing.T) {
 	}
 }
 
-// TestParametersExplainThemselves: a pattern's sentence begins with the parameter's name, because CloudFormation shows
-// it alone.
+// TestParametersExplainThemselves checks that a pattern's sentence begins with the parameter's name, because
+// CloudFormation shows it alone.
 func TestParametersExplainThemselves(t *testing.T) {
 	tpl := open(t)
 	params, _ := tpl.tree["Parameters"].(map[string]any)

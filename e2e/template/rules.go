@@ -12,12 +12,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refused are the types that LocalStack's free edition refuses even under a false condition, by their beginnings.
+// refused lists, by prefix, the types that LocalStack's free edition refuses even under a false condition.
 var refused = []string{"AWS::ElastiCache::", "AWS::WAF", "AWS::ApiGatewayV2::", "AWS::CloudFront::", "AWS::Cognito::",
 	"AWS::CloudWatch::Dashboard",
 	"AWS::Logs::MetricFilter", "AWS::ApplicationAutoScaling::", "AWS::Budgets::", "AWS::CodeDeploy::", "AWS::EC2::"}
 
-// check says what in template.yaml breaks our own rules, a sentence each.
+// check returns one sentence per violation of our own rules in the templates.
 func (t *template) check() (out []string) {
 	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
 	for _, r := range t.resources("") {
@@ -84,7 +84,7 @@ func (t *template) checkQueues(add func(string, ...any)) {
 	}
 }
 
-// watched reports whether there is an alarm on a resource's metric.
+// watched reports whether an alarm watches a resource's metric.
 func (t *template) watched(r *resource, metric string) bool {
 	return slices.ContainsFunc(t.resources(kindAlarm), func(a *resource) bool {
 		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"),
@@ -124,7 +124,7 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 			t.checkEvent(f, e, add)
 		}
 		if f.condition != "" {
-			continue // of a sandbox: it has no on-call operator
+			continue // a sandbox's, which has no on-call operator
 		}
 		for _, metric := range []string{"Errors", "Throttles"} {
 			if !t.watched(f, metric) {
@@ -162,8 +162,8 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 	}
 }
 
-// bounded reports whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that
-// a parameter may have.
+// bounded reports whether v is at least 2, as Lambda requires: a number, or a mapping's value for each value that a
+// parameter may have.
 func (t *template) bounded(v any) bool {
 	if n, ok := v.(int); ok {
 		return n >= 2
@@ -188,7 +188,7 @@ func (t *template) checkTable(r *resource, add func(string, ...any)) {
 		add("%s: a table that is not on demand", r.id)
 	}
 	if r.condition != "" {
-		return // of a sandbox
+		return // a sandbox's
 	}
 	if at(r.prop("PointInTimeRecoverySpecification"), "PointInTimeRecoveryEnabled") != true {
 		add("%s: a table without point-in-time recovery", r.id)
@@ -200,8 +200,8 @@ func (t *template) checkTable(r *resource, add func(string, ...any)) {
 
 var star = regexp.MustCompile(`Resource: *\[?"\*"|Resource: *\[?'\*'|^ *- "\*"|"[a-z0-9]+:\*"`)
 
-// stars finds rights on everything, or of every kind, without a comment above their statement that begins with what it
-// is about: Resource "*".
+// stars finds permissions on every resource, or for every action, without a comment above their statement that begins
+// with what it explains: Resource "*".
 func stars(text []byte) (out []string) {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
@@ -224,13 +224,13 @@ func stars(text []byte) (out []string) {
 	return out
 }
 
-// Bounds of a template, which is to be read on a page.
+// Bounds of a template, so that it can be read on one page.
 const (
 	maxLines   = 400
 	maxColumns = 120
 )
 
-// page finds what is too long to be read.
+// page finds what is too long.
 func page(text []byte) (out []string) {
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if len(lines) > maxLines {

@@ -30,7 +30,7 @@ func TestOwnRules(t *testing.T) {
 	}
 }
 
-// A rule that notices nothing is none: each is broken once.
+// Each rule is violated once, to check that it notices.
 func TestEachRuleFindsItsFault(t *testing.T) {
 	whole := open(t)
 	if len(whole.check()) > 0 {
@@ -118,7 +118,7 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 	}
 }
 
-// TestReservedConcurrency: doctor and plan count the instances that the templates keep.
+// TestReservedConcurrency checks that doctor and plan count the instances that the templates reserve.
 func TestReservedConcurrency(t *testing.T) {
 	kept := 0
 	for _, f := range []string{"sale", "money"} {

@@ -14,11 +14,11 @@ import (
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
 
-// occasions are pages that no alarm leads to; people do.
+// occasions are pages that people, not alarms, lead to.
 var occasions = []string{"restore"}
 
-// TestRunbooks: each alarm names the page that is about it, each page is about an alarm or an occasion, and has its
-// four parts; the index lists all pages.
+// TestRunbooks checks that each alarm names its page, that each page is about an alarm or an occasion and has its
+// four parts, and that the index lists all pages.
 func TestRunbooks(t *testing.T) {
 	folder := filepath.Join(root, "docs", "runbooks")
 	about := map[string][]string{} // alarms' names, by page

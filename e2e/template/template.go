@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// template is what template.yaml makes with all that it opens without a condition, as if it were one file.
+// template is template.yaml with all that it opens unconditionally, as if it were one file.
 type template struct {
 	files    map[string][]byte         // by path from the project's folder
-	tree     map[string]any            // of all
-	values   map[string]any            // of nested stacks' parameters that are no plain reference
+	tree     map[string]any            // the combined tree
+	values   map[string]any            // values of nested stacks' parameters that are not plain references
 	patterns map[string]*regexp.Regexp // of parameters
 }
 
-// load reads the templates of the project, whose folder is root.
+// load reads the templates of the project in the folder root.
 func load(root string) (*template, error) {
 	files, err := texts(os.DirFS(root))
 	if err != nil {
@@ -26,7 +26,7 @@ func load(root string) (*template, error) {
 	return flatten(files)
 }
 
-// at follows a path through maps; nil when there is no such place.
+// at follows a path through maps; nil if it does not exist.
 func at(v any, path ...string) any {
 	for _, p := range path {
 		m, _ := v.(map[string]any)
@@ -40,7 +40,7 @@ func str(v any, path ...string) string {
 	return s
 }
 
-// number is an integer's value, -1 when there is none.
+// number returns an integer's value, -1 if there is none.
 func number(v any, path ...string) int {
 	if n, ok := at(v, path...).(int); ok {
 		return n
@@ -61,7 +61,7 @@ type resource struct {
 
 func (r *resource) prop(path ...string) any { return at(r.all["Properties"], path...) }
 
-// resources returns those of a type, or all when kind is "", by logical id.
+// resources returns those of a type, or all if kind is "", by logical id.
 func (t *template) resources(kind string) (out []*resource) {
 	all, _ := t.tree["Resources"].(map[string]any)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -104,7 +104,7 @@ func (t *template) functions() map[string]*resource {
 	return out
 }
 
-// environment is a function's environment, unevaluated.
+// environment returns a function's environment, unevaluated.
 func (t *template) environment(function *resource) map[string]any {
 	out := map[string]any{}
 	for _, of := range []any{at(t.tree, "Globals", "Function"), function.all["Properties"]} {
@@ -129,7 +129,7 @@ func events(function *resource) (out []event) {
 	return out
 }
 
-// target is the resource that a Ref, or a GetAtt of its ARN or name, means; "" for anything else.
+// target returns the resource that a Ref, or a GetAtt of its ARN or name, means; "" for anything else.
 func target(v any) string {
 	if id := str(v, "Ref"); id != "" {
 		return id
@@ -144,8 +144,8 @@ func target(v any) string {
 // right is one action on one resource.
 type right struct{ action, on string }
 
-// rights returns what a function's role may do, by its statements. Resources are named shortly: a resource's logical
-// id, with what follows its ARN, or the name of a secret after SecretsPath.
+// rights returns the permissions of a function's role, by its statements. Resources have short names: a resource's
+// logical id with what follows its ARN, or the name of a secret after SecretsPath.
 func (t *template) rights(function *resource) (out []right, err error) {
 	role := t.resource(target(function.prop("Role")))
 	if role == nil || role.kind != kindRole {
@@ -171,7 +171,7 @@ func (t *template) rights(function *resource) (out []right, err error) {
 	return out, nil
 }
 
-// several is a list, or one value that stands for a list of one.
+// several returns a list, or a single value as a list of one.
 func several(v any) []any {
 	if l, ok := v.([]any); ok {
 		return l
@@ -179,10 +179,10 @@ func several(v any) []any {
 	return []any{v}
 }
 
-// drawn: a secret's ARN ends in a hyphen and six characters that AWS draws.
+// drawn is the end of a secret's ARN: a hyphen and six characters that AWS draws.
 const drawn = "-??????"
 
-// Beginnings of ARNs that nested stacks are given, and what a right's resource is called that begins so.
+// beginnings maps prefixes of ARNs that nested stacks receive to the short name of the resource.
 var beginnings = map[string]func(rest string) string{
 	"${SecretsArn}": secretName,
 	"${LogsArn}":    func(rest string) string { return logID(strings.TrimSuffix(rest, ":*")) },
@@ -208,7 +208,7 @@ func short(on any) (string, error) {
 	return "", fmt.Errorf("resource %v is none that is known", on)
 }
 
-// secretName is empty of what is no secret's ARN.
+// secretName returns "" for anything but a secret's ARN.
 func secretName(rest string) string {
 	name, ok := strings.CutSuffix(rest, drawn)
 	if !ok {
@@ -217,7 +217,7 @@ func secretName(rest string) string {
 	return "SecretsPath/" + name
 }
 
-// tableID is a table's logical id: gateway_trades is GatewayTradesTable.
+// tableID returns a table's logical id: GatewayTradesTable for gateway_trades.
 func tableID(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(name, "_") {
@@ -226,7 +226,7 @@ func tableID(name string) string {
 	return b.String() + "Table"
 }
 
-// logID is the logical id of a step's log group: those of a loop bear the step's name as it is.
+// logID returns the logical id of a step's log group: those of a loop contain the step's name unchanged.
 func logID(step string) string {
 	if step == "gateway" {
 		return "GatewayLog"

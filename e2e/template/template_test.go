@@ -81,7 +81,8 @@ func keySchema(v any, keys *[]string) (pk, sk string) {
 	return pk, sk
 }
 
-// TestRoutes: each path leads to the function whose handler has it, by its own method, HEAD beside GET, and any other.
+// TestRoutes checks that each path leads to the function whose handler serves it, for its own method, HEAD beside
+// GET, and any other.
 func TestRoutes(t *testing.T) {
 	tpl := open(t)
 	want := map[string]string{}
@@ -147,11 +148,11 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// lambdaURI is how API Gateway names a function of the stack, up to its step.
+// lambdaURI is the prefix of API Gateway's name for a function of the stack, up to its step.
 const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/" +
 	"arn:aws:lambda:eu-west-1:111122223333:function:shop-"
 
-// TestRefusalsOfTheGateway: they are what package httpapi writes.
+// TestRefusalsOfTheGateway compares them with what package httpapi writes.
 func TestRefusalsOfTheGateway(t *testing.T) {
 	api := open(t).resource("Api")
 	responses, _ := api.prop("GatewayResponses").(map[string]any)
@@ -174,7 +175,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 		status := number(r, "StatusCode")
-		want["status"] = float64(status) // 429 is the gateway's only
+		want["status"] = float64(status) // only the gateway uses 429
 		if status != w.Code && (status != http.StatusTooManyRequests || code != string(seckill.CodeUnavailable)) {
 			t.Errorf("%s: status %d, want %d", kind, status, w.Code)
 		}
@@ -205,7 +206,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 	}
 }
 
-// TestAccessLog: nothing in it is a person's.
+// TestAccessLog checks that it has no personal data.
 func TestAccessLog(t *testing.T) {
 	format := str(open(t).resource("Api").prop("AccessLogSetting"), "Format")
 	var fields map[string]string
@@ -278,8 +279,8 @@ var (
 		"GatewayEndpoint":  "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
 )
 
-// TestSettings: every function is told all that it needs, nothing that it does not know, and each setting that it has
-// in some deploy.
+// TestSettings checks that every function gets all settings that it needs, none that it does not know, and that each
+// of its settings is used in some deployment.
 func TestSettings(t *testing.T) {
 	tpl := open(t)
 	folders, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
@@ -372,7 +373,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestWhatAlipayIsTrustedBy: the public key, or the certificates, never both; a sandbox has a key.
+// TestWhatAlipayIsTrustedBy checks that a function gets either the public key or the certificates, never both, and
+// that a sandbox has a key.
 func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	tpl := open(t)
 	key := map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key"}
@@ -403,7 +405,7 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	}
 }
 
-// TestOrigins: functions name the same origin as the preflight, and only a sandbox any.
+// TestOrigins checks that functions name the same origin as the preflight, and that only a sandbox allows any.
 func TestOrigins(t *testing.T) {
 	tpl := open(t)
 	for name, c := range map[string]struct {
@@ -425,8 +427,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestAlarmsOnEvents: what the alarms watch in the stack's own namespace is what the functions count there, and nobody
-// who counts it is left out. Only what an operator does rings no alarm.
+// TestAlarmsOnEvents checks that what the alarms watch in the stack's own namespace is what the functions count
+// there, for every function that counts it. Only operators' acts have no alarm.
 func TestAlarmsOnEvents(t *testing.T) {
 	tpl, src := open(t), newSource(root)
 	got := map[string]bool{}
@@ -457,7 +459,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 	}
 	// boot.MetricCertificate, measured around its flow
 	want["alipay_cert_days_left reconcile"] = true
-	// by the HTTP face, with two dimensions
+	// by package httpapi, with two dimensions
 	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// processed is a template of functions as CloudFormation sees it, by SAM's own translator in the Python that SAM_PYTHON
-// names.
+// processed returns a template of functions as CloudFormation sees it, by SAM's own translator in the Python that
+// SAM_PYTHON names.
 func processed(t *testing.T, file string, params map[string]string) map[string]any {
 	t.Helper()
 	input, err := json.Marshal(params)
@@ -44,10 +44,10 @@ const (
 	tuesday = "bbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// files of functions.
+// templates of functions, with their numbers of functions.
 var files = map[string]int{"sale.yaml": 5, "money.yaml": 5}
 
-// serves returns the version that each function's alias leads to, by function.
+// serves returns the version that each function's alias points to, by function.
 func serves(t *testing.T, tree map[string]any) map[string]string {
 	t.Helper()
 	out, resources := map[string]string{}, tree["Resources"].(map[string]any)
@@ -67,8 +67,9 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 	return out
 }
 
-// TestParametersReachTraffic: a deployment that changes no more than a parameter publishes a version of each function
-// and serves it, because the hash of everything (infra/deployment) changes; one that changes nothing publishes none.
+// TestParametersReachTraffic checks that a deployment which changes only a parameter publishes and serves a new
+// version of each function, because the hash of everything (infra/deployment) changes, and that one without changes
+// publishes none.
 func TestParametersReachTraffic(t *testing.T) {
 	for file, n := range files {
 		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
@@ -94,8 +95,7 @@ func TestParametersReachTraffic(t *testing.T) {
 	}
 }
 
-// TestGradualIsOnlyHow: switching it on or off changes the aliases' update policy, and who carries it out, and nothing
-// else.
+// TestGradualIsOnlyHow checks that switching it changes only the aliases' update policy and what executes it.
 func TestGradualIsOnlyHow(t *testing.T) {
 	for file := range files {
 		off := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false"})
@@ -135,8 +135,8 @@ func TestGradualIsOnlyHow(t *testing.T) {
 	}
 }
 
-// watchedByRelease are the alarms that have to stop a release: of each function's errors, and of the API. CodeDeploy
-// takes ten.
+// watchedByRelease returns the alarms that must stop a release: on each function's errors, and on the API. CodeDeploy
+// allows ten.
 func watchedByRelease(t *testing.T) (out []string) {
 	t.Helper()
 	for _, a := range open(t).resources(kindAlarm) {
@@ -152,7 +152,8 @@ func watchedByRelease(t *testing.T) (out []string) {
 	return out
 }
 
-// TestEveryoneCallsTheAlias: schedules, queues and the API call what is published, never the newest code.
+// TestEveryoneCallsTheAlias checks that schedules, queues and the API call the published version, never the newest
+// code.
 func TestEveryoneCallsTheAlias(t *testing.T) {
 	for file := range files {
 		tree, calls := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false"}), 0

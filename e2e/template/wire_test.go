@@ -26,9 +26,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// wire hears what drivers call of AWS, and answers each call with next to nothing.
+// wire records the drivers' calls to AWS, and answers each with almost nothing.
 type wire struct {
-	mu    sync.Mutex // a driver may make two calls at the same time
+	mu    sync.Mutex // a driver may make two concurrent calls
 	heard []right
 }
 
@@ -61,7 +61,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case in.QueueURL != "":
 		hear(name, in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
-	// takes the rights of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
+	// needs the permissions of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
 	case in.TransactItems != nil:
 		for _, item := range in.TransactItems {
 			for kind, of := range item {
@@ -83,7 +83,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body:   io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
 }
 
-// wires returns for each method of each port what it calls of AWS, taken from the production drivers: tables by their
+// wires returns the calls to AWS of each method of each port, recorded from the production drivers: tables by their
 // names without a prefix, a queue as "queue", its dead-letter queue as "dead".
 func wires(t *testing.T) map[string][]right {
 	t.Helper()
@@ -113,7 +113,7 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Expired, now, "c") },
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Cancelled, now, "c") }},
 		"Ledger.GiveBack": {func(ctx context.Context) error { return l.GiveBack(ctx, o, now, "c") }},
-		"Ledger.RecordPayment": { // money that moves the order, and money that comes to one that is past it
+		"Ledger.RecordPayment": { // money that moves the order, and money for an order that is past it
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Closing, seckill.Paid) },
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Expired, seckill.Expired) }},
 		"Ledger.Reschedule": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
@@ -232,7 +232,7 @@ func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) 
 	for name, calls := range methods {
 		w.heard = nil
 		for _, call := range calls {
-			err := call(t.Context()) // what the empty answer leads to does not matter
+			err := call(t.Context()) // what follows from the empty answer does not matter
 			if len(w.heard) == 0 {
 				t.Fatalf("%s called nothing: %v", name, err)
 			}

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parse reads CloudFormation's YAML into maps, lists, strings, integers and booleans: aliases are resolved, and the
-// short forms (!Ref x, !GetAtt a.b, !Sub s) are written as the long ones ({"Ref": x}, {"Fn::GetAtt": [a, b]},
+// parse parses CloudFormation's YAML into maps, lists, strings, integers and booleans. It resolves aliases and
+// converts the short forms (!Ref x, !GetAtt a.b, !Sub s) to the long ones ({"Ref": x}, {"Fn::GetAtt": [a, b]},
 // {"Fn::Sub": s}).
 func parse(text []byte) (map[string]any, error) {
 	var doc yaml.Node
@@ -77,7 +77,7 @@ func scalar(n *yaml.Node) any {
 	return n.Value
 }
 
-// long writes a short form as its long one.
+// long converts a short form to its long one.
 func long(tag string, v any) any {
 	switch tag {
 	case "Ref":

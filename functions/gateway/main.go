@@ -52,7 +52,7 @@ func main() {
 			if _, err := alipay.ParsePublicKey(shop); err != nil {
 				return s.Fake.ShopPublic().Wrong(err)
 			}
-			faults.Seed = rand.Uint64() // with one seed all instances would begin with the same faults
+			faults.Seed = rand.Uint64() // with one seed all instances would start with the same faults
 			next, err := fakegateway.New(fakegateway.Options{
 				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults,
 				FinishAfter: fakegateway.AlipayFinishes,

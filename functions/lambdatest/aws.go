@@ -21,9 +21,9 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers what functions call of Secrets Manager, SQS and DynamoDB. It is no emulator: it keeps
-// what is put and sent, and takes every transaction without a look at its conditions. Conditions are for tests on a
-// real server.
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS and DynamoDB. It is not an emulator: it
+// keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on
+// a real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
@@ -31,13 +31,13 @@ type AWS struct {
 	mu      sync.Mutex
 	entries map[string]string // of the secret
 	calls   []string
-	sent    map[string][]string                   // bodies by queue URL; a queue that is no key is missing
+	sent    map[string][]string                   // bodies by queue URL; a missing key is a missing queue
 	rows    map[string]map[string]json.RawMessage // items by table and key
 	tables  map[string]ledger.Table
-	heard   map[string]bool // calls, by the id that the SDK gives a call
+	heard   map[string]bool // calls, by the id that the SDK assigns
 }
 
-// NewAWS starts a server that has all tables, a secret with these entries, and queues (by the last part of their URL),
+// NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),
 // until the test ends.
 func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 	a := &AWS{Prefix: "seckill-", entries: entries, sent: map[string][]string{},
@@ -47,7 +47,7 @@ func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	a.mu.Lock() // the server runs already
+	a.mu.Lock() // the server is already running
 	defer a.mu.Unlock()
 	a.URL = server.URL
 	for _, q := range queues {
@@ -60,18 +60,18 @@ func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 	return a
 }
 
-// Queue is a queue's URL.
+// Queue returns a queue's URL.
 func (a *AWS) Queue(name string) string { return a.URL + "/000000000000/" + name }
 
-// SetSecret changes an entry of the secret, or makes it.
+// SetSecret sets an entry of the secret.
 func (a *AWS) SetSecret(name, value string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.entries[name] = value
 }
 
-// Calls takes the names of the calls that came, in their order: "GetItem items" of a table, "SendMessage" of others. A
-// call that the SDK tries again on a busy machine is there once.
+// Calls returns and clears the names of the calls, in order: "GetItem items" for a table, "SendMessage" for others. A
+// call that the SDK repeats on a busy machine appears once.
 func (a *AWS) Calls() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,7 +80,7 @@ func (a *AWS) Calls() []string {
 	return out
 }
 
-// Sent takes the bodies of the messages that were sent to a queue.
+// Sent returns and clears the bodies of the messages sent to a queue.
 func (a *AWS) Sent(queue string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +89,7 @@ func (a *AWS) Sent(queue string) []string {
 	return out
 }
 
-// request has the fields of all calls that are answered.
+// request has the fields of all supported calls.
 type request struct {
 	SecretID      string `json:"SecretId"`
 	QueueURL      string
@@ -110,7 +110,7 @@ type request struct {
 	ExpressionAttributeValues map[string]any
 }
 
-// ServeHTTP answers one call of any of the services.
+// ServeHTTP answers one call to any of the services.
 func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	var in request
@@ -131,7 +131,7 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault != "" {
 		out = map[string]any{"__type": fault, "message": fault + " for " + call}
 	}
-	body, _ := json.Marshal(out) // made of texts and what was JSON before
+	body, _ := json.Marshal(out) // strings and valid JSON always marshal
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	if fault != "" {
 		w.WriteHeader(http.StatusBadRequest)
@@ -153,7 +153,7 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 		if in.SecretID != Secret {
 			return nil, "ResourceNotFoundException"
 		}
-		text, _ := json.Marshal(a.entries) // texts always marshal
+		text, _ := json.Marshal(a.entries) // strings always marshal
 		return map[string]any{"Name": Secret, "SecretString": string(text)}, ""
 	case "SendMessage":
 		// On a busy machine the SDK repeats a call whose answer took a second, and tests count messages.
@@ -200,7 +200,7 @@ func (a *AWS) transact(in *request) {
 	for _, w := range in.TransactItems {
 		switch {
 		case w.Put != nil:
-			item, _ := json.Marshal(w.Put.Item) // it was JSON a moment ago
+			item, _ := json.Marshal(w.Put.Item) // it was JSON before
 			a.rows[w.Put.TableName][keyOf(a.tables[w.Put.TableName], w.Put.Item)] = item
 		case w.Delete != nil:
 			delete(a.rows[w.Delete.TableName], keyOf(a.tables[w.Delete.TableName], w.Delete.Key))
@@ -208,7 +208,7 @@ func (a *AWS) transact(in *request) {
 	}
 }
 
-// inPartition reports whether an item has the partition key that a query asks for.
+// inPartition reports whether an item has the partition key of a query.
 func (in *request) inPartition(pk string, item json.RawMessage) bool {
 	var attrs map[string]any
 	return json.Unmarshal(item, &attrs) == nil && text(attrs[pk]) == text(in.ExpressionAttributeValues[":pk"])
@@ -218,7 +218,7 @@ func keyOf(t ledger.Table, attrs map[string]any) string {
 	return text(attrs[t.PK]) + "\x00" + text(attrs[t.SK])
 }
 
-// text is an attribute value {"S": "…"}; all keys are texts.
+// text returns the string of an attribute value {"S": "…"}; all keys are strings.
 func text(v any) string {
 	m, _ := v.(map[string]any)
 	s, _ := m["S"].(string)

@@ -1,6 +1,6 @@
-// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API
-// (functions/lambdatest/runtimeapi) to one process, hands it events one at a time, and takes its answers. In: a binary,
-// its environment, events. Out: answers, init errors, figures. It is for tests on Linux.
+// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime
+// API (functions/lambdatest/runtimeapi) to one process, passes it events one at a time, and receives its answers. In:
+// a binary, its environment, events. Out: answers, init errors, figures. It is for tests on Linux.
 package lambdatest
 
 import (
@@ -22,10 +22,11 @@ import (
 
 // Limits of a run.
 const (
-	startLimit = 60 * time.Second // from process start to the first question for an event, on a machine that is busy
-	timeout    = 30 * time.Second // of an event: the deadline that the function is told
-	answerWait = 60 * time.Second // for its answer; beyond timeout, since nothing here freezes or kills it
-	outputWait = 30 * time.Second // for what it wrote before its answer: a pipe has no order with a connection
+	startLimit = 60 * time.Second // from process start to the first request for an event, on a busy machine
+	timeout    = 30 * time.Second // of an event: the deadline in the event
+	// for its answer; longer than timeout, because nothing here freezes or kills the process
+	answerWait = 60 * time.Second
+	outputWait = 30 * time.Second // for what it wrote before its answer: pipe and connection are not ordered
 	outputLook = 5 * time.Millisecond
 )
 
@@ -36,12 +37,12 @@ type Function struct {
 	cmd     *exec.Cmd
 	out     output
 	exited  chan struct{}
-	ready   chan time.Duration // from process start to the first question for an event
+	ready   chan time.Duration // time from process start to the first request for an event
 	readyIn time.Duration
 }
 
-// Build compiles mains (package paths) as they are deployed, for an architecture ("" is this machine's), into a folder.
-// It needs the go command and nothing else.
+// Build compiles mains (package paths) as they are deployed, for an architecture ("": this machine's), into a folder.
+// It needs only the go command.
 func Build(t testing.TB, arch, folder string, mains ...string) {
 	t.Helper()
 	args := append([]string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-trimpath", "-buildvcs=false", "-o",
@@ -56,7 +57,7 @@ func Build(t testing.TB, arch, folder string, mains ...string) {
 	}
 }
 
-// Start runs a bootstrap in an environment that has these variables and nothing else, until the test ends.
+// Start runs a bootstrap with only these environment variables, until the test ends.
 func Start(t testing.TB, binary string, environ map[string]string) *Function {
 	t.Helper()
 	f := &Function{t: t, api: runtimeapi.New(), exited: make(chan struct{}), ready: make(chan time.Duration, 1)}
@@ -80,7 +81,7 @@ func Start(t testing.TB, binary string, environ map[string]string) *Function {
 		}
 	}()
 	go func() {
-		_ = f.cmd.Wait() // how it ended is in what it said before
+		_ = f.cmd.Wait() // its output says how it ended
 		close(f.exited)
 	}()
 	t.Cleanup(func() {
@@ -113,7 +114,7 @@ func (f *Function) Ready() time.Duration {
 	return f.readyIn
 }
 
-// InitError waits for the function to report that init failed, and to end.
+// InitError waits for the function to report a failed init and exit.
 func (f *Function) InitError() string {
 	f.t.Helper()
 	select {
@@ -137,7 +138,7 @@ func (f *Function) InitError() string {
 	return ""
 }
 
-// Invoke hands over an event and waits for its answer. The error is what the function reported.
+// Invoke passes an event to the function and waits for its answer. The error is what the function reported.
 func (f *Function) Invoke(event []byte) ([]byte, error) {
 	f.t.Helper()
 	f.Ready()
@@ -157,7 +158,7 @@ func (f *Function) Invoke(event []byte) ([]byte, error) {
 	return out, err
 }
 
-// Resident is how many bytes of memory the process has now (VmRSS of proc(5)).
+// Resident returns the memory that the process has now, in bytes (VmRSS of proc(5)).
 func (f *Function) Resident() int {
 	f.t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.cmd.Process.Pid))
@@ -172,10 +173,10 @@ func (f *Function) Resident() int {
 	return kib << 10
 }
 
-// Output is what the function has written so far.
+// Output returns what the function has written so far.
 func (f *Function) Output() string { return f.out.String() }
 
-// Says waits until the function has written a text; false: it has not within 30 s.
+// Says waits until the function has written a text; false if it has not within 30 s.
 func (f *Function) Says(text string) bool {
 	end, look := time.NewTimer(outputWait), time.NewTicker(outputLook)
 	defer end.Stop()
@@ -190,7 +191,7 @@ func (f *Function) Says(text string) bool {
 	return true
 }
 
-// output keeps what a process writes; beyond a mebibyte the oldest half goes.
+// output keeps what a process writes; above a mebibyte it drops the oldest half.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

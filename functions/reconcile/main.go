@@ -1,5 +1,5 @@
-// Command reconcile matches, each morning, the payment provider's bill of the day before against the ledger, as a
-// Lambda function; it carries out the operator's commands about bills, too.
+// Command reconcile compares, each morning, the payment provider's bill of the day before with the ledger, as a
+// Lambda function; it also executes the operator's commands about bills.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		ledger := b.LedgerOnly()
 		provider := b.Payments(s.Alipay)
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)),
 			operator.Serve(audit, operator.NewBillHandler(flow)))
 	})

@@ -1,5 +1,5 @@
-// Command refund gives back, each minute, the money that is due back, as a Lambda function, and carries out the
-// operator's commands about money.
+// Command refund makes the due refunds each minute, as a Lambda function, and executes the operator's commands about
+// money.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, Meter: b.Meter,
 		})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.Serve(audit, operator.NewPaymentHandler(flow)))
 	})
 }

@@ -1,6 +1,6 @@
-// Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute. Being
-// the only one that reaches stock and ledger both without a crowd, it also carries out the operator's commands about a
-// user, and erases addresses whose time is over.
+// Command repair keeps stock and ledger consistent, as a Lambda function that runs each minute. Because it is the
+// only function without crowds that reaches both stock and ledger, it also executes the operator's commands about a
+// user, and erases expired addresses.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 			Keep: s.Addresses.Keep()})
 		users := operator.NewUserHandler(addresses)
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users))
 	})
 }

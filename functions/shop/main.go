@@ -1,4 +1,4 @@
-// Command shop is what shoppers look at and cancel, as a Lambda function behind API Gateway.
+// Command shop serves lists, details, orders and cancels, as a Lambda function behind API Gateway.
 package main
 
 import (

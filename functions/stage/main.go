@@ -1,5 +1,5 @@
-// Command stage is the step that brings items into the stock, as a Lambda function: it runs each minute, and carries
-// out the operator's commands.
+// Command stage loads items into the stock, as a Lambda function: it runs each minute, and executes the operator's
+// commands about items.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 		flow := stage.New(stage.Deps{Stock: stock, Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.Serve(audit, handler))
 	})
 }

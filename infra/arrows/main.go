@@ -1,9 +1,9 @@
 // Command arrows counts, for each package, the arrows between files that go back up: `go run ./infra/arrows
 // [PACKAGES]`.
 //
-// A file has an arrow to another file of its package when it uses a name declared there: a function, a type, a method,
+// A file has an arrow to another file of its package if it uses a name declared there: a function, a type, a method,
 // a field, a variable or a constant. Arrows that go back up are the fewest whose removal leaves no loop of files, as
-// far as a search that tries to move one file at a time finds them. Test files are left out.
+// far as a search that moves one file at a time finds them. Test files do not count.
 package main
 
 import (
@@ -47,9 +47,9 @@ func main() {
 	fmt.Printf("%4d up in %d packages\n", total, len(list))
 }
 
-// Package is what was counted in one.
+// Package has the counts of one package.
 type Package struct {
-	Folder        string // from the module's root
+	Folder        string // relative to the module's root
 	Files, Arrows int
 	Up            []Arrow
 }
@@ -60,7 +60,7 @@ type Arrow struct {
 	Names    []string
 }
 
-// Load counts the packages that the patterns of the go command match.
+// Load analyses the packages that match the patterns of the go command.
 func Load(patterns ...string) ([]Package, error) {
 	config := &packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax |
 		packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule}
@@ -127,8 +127,8 @@ func count(p *packages.Package) Package {
 	return out
 }
 
-// floors orders the files from the ground up so that few arrows go back up. It begins with the files that use the
-// fewest others, and moves one file at a time to where it saves most, until no move saves any.
+// floors orders the files from the bottom up so that few arrows go back up. It begins with the files that use the
+// fewest others, and moves one file at a time to where it saves most, until no move helps.
 func floors(edges [][]bool) []int {
 	order := make([]int, len(edges))
 	out := make([]int, len(edges))
@@ -145,12 +145,12 @@ func floors(edges [][]bool) []int {
 		saved = false
 		for _, f := range slices.Clone(order) {
 			from := slices.Index(order, f)
-			// gain[i] is what is saved when f stands before the i-th of the others.
+			// gain[i] is what is saved if f stands before the i-th of the others.
 			rest := slices.Delete(slices.Clone(order), from, from+1)
 			cost, bestAt, now := 0, 0, 0
 			for _, g := range rest {
 				if edges[f][g] {
-					cost++ // f on the ground: what it uses is above it
+					cost++ // f at the bottom: what it uses is above it
 				}
 			}
 			best := cost

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// bounds are the arrows up that a package may have; elsewhere it is most. A package that has fewer has its row changed.
+// bounds has the number of arrows up that a package may have; for others it is most. If a package has fewer, lower
+// its row.
 var bounds = map[string]int{
 	"sim": 0,
 }
@@ -32,7 +33,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestFloors: of three files on a loop, one arrow goes up; without it, none.
+// TestFloors checks that a loop of three files has one arrow up, and none after its removal.
 func TestFloors(t *testing.T) {
 	up := func(edges [][]bool) (n int) {
 		floor := make([]int, len(edges))

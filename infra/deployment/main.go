@@ -1,11 +1,10 @@
 // Command deployment prints what makes a deployment new: a hash of what was built and of every parameter's value.
-// Lambda's versions are published when it changes, and not else (the parameter Deployment of template.yaml).
+// Lambda's versions are published only when it changes (the parameter Deployment of template.yaml).
 //
 //	deployment -built DIR -stack NAME -region REGION KEY=VALUE…
 //
-// In: the folder that `sam build` filled, the parameters that will be given, and from CloudFormation those that the
-// stack has, because `sam deploy` leaves as they are those that are not named. Out, on standard output: 64 hexadecimal
-// digits.
+// In: the folder that `sam build` filled, the parameters of this deployment, and from CloudFormation the stack's
+// current ones, because `sam deploy` keeps those that are not named. Out, on standard output: 64 hexadecimal digits.
 package main
 
 import (
@@ -29,7 +28,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// itself is the parameter that the hash becomes.
+// itself is the parameter that receives the hash.
 const itself = "Deployment"
 
 func main() {
@@ -96,7 +95,7 @@ func defaults(built fs.FS) (map[string]string, error) {
 	return params, nil
 }
 
-// deployed returns the stack's parameters; none when there is no such stack.
+// deployed returns the stack's parameters; none if there is no such stack.
 func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
 	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
 		&cloudformation.DescribeStacksInput{StackName: &stack})
@@ -117,7 +116,7 @@ func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]str
 	return params, nil
 }
 
-// hash is of names and contents of all files, and of the parameters, each told from the next by its length.
+// hash returns a hash of the names and contents of all files, and of the parameters, each prefixed with its length.
 func hash(built fs.FS, params map[string]string) (string, error) {
 	h := sha256.New()
 	files := 0

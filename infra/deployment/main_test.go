@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestHash: it changes with the code, a template and a parameter's value, and with nothing else.
+// TestHash checks that it changes only with the code, a template or a parameter's value.
 func TestHash(t *testing.T) {
 	built := fstest.MapFS{"template.yaml": {Data: []byte("a: 1\n")},
 		"Sale/BuyFunction/bootstrap": {Data: []byte("code")}}

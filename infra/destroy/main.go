@@ -1,6 +1,6 @@
 // Command destroy deletes a deployed stack. In: -stack, -region, AWS credentials (or AWS_ENDPOINT_URL). Its tables
-// stay, and their names are printed; -tables deletes those of a sandbox as well. `sam delete` is no use here: it also
-// takes away what other stacks share in the bucket.
+// stay, and it prints their names; -tables also deletes those of a sandbox. `sam delete` is unsuitable: it also
+// deletes what other stacks share in the bucket.
 package main
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// patience: Lambda keeps network interfaces for up to 20 minutes, and the network goes after them.
+// patience is long because Lambda keeps network interfaces for up to 20 minutes, and the network can only be deleted
+// after them.
 const patience = 45 * time.Minute
 
 func main() {
@@ -57,7 +58,7 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 		return err
 	}
 	fmt.Printf("deleting %s; with a network it may take 20 minutes\n", stack)
-	// By its id: a stack that is gone has no name any more.
+	// Wait by id: a deleted stack can no longer be found by its name.
 	gone := cloudformation.NewStackDeleteCompleteWaiter(cfn, func(o *cloudformation.StackDeleteCompleteWaiterOptions) {
 		o.MinDelay, o.MaxDelay = time.Second, 30*time.Second
 	})
@@ -89,10 +90,10 @@ func output(s types.Stack, key string) string {
 	return ""
 }
 
-// playMoney is the logical id of the table that goes with its stack.
+// playMoney is the logical id of the table that is deleted with its stack.
 const playMoney = "GatewayTradesTable"
 
-// tablesOf returns the tables that a stack leaves behind, and those of the stacks in it.
+// tablesOf returns the tables that a stack and its nested stacks leave behind.
 func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
 	pages := cloudformation.NewListStackResourcesPaginator(cfn,
 		&cloudformation.ListStackResourcesInput{StackName: &stack})

@@ -1,14 +1,15 @@
-// Command guard stands before what cannot be taken back with a stack that is no sandbox. In: deploy, protect or
-// destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY of the environment. Out: exit code
-// 0 when it may be done, else a sentence and 1.
+// Command guard asks for confirmation before an irreversible act on a stack that is not a sandbox. In: deploy,
+// protect or destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment.
+// Out: exit code 0 if it may be done, otherwise a sentence and 1.
 //
-//	guard deploy    no table would have to be lowered, which goes for sandboxes, too; nothing waits in queues and no
-//	                order is open (or BUSY=true), and the stack's name is typed. KEY=VALUE… are the parameters given
-//	guard protect   switches termination protection on, after a deployment
-//	guard destroy   the same as deploy, BUSY or not; then it switches termination protection off
+//	guard deploy    checks that no table's throughput would have to be lowered (also for sandboxes), that queues are
+//	                empty and no order is open (or BUSY=true), and that the stack's name is typed. KEY=VALUE… are the
+//	                deployment's parameters
+//	guard protect   enables termination protection, after a deployment
+//	guard destroy   checks the same as deploy, whatever BUSY is; then it disables termination protection
 //
-// CONFIRM=NAME stands for the typed name, in a pipeline. A stack that does not exist yet, and a sandbox, are let
-// through.
+// CONFIRM=NAME replaces the typed name, in a pipeline. A stack that does not exist yet and a sandbox need no
+// confirmation.
 package main
 
 import (
@@ -37,13 +38,13 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// patience bounds all that is asked of AWS; the person who types is not in it.
+// patience bounds all calls to AWS, without the time for typing.
 const patience = time.Minute
 
-// queues are the outputs that name them.
+// queues are the outputs with their URLs.
 var queues = []string{"OrdersQueueUrl", "OrdersDeadLetterQueueUrl", "ClosingsQueueUrl", "ClosingsDeadLetterQueueUrl"}
 
-// indexes have a row only for what is under way.
+// indexes lists the indexes that have rows only for what is under way.
 var indexes = []struct{ table, index, what string }{
 	{ledger.TableOrders, ledger.IndexOrdersDue, "orders wait to be paid or closed"},
 	{ledger.TablePayments, ledger.IndexRefundsDue, "refunds are due"},
@@ -64,7 +65,7 @@ func main() {
 	}
 }
 
-// guard is one question.
+// guard is one confirmation.
 type guard struct {
 	action, stack, region string
 	in                    io.Reader
@@ -113,7 +114,7 @@ func (g *guard) run(ctx context.Context) error {
 	return fmt.Errorf("want deploy, protect or destroy, not %s", g.action)
 }
 
-// find returns the stack, nil when there is none.
+// find returns the stack, nil if there is none.
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -128,16 +129,16 @@ func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.St
 	return &out.Stacks[0], nil
 }
 
-// warmed are the parameters that say how much a table takes at once (infra/data.yaml), by table. warmBefore was the one
-// of all five, and still is of a stack that an older release deployed.
+// warmed maps tables to the parameters with their warm throughput (infra/data.yaml). warmBefore was the single one
+// for all five, and still is in stacks that an older release deployed.
 var warmed = map[string]string{ledger.TableUnits: "WarmUnits", ledger.TableOrders: "WarmOrders",
 	ledger.TableQuotas: "WarmQuotas", ledger.TablePayments: "WarmPayments",
 	ledger.TableNotifications: "WarmNotifications"}
 
 const warmBefore, warmDefault = "WarmWrites", "4000"
 
-// warm refuses a deployment that asks for less than a table takes: DynamoDB lowers none, and the stack would be rolled
-// back half-way. A parameter that stays as it is asks for nothing.
+// warm refuses a deployment with a lower warm throughput than a table has: DynamoDB never lowers it, and the stack
+// would be rolled back midway. An unchanged parameter requests nothing.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -164,7 +165,7 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	return nil
 }
 
-// warmTable refuses to lower one table, which has and is to have so many write units.
+// warmTable refuses to lower the write units of one table.
 func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have, want string) error {
 	parameter := warmed[table]
 	n, err := strconv.ParseInt(want, 10, 64)
@@ -194,7 +195,7 @@ func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have,
 	return nil
 }
 
-// idle is nil when no queue has a message and no order is open.
+// idle returns nil if no queue has a message and no order is open.
 func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -206,7 +207,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	for _, name := range queues {
 		url := output(s, name)
 		if url == "" {
-			continue // never deployed whole
+			continue // never deployed completely
 		}
 		out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: counts})
 		if err != nil {
@@ -242,7 +243,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	return nil
 }
 
-// named wants the stack's name, from CONFIRM or typed.
+// named requires the stack's name, from CONFIRM or typed.
 func (g *guard) named(what string) error {
 	given := g.env("CONFIRM")
 	if given == "" {
@@ -259,7 +260,7 @@ func (g *guard) named(what string) error {
 	return nil
 }
 
-// protect switches termination protection, which covers the stacks in it, too.
+// protect switches termination protection, which also covers nested stacks.
 func (g *guard) protect(ctx context.Context, cfn *cloudformation.Client, on bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// account is AWS with one stack, "shop".
+// account is a fake AWS with one stack, "shop".
 type account struct {
 	sandbox  string
 	messages string // of the queue of closings, delayed
-	due      string // rows of the index of orders that are due
-	warm     int    // write units that an index of orders takes at once
-	older    bool   // the stack has the one parameter WarmWrites of before
+	due      string // rows of the index of due orders
+	warm     int    // current write units of an index of orders
+	older    bool   // the stack has the single parameter WarmWrites of older releases
 	calls    []string
 }
 
@@ -92,7 +92,7 @@ func TestGuard(t *testing.T) {
 		env                  env
 		given                []string
 		spoil                func(a *account)
-		want                 string // of the error; empty: let through
+		want                 string // of the error; empty: allowed
 		calls                []string
 	}{
 		"deploy, typed":         {action: "deploy", typed: "shop\n"},
@@ -177,7 +177,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestWarmedTables: the guard asks about the tables whose warm throughput the template sets, each by its parameter.
+// TestWarmedTables checks that the guard asks about the tables whose warm throughput the template sets, each by its
+// parameter.
 func TestWarmedTables(t *testing.T) {
 	text, err := os.ReadFile("../data.yaml")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command release lists what a release is made of: a software bill of materials (CycloneDX 1.6, JSON) of built
-// binaries, each module with its version and licence. In: the names of binaries; the module cache, for the licences'
-// texts. Out: the bill on standard output. It makes no network call, and fails on a module whose licence it does not
-// know.
+// Command release lists the parts of a release: a software bill of materials (CycloneDX 1.6, JSON) of built binaries,
+// each module with its version and licence. In: the names of binaries; the module cache, for the licences' texts.
+// Out: the bill on standard output. It makes no network call, and fails on a module with an unknown licence.
 package main
 
 import (
@@ -18,7 +17,7 @@ import (
 	"strings"
 )
 
-// licences are those that may be in a release, by words that only their text has. The first that fits holds.
+// licences lists the licences allowed in a release, by words that only their text has. The first match counts.
 var licences = []struct{ id, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge"},
@@ -28,7 +27,7 @@ var licences = []struct{ id, words string }{
 	{"ISC", "Permission to use, copy, modify, and/or distribute this software"},
 }
 
-// maxLicence bounds what is read of a licence, in bytes.
+// maxLicence is the largest part of a licence that is read, in bytes.
 const maxLicence = 64 << 10
 
 func main() {
@@ -130,7 +129,7 @@ func sorted(of map[string]component) (keys []string) {
 	return keys
 }
 
-// licenceOf reads a module's licence from the module cache.
+// licenceOf returns a module's licence from the module cache.
 func licenceOf(ctx context.Context, path, version string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", path+"@"+version).Output()
 	if err != nil {
@@ -143,7 +142,7 @@ func licenceOf(ctx context.Context, path, version string) (string, error) {
 	return licenceIn(m.Dir)
 }
 
-// licenceIn returns the licence in a folder; an error when there is none, or one that is not known.
+// licenceIn returns the licence in a folder; an error if there is none, or an unknown one.
 func licenceIn(dir string) (string, error) {
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestEveryModuleHasALicenceThatIsAllowed: of all that functions and tool are built from.
+// TestEveryModuleHasALicenceThatIsAllowed covers all modules of which functions and tool are built.
 func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
@@ -58,7 +58,7 @@ func TestALicenceThatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
-// TestABillOfThisTest: a binary says itself what it is made of.
+// TestABillOfThisTest: a binary itself lists its modules.
 func TestABillOfThisTest(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seckill")
 	if out, err := exec.Command("go", "build", "-o", binary,

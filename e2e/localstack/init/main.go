@@ -1,12 +1,11 @@
-// Command init is process 1 of a LocalStack Lambda container for the runtime provided.al2023, in the place of the one
-// that LocalStack's image brings along:
+// Command init is process 1 of a LocalStack Lambda container for the runtime provided.al2023. It replaces the one in
+// LocalStack's image:
 //
 //	LocalStack --POST :9563/invoke--> init --Lambda Runtime API 127.0.0.1:9001--> /var/task/bootstrap
 //	LocalStack <--POST $LOCALSTACK_RUNTIME_ENDPOINT/{status,invocations}/...-- init
 //
-// The protocol is what localstack/services/lambda_/invocation/executor_endpoint.py serves and sends
-// (LocalStack 4.14). One invocation at a time, as in Lambda. Left out: extensions, X-Ray,
-// the memory limit, response streaming.
+// The protocol is that of localstack/services/lambda_/invocation/executor_endpoint.py (LocalStack 4.14). It handles
+// one invocation at a time, as in Lambda. It omits extensions, X-Ray, the memory limit and response streaming.
 package main
 
 import (
@@ -59,7 +58,7 @@ var (
 	client   = &http.Client{Timeout: 30 * time.Second}
 
 	mu      sync.Mutex
-	current *invocation // the one the bootstrap is working on
+	current *invocation // the one that the bootstrap is handling
 	ready   bool        // the bootstrap has asked for its first invocation, or startup has failed
 	child   *exec.Cmd
 )
@@ -82,7 +81,7 @@ func main() {
 	api.HandleFunc("/2018-06-01/runtime/", runtimeHandler)
 	go func() { log.Fatal(http.ListenAndServe(runtimeAPI, api)) }()
 
-	// Listen for invocations before the bootstrap starts: status/ready makes LocalStack send at once.
+	// Listen for invocations before the bootstrap starts: after status/ready LocalStack sends at once.
 	inv := http.NewServeMux()
 	inv.HandleFunc("/invoke", func(w http.ResponseWriter, r *http.Request) {
 		v := &invocation{done: make(chan result, 1)}
@@ -94,14 +93,14 @@ func main() {
 	})
 	go func() { log.Fatal(http.ListenAndServe(":9563", inv)) }()
 
-	time.Sleep(5 * time.Millisecond) // give both listeners time to start
+	time.Sleep(5 * time.Millisecond) // lets both listeners start
 	start()
 	select {}
 }
 
 // start runs the bootstrap and reports its exit to the waiting caller.
 func start() {
-	c := exec.CommandContext(context.Background(), "/var/task/bootstrap") // until it ends, or timedOut
+	c := exec.CommandContext(context.Background(), "/var/task/bootstrap") // until it exits, or timedOut
 	c.Dir = "/var/task"
 	c.Stdout, c.Stderr = logs, logs
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -141,7 +140,7 @@ func ended(c *exec.Cmd, err error) {
 	}
 }
 
-// run carries out one invocation: hand over, wait for the answer or the timeout, report logs and result.
+// run executes one invocation: pass it on, wait for the answer or the timeout, report logs and result.
 func run(v *invocation) {
 	begin := time.Now()
 	v.deadline = begin.Add(timeout)
@@ -211,7 +210,7 @@ func runtimeHandler(w http.ResponseWriter, r *http.Request) {
 		var v *invocation
 		select {
 		case v = <-queue:
-		case <-r.Context().Done(): // the bootstrap went away
+		case <-r.Context().Done(): // the bootstrap disconnected
 			return
 		}
 		h := w.Header()
@@ -278,8 +277,8 @@ func seconds(s string, def int) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// logBuffer keeps what the bootstrap writes until the end of the invocation, and copies it to the
-// container's own log (docker logs).
+// logBuffer keeps the bootstrap's output until the end of the invocation, and copies it to the container's log
+// (docker logs).
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

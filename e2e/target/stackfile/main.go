@@ -1,6 +1,6 @@
-// Command stackfile writes what the end-to-end suite is told of a deployed stack, a JSON file, and prints the address
-// of the stack's API. With -environment it also writes the environment of the stack's functions, as `sam local` takes
-// it.
+// Command stackfile writes the end-to-end suite's description of a deployed stack, a JSON file, and prints the URL of
+// the stack's API. With -environment it also writes the environment of the stack's functions in the format of `sam
+// local`.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
-// deadline is of all calls together: a stand-in for AWS on a busy machine answers slowly.
+// deadline is for all calls together: a stand-in for AWS on a busy machine answers slowly.
 const deadline = 2 * time.Minute
 
 // file is the JSON that the suite reads.
@@ -29,9 +29,9 @@ type file struct {
 	Redis    string            `json:"redis"`    // host:port as the suite reaches it; empty: it cannot
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that kills the processes of the function named $1; empty: there is none
+	// shell command that kills the processes of the function named $1; empty: impossible
 	Kill string `json:"kill"`
-	// shell command that deploys the stack again with the parameters Key=Value that follow; empty: there is none
+	// shell command that deploys the stack again with the following parameters Key=Value; empty: impossible
 	Update string `json:"update"`
 	Limits string `json:"limits"` // how much the target stands: small or full
 	Target string `json:"target"` // its name, for what is skipped
@@ -106,7 +106,7 @@ func outputs(ctx context.Context, cfg aws.Config, stack string) (map[string]stri
 	return all, nil
 }
 
-// expand puts outputs in the place of their names in braces.
+// expand replaces names in braces by outputs.
 func expand(s string, outputs map[string]string) (string, error) {
 	for k, v := range outputs {
 		s = strings.ReplaceAll(s, "{"+k+"}", v)
@@ -117,7 +117,8 @@ func expand(s string, outputs map[string]string) (string, error) {
 	return s, nil
 }
 
-// environments reads each function's environment, by logical id: the outputs that end in Function are functions' names.
+// environments returns each function's environment, by logical id: the outputs that end in Function are functions'
+// names.
 func environments(ctx context.Context, cfg aws.Config, outputs map[string]string) (map[string]map[string]string,
 	error) {
 	client := lambda.NewFromConfig(cfg)

@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// awsConfig reads what Lambda gives a function of AWS: region and credentials, which hold as long as the instance; and
-// the endpoints that local stands-in set (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, …). The SDK's own loader also knows
-// profiles, single sign-on, roles to assume and an instance's metadata: a function has none of them, and they cost each
-// cold start two milliseconds and a mebibyte.
+// awsConfig reads the AWS settings that Lambda gives a function: region and credentials, which are valid for the
+// instance's lifetime; and the URLs that local stand-ins set (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, …). The SDK's
+// own loader also supports profiles, single sign-on, roles and instance metadata: a function has none of them, and
+// they cost each cold start two milliseconds and a mebibyte.
 func awsConfig(environ map[string]string) (aws.Config, error) {
 	var missing []string
 	for _, name := range []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
@@ -25,7 +25,7 @@ func awsConfig(environ map[string]string) (aws.Config, error) {
 		return aws.Config{}, errors.New("settings: " + strings.Join(missing, "; "))
 	}
 	cfg := aws.Config{
-		HTTPClient: awshttp.NewBuildableClient(), // one for all clients, so that two queues share connections
+		HTTPClient: awshttp.NewBuildableClient(), // shared by all clients, so that two queues share connections
 		Region:     environ["AWS_REGION"],
 		Credentials: credentials.NewStaticCredentialsProvider(environ["AWS_ACCESS_KEY_ID"],
 			environ["AWS_SECRET_ACCESS_KEY"], environ["AWS_SESSION_TOKEN"]),
@@ -37,10 +37,10 @@ func awsConfig(environ map[string]string) (aws.Config, error) {
 	return cfg, nil
 }
 
-// endpoints are the variables that name one service's endpoint.
+// endpoints are the variables with the URL of one service.
 type endpoints map[string]string
 
-// GetServiceBaseEndpoint implements the interface by which service clients read their endpoint.
+// GetServiceBaseEndpoint implements the interface through which service clients read their URL.
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, service string) (string, bool, error) {
 	url := e["AWS_ENDPOINT_URL_"+strings.ToUpper(strings.ReplaceAll(service, " ", "_"))]
 	return url, url != "", nil

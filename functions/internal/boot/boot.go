@@ -1,11 +1,11 @@
-// Package boot is what the mains of the functions share: it reads settings, builds drivers, and hands the step's
+// Package boot is shared by the mains of the functions: it reads settings, builds drivers, and passes the step's
 // handler to the Lambda runtime. In: a function that says which drivers a step needs. Out: a process that serves
-// events, or an init error that names the setting or secret that is wrong.
+// events, or an init error that names the wrong setting or secret.
 //
-// Nothing is called while the parts are put together. Init then makes one call of AWS, for the secrets, and none for a
-// step that needs none: thousands of instances start in the first second of a sale, and what asks AWS about tables and
-// queues has small quotas (ADR 20). `seckill doctor` looks whether they are there. What depends on a secret is made
-// when the secrets are there, and anew when one of them has changed.
+// Putting the parts together makes no call. Init then makes one call to AWS, for the secrets, or none for a step
+// without secrets: thousands of instances start in the first second of a sale, and calls that describe tables and
+// queues have small quotas (ADR 20). `seckill doctor` checks in advance that they exist. What depends on a secret is
+// built once the secrets are read, and rebuilt when one of them changes.
 package boot
 
 import (
@@ -33,14 +33,14 @@ import (
 
 const (
 	initTimeout   = 8 * time.Second // Lambda gives init 10 s
-	reportTimeout = time.Second     // of telling Lambda why init failed
-	secretsWait   = 2 * time.Second // how long a scheduled event waits for a reading of the secrets that is under way
+	reportTimeout = time.Second     // for reporting to Lambda why init failed
+	secretsWait   = 2 * time.Second // how long a scheduled event waits for a running read of the secrets
 )
 
 // Settings are one function's (package config).
 type Settings interface{ Common() config.Base }
 
-// Boot is one instance's common parts.
+// Boot holds the common parts of one instance.
 type Boot struct {
 	Clock seckill.Clock
 	IDs   seckill.IDs
@@ -50,8 +50,8 @@ type Boot struct {
 	base    config.Base
 	aws     aws.Config
 	sources []config.Source               // of secrets
-	made    []func(*config.Secrets) error // makes what depends on secrets
-	warm    []func(context.Context)       // after the secrets: opens connections
+	made    []func(*config.Secrets) error // build what depends on secrets
+	warm    []func(context.Context)       // run after the secrets are read: open connections
 	load    func(context.Context) (*config.Secrets, error)
 	secrets *config.Secrets
 	awaited bool // a shopper, or the payment provider, waits for the answers
@@ -94,8 +94,8 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 	return b.each(h), nil
 }
 
-// open reads the secrets, makes what depends on them, and opens connections. A Redis that does not answer fails no
-// init: the step says 503 until it does.
+// open reads the secrets, builds what depends on them, and opens connections. An unreachable Redis does not fail
+// init: the step answers 503 until Redis answers.
 func (b *Boot) open(ctx context.Context) (err error) {
 	if b.load == nil {
 		return nil
@@ -120,7 +120,7 @@ func (b *Boot) make() error {
 	return errors.Join(errs...)
 }
 
-// each is what happens around every event.
+// each wraps every event.
 func (b *Boot) each(h apigw.Handler) apigw.Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		b.refresh()
@@ -135,8 +135,7 @@ func (b *Boot) each(h apigw.Handler) apigw.Handler {
 	}
 }
 
-// refresh takes over what was read of the secrets since the last event, and has them read again when it is time; it
-// waits for nobody.
+// refresh applies secrets that were read since the last event, and starts a new read when one is due; it never waits.
 func (b *Boot) refresh() {
 	if b.secrets == nil {
 		return
@@ -150,8 +149,8 @@ func (b *Boot) refresh() {
 	}
 }
 
-// Options are what the HTTP face of a step is told: o, with what is the same for every step. who has the step's secret
-// of tokens, nil without one. A step with such a face never waits for its secrets once it has started.
+// Options completes o, the options of a step's HTTP handler, with what is the same for every step. who has the step's
+// token secret, nil without one. A step with such a handler never waits for its secrets once it has started.
 func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	b.awaited = true
 	o.Log, o.Version = b.Log, b.base.Version
@@ -159,7 +158,7 @@ func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	return o
 }
 
-// report tells Lambda and the log why init failed ("Initialization error", AWS Lambda runtime API).
+// report reports to Lambda and the log why init failed ("Initialization error", AWS Lambda runtime API).
 func report(err error) {
 	body, _ := json.Marshal(map[string]any{"errorType": "Runtime.InitFailed", "errorMessage": err.Error(),
 		"stackTrace": []string{}})

@@ -25,7 +25,7 @@ import (
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// newBoot is an instance whose secrets are in a fake of AWS.
+// newBoot returns an instance whose secrets are in a fake AWS.
 func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
 	t.Helper()
 	fake := lambdatest.NewAWS(t, secrets)
@@ -39,8 +39,8 @@ func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *la
 		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
 }
 
-// A function that shoppers wait for is connected when its first event comes. Stage is not: a cold one that is to stop a
-// sale would wait for the answer to a PING besides.
+// A function for which shoppers wait has its connection before its first event. Stage does not: a cold one that must
+// stop a sale would also wait for the answer to a PING.
 func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -109,7 +109,7 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 	refreshUntil(t, b, clock, taken)
 	check("read again", "new", "old")
-	fake.SetSecret("jwt", "") // a blunder
+	fake.SetSecret("jwt", "") // a mistake by an operator
 	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
 	check("empty", "new", "old")
 	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
@@ -117,8 +117,8 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 }
 
-// Lambda freezes an instance after its answer. So a scheduled or queued event ends after the reading that it began,
-// and the next event has what was read, however short both are.
+// Lambda freezes an instance after its answer. So a scheduled or queued event ends after the read that it began, and
+// the next event has the result, however short both are.
 func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	t.Parallel()
 	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old"})
@@ -143,13 +143,13 @@ func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	}
 }
 
-// Alipay changes its key: notifications are checked with the new one soon, and with nothing else.
+// After Alipay changes its key, notifications are soon verified with the new key only.
 func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	t.Parallel()
 	const app, seller, order = "2021000000000001", "2088000000000001", "oabcdefghijklmnopqrstuvwxyz"
 	var public, certs [2]string
 	var root string
-	var notifications [2]url.Values // each signed with the key beside it
+	var notifications [2]url.Values // each signed with the key of the same index
 	for i, pair := range pairs() {
 		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller,
 			MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
@@ -196,7 +196,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	}
 }
 
-// pairs are two key pairs; one takes a tenth of a second and more.
+// pairs returns two key pairs; generating one takes at least a tenth of a second.
 var pairs = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	for i := range out {
 		var err error
@@ -207,7 +207,7 @@ var pairs = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	return out
 })
 
-// refreshUntil lets time pass, and reads the secrets again, until what is changed is taken.
+// refreshUntil lets time pass and rereads the secrets until the change is applied.
 func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
@@ -217,8 +217,8 @@ func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool)
 	}
 }
 
-// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two entries, the
-// client stays as it was.
+// In certificate mode a new private key of ours comes with a certificate. Between the changes of these two entries
+// the client stays unchanged.
 func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	t.Parallel()
 	var certs [2]alipaytest.Certificates
@@ -234,7 +234,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	if err := b.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	signed := func() string { // with the number of the certificate
+	signed := func() string { // signs with the number of the certificate
 		text, err := p.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t", Placed: begin,
 			PayBy: begin.Add(time.Hour)})
 		if err != nil {

@@ -37,10 +37,10 @@ func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
 	return ledger.New(rows), rows.Items()
 }
 
-// LedgerOnly opens the ledger for a step that has nothing to do with items.
+// LedgerOnly opens the ledger for a step that does not use items.
 func (b *Boot) LedgerOnly() *ledger.Ledger { return ledger.New(b.rows()) }
 
-// Items opens the items table alone.
+// Items opens only the items table.
 func (b *Boot) Items() seckill.Items { return b.rows().Items() }
 
 // Queue opens a queue; dead is "" for a step that only sends.
@@ -48,7 +48,7 @@ func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 	return sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
 }
 
-// Secret says which secrets there are and what to make of them, at first and whenever one has changed.
+// Secret registers secrets and what to build from them, first at init and whenever one changes.
 func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source) {
 	b.sources = append(b.sources, sources...)
 	b.made = append(b.made, then)
@@ -58,8 +58,8 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	}
 }
 
-// renewed builds what depends on secrets at first, and again when one of them has changed. What cannot be made leaves
-// the one before in use.
+// renewed builds what depends on secrets, first at init and again when one of them changes. If building fails, the
+// previous value stays in use.
 func renewed[T any](b *Boot, to *atomic.Pointer[T], build func(*config.Secrets) (*T, error), sources ...config.Source) {
 	b.Secret(func(secrets *config.Secrets) error {
 		next, err := build(secrets)
@@ -81,8 +81,8 @@ func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
 	return redisstock.New(r)
 }
 
-// StockAndServers opens the stock, and gives what asks its servers about themselves. It connects when it is first used:
-// no instance is kept ready for an operator's stop, and the answer to a PING would be one more to wait for.
+// StockAndServers opens the stock, and returns a function that asks its servers about themselves. It connects at its
+// first use: no instance is kept ready for an operator's stop, and a PING would only add to the wait.
 func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.Context) []redisconn.Node) {
 	r := b.runner(s)
 	return redisstock.New(r), func(ctx context.Context) []redisconn.Node { return r.Load().Look(ctx) }
@@ -120,7 +120,7 @@ func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Load().Run(ctx, s, keys, args)
 }
 
-// Tokens checks shoppers' tokens.
+// Tokens opens the verifier of shoppers' tokens.
 func (b *Boot) Tokens(s config.Tokens) httpapi.Who {
 	t := &tokens{}
 	sources := []config.Source{s.Current()}
@@ -148,7 +148,7 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
 
-// Verifier checks the payment provider's notifications.
+// Verifier opens the verifier of the payment provider's notifications.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	v := &verifier{}
 	renewed(b, &v.Pointer, func(secrets *config.Secrets) (next *alipay.Verifier, err error) {
@@ -163,7 +163,7 @@ func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	return v
 }
 
-// verifier verifies by a key, or certificate, that may change.
+// verifier verifies with a key, or certificate, that may change.
 type verifier struct {
 	atomic.Pointer[alipay.Verifier]
 }
@@ -173,7 +173,7 @@ func (v *verifier) Verify(form map[string][]string) (seckill.Notification, error
 	return v.Load().Verify(form)
 }
 
-// Provider is all that functions want of a payment provider.
+// Provider is everything that functions need of a payment provider.
 type Provider interface {
 	seckill.Payments
 	seckill.Refunds
@@ -181,8 +181,8 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Signer opens what signs pay strings. It is handed neither Alipay's key nor its certificate: whatever becomes of them,
-// it signs.
+// Signer opens the signer of pay strings. It gets neither Alipay's key nor its certificate, so it signs whatever
+// happens to them.
 func (b *Boot) Signer(s config.Alipay) seckill.Signer {
 	p := &signer{}
 	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
@@ -219,7 +219,7 @@ func (b *Boot) Payments(s config.Alipay) Provider {
 	return p
 }
 
-// named says which variable an error of package alipay is about; nil stays nil.
+// named adds the variable that an error of package alipay is about; nil stays nil.
 func named(err error, s config.Alipay) error {
 	if err == nil {
 		return nil
@@ -241,13 +241,13 @@ type payments struct {
 	atomic.Pointer[alipay.Client]
 }
 
-// MetricCertificate is how many whole days are left until the first certificate ends that the payment provider is asked
-// by; negative from then on.
+// MetricCertificate is the number of whole days until the first certificate of the payment client expires; negative
+// after that.
 const MetricCertificate = "alipay_cert_days_left"
 
-const certificateSoon = 30 // days, from which on the log says which certificate ends
+const certificateSoon = 30 // days from which on the log says which certificate expires
 
-// CountDays measures how long the certificates of a Payments last, at each run.
+// CountDays measures at each run how long the certificates of a Payments are still valid.
 func (b *Boot) CountDays(p Provider, run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if own, ok := p.(*payments); ok {

@@ -1,7 +1,6 @@
 // Package runtimeapi is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS
-// Lambda Developer Guide) for one instance of a function: a bootstrap that asks here for its next event gets it, and
-// its answer goes to who invoked it. In: events with their deadlines. Out: answers, errors, init errors. It knows
-// nothing of processes.
+// Lambda Developer Guide) for one instance of a function: it gives a bootstrap its next event, and passes the answer
+// to the caller of Invoke. In: events with deadlines. Out: answers, errors, init errors. It manages no processes.
 package runtimeapi
 
 import (
@@ -34,7 +33,7 @@ type Instance struct {
 	events    chan call
 
 	mu    sync.Mutex
-	calls map[string]call // handed out, by request id
+	calls map[string]call // delivered, by request id
 	count int
 }
 
@@ -49,20 +48,20 @@ type answer struct {
 	err  error
 }
 
-// New makes an endpoint.
+// New returns an endpoint.
 func New() *Instance {
 	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call),
 		calls: map[string]call{}}
 }
 
-// Ready is closed when the bootstrap asks for its first event.
+// Ready returns a channel that closes when the bootstrap asks for its first event.
 func (i *Instance) Ready() <-chan struct{} { return i.ready }
 
-// InitError has what the bootstrap reported when its init failed.
+// InitError returns a channel that receives what the bootstrap reports if its init fails.
 func (i *Instance) InitError() <-chan string { return i.initError }
 
-// Invoke hands over an event and waits for its answer. The error is a FunctionError, or that ctx ended first. One event
-// is under way at a time, as on Lambda: a second call waits until the bootstrap asks again.
+// Invoke passes on an event and waits for its answer. The error is a FunctionError, or ctx's. One event is under way
+// at a time, as on Lambda: a second call waits until the bootstrap asks again.
 func (i *Instance) Invoke(ctx context.Context, event []byte, deadline time.Time) ([]byte, error) {
 	c := call{event, deadline, make(chan answer, 1)}
 	select {
@@ -144,15 +143,15 @@ func (i *Instance) finish(w http.ResponseWriter, id string, a answer) {
 	}
 }
 
-// Environment is what Lambda tells a bootstrap beside its own settings. api is where its Instance is served: host:port,
-// or host:port/path.
+// Environment returns the variables that Lambda sets in addition to a function's settings. api is where its Instance
+// is served: host:port, or host:port/path.
 func Environment(function, api string) []string {
 	return []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_LAMBDA_FUNCTION_NAME=" + function,
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
 }
 
-// Failed reports whether err is the function's own report, not a missing answer.
+// Failed reports whether err is the function's own report instead of a missing answer.
 func Failed(err error) bool {
 	var e FunctionError
 	return errors.As(err, &e)
