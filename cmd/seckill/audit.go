@@ -28,7 +28,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// gcPercent limits the garbage of an audit, whose memory only grows.
+// gcPercent lowers the garbage collector's target for an audit, whose memory only grows.
 const gcPercent = 50
 
 // auditFlags are the flags of `seckill audit`.

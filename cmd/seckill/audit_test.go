@@ -22,7 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sold is a running shop, some units of whose live demo item are sold.
+// sold returns a running shop with some units of the live demo item sold.
 func sold(t *testing.T) *local.System {
 	t.Helper()
 	sys := localtest.Start(t, local.Options{})
@@ -84,8 +84,8 @@ func TestAuditOfARunningShop(t *testing.T) {
 	}
 }
 
-// TestAuditOfAStop: what is placed after a stop breaks I10; a sale that was stopped, resumed and stopped again holds
-// it.
+// TestAuditOfAStop checks that an order placed after a stop violates I10, and that a sale which was stopped, resumed
+// and stopped again does not.
 func TestAuditOfAStop(t *testing.T) {
 	sys := sold(t)
 	audited := func(when string, want audit.Verdict) *audit.GuaranteeResult {
@@ -119,7 +119,7 @@ func TestAuditOfAStop(t *testing.T) {
 		Amount: it.Price, Address: "x", State: seckill.PendingPayment, Created: now, Placed: now,
 		PayBy: now.Add(time.Minute), Title: "x",
 		Buckets: it.Buckets, History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
-	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that overlooks the stop would
+	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that ignores the stop would
 		t.Fatal(err)
 	}
 	if j := audited("placed after a stop", audit.Broken); j.Count != 1 || j.Findings[0].Row != "orders "+late.ID {
@@ -156,7 +156,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 	}
 }
 
-// account of AWS whose stack "sale" has sold what a local system has.
+// soldStack is an AWS account whose stack "sale" has sold the same as a local system.
 type soldStack struct {
 	*clinic
 	sys *local.System
@@ -198,7 +198,7 @@ func (s *soldStack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// attributes writes a row as DynamoDB does.
+// attributes encodes a row as DynamoDB does.
 func attributes(row ledger.Row) m {
 	out := m{}
 	for attr, v := range row {

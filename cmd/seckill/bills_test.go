@@ -25,8 +25,8 @@ import (
 
 var aConsoleRefund = regexp.MustCompile(`\bconsole\d+\b`)
 
-// TestReconcileOfARunningShop: half of a payment goes back from the console. Yesterday is by the shop's clock, which is
-// moved.
+// TestReconcileOfARunningShop refunds half of a payment in the provider's console. "Yesterday" is by the shop's
+// clock, which is moved.
 func TestReconcileOfARunningShop(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
@@ -48,7 +48,7 @@ func TestReconcileOfARunningShop(t *testing.T) {
 			}
 		}
 		if at := now(); seckill.Day(at.Add(time.Hour)) != seckill.Day(at) {
-			s.pass(time.Hour) // what follows is of one day
+			s.pass(time.Hour) // the rest happens on one day
 		}
 		_, page := s.buy()
 		s.pay(page)
@@ -77,7 +77,7 @@ func TestReconcileOfARunningShop(t *testing.T) {
 			all.Day != today || len(all.Reconciliations) == 0 {
 			t.Fatalf("as JSON: exit %d, %v\n%s%s", code, err, out, errs)
 		}
-		for _, r := range all.Reconciliations { // the schedule's, when it was past 10:00, and the command's
+		for _, r := range all.Reconciliations { // the schedule's, from after 10:00, and the command's
 			if r.Count != 1 || len(r.Differences) != 1 || r.Differences[0].Kind != seckill.RefundForeign ||
 				r.Differences[0].There != 99_50 || r.Captured != 199_00 {
 				t.Errorf("as JSON: %+v", r)
@@ -94,8 +94,8 @@ func (b aBill) Bill(context.Context, string) (seckill.Bill, error) {
 	return seckill.Bill{Lines: b, Others: 1}, nil
 }
 
-// TestReconcileOfAStack: the stack's reconcile function does it, and its log has who. Each kind of difference has its
-// meaning, and what is not listed is counted.
+// TestReconcileOfAStack checks that the stack's reconcile function executes the command and logs who gave it, that
+// each kind of difference is explained, and that unlisted differences are counted.
 func TestReconcileOfAStack(t *testing.T) {
 	clock := memory.NewRealClock()
 	var audit bytes.Buffer
@@ -164,14 +164,15 @@ func TestReconcileOfAStack(t *testing.T) {
 	}
 }
 
-// aTornBill cannot be read.
+// aTornBill is a bill that cannot be read.
 type aTornBill struct{}
 
 func (aTornBill) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{}, errors.New("alipay: bill of " + day + ": line 17: 业务类型 \"转账\"")
 }
 
-// TestReconcileSaysWhatABillLacks: what a stack's reconcile function could not read stands on the operator's one line.
+// TestReconcileSaysWhatABillLacks checks that the operator's one line says what the stack's reconcile function could
+// not read.
 func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	clock := memory.NewRealClock()
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
@@ -192,7 +193,7 @@ func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	}
 }
 
-// TestEachDifferenceHasAMeaning that the command prints, and the runbook explains it.
+// TestEachDifferenceHasAMeaning checks that the command and the runbook explain each kind.
 func TestEachDifferenceHasAMeaning(t *testing.T) {
 	t.Parallel()
 	runbook, err := os.ReadFile("../../docs/runbooks/bill-differences.md")

@@ -38,24 +38,24 @@ const alarmTopic = "arn:aws:sns:eu-central-1:123456789012:alarms"
 // m is a JSON or CBOR object of an answer.
 type m = map[string]any
 
-// clinic is an account with one stack, "sale", as AWS would show it to `seckill doctor`. Tests spoil it.
+// clinic is an account with one stack, "sale", as AWS shows it to `seckill doctor`. Tests break parts of it.
 type clinic struct {
 	url        string
 	status     string
 	outputs    map[string]string
 	parameters map[string]string
 	resources  map[string][2]string // logical id: type, physical id
-	nested     map[string][2]string // of its nested stack
+	nested     map[string][2]string // of the nested stack
 	routing    map[string]m         // of functions' aliases, by function
-	health     string               // what GET /healthz answers
+	health     string               // answer of GET /healthz
 	healthCode int
 	apiSkew    time.Duration
 	configs    map[string]m      // functions, by name
-	failures   map[string]string // what a function's invocation fails with
-	ahead      time.Duration     // the stage function's clock
+	failures   map[string]string // errors of functions' invocations
+	ahead      time.Duration     // how far the stage function's clock is ahead
 	nodes      []redisconn.Node
-	secrets    map[string]string            // of the secret that has everything
-	others     map[string]map[string]string // of an audience, where it is not made of that
+	secrets    map[string]string            // of the secret with all values
+	others     map[string]map[string]string // of an audience, if they differ from its part of secrets
 	rules      map[string][2]string         // state, target
 	mappings   map[string]string            // state
 	alarms     map[string]m
@@ -71,7 +71,7 @@ type clinic struct {
 	calls map[string]int
 }
 
-// pairs are the shop's and the gateway's, and one that is nobody's; made once, since it takes time.
+// pairs returns the shop's and the gateway's key pairs, and a stranger's; made once, because it takes time.
 var pairs = sync.OnceValue(func() (out [3]fakegateway.KeyPair) {
 	for i := range out {
 		var err error
@@ -139,7 +139,7 @@ func newClinic(t *testing.T) *clinic {
 	return c
 }
 
-// ServeHTTP answers a call of any service. Each protocol of AWS's has its own way to name the call.
+// ServeHTTP answers a call to any service. Each of AWS's protocols names the call in its own way.
 func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	form, _ := url.ParseQuery(string(body))
@@ -169,8 +169,7 @@ func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer counts a call, and answers it unless it is refused. A name is refused by its call, or by call and what it is
-// about.
+// answer counts a call, and answers it unless it is refused: by its name, or by its name and subject.
 func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, string), write func(any)) {
 	c.mu.Lock()
 	c.calls[call]++
@@ -178,7 +177,7 @@ func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, st
 	if c.refused[call] {
 		w.Header().Set("X-Amzn-Errortype", "AccessDeniedException")
 		w.WriteHeader(http.StatusForbidden)
-		// of the query protocol, where it matters
+		// the query protocol, for calls that matter
 		if strings.HasPrefix(call, "List") || strings.HasPrefix(call, "DescribeStack") {
 			_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no right to "+call+
 				"</Message></Error></ErrorResponse>")
@@ -292,7 +291,7 @@ func (c *clinic) json(call string, body []byte) (any, string) {
 		if values == nil {
 			return nil, "ResourceNotFoundException"
 		}
-		text, _ := json.Marshal(values) // texts always marshal
+		text, _ := json.Marshal(values) // strings always marshal
 		return m{"SecretString": string(text)}, ""
 	case "DescribeRule":
 		if rule, ok := c.rules[in.Name]; ok {
@@ -415,7 +414,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 	_, _ = w.Write(b)
 }
 
-// shifted is the machine's clock, wrong by so much.
+// shifted is the machine's clock with this error.
 type shifted time.Duration
 
 func (s shifted) Now() time.Time { return time.Now().Add(time.Duration(s)) }

@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
-// examine runs the tool on a clinic, and gives what it printed as JSON.
+// examine runs the tool on a clinic, and returns its JSON output.
 func examine(t *testing.T, c *clinic, args ...string) (code int, out examined) {
 	t.Helper()
 	account(t, c.url)
@@ -61,7 +61,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	}
 }
 
-// TestDoctorOnAShop: no fake gateway, other secrets, and somebody has to hear of alarms.
+// TestDoctorOnAShop covers a stack without a fake gateway, with other secrets, and whose alarms must have a
+// recipient.
 func TestDoctorOnAShop(t *testing.T) {
 	c := newClinic(t)
 	c.outputs["Sandbox"] = "false"
@@ -82,7 +83,7 @@ func TestDoctorOnAShop(t *testing.T) {
 	}
 }
 
-// TestDoctorOnCertificates: a shop in certificate mode has three of them, which fit and are in time.
+// TestDoctorOnCertificates covers a shop in certificate mode, whose three certificates are valid and belong together.
 func TestDoctorOnCertificates(t *testing.T) {
 	shop, theirs, now := pairs()[0], pairs()[1], time.Now()
 	healthy := func() *clinic {
@@ -91,7 +92,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 		delete(c.outputs, "GatewayFunction")
 		delete(c.tables, "sale-gateway_trades")
 		delete(c.nested, "GatewayFunctionMinute")
-		delete(c.secrets, "alipay-public-key") // nobody reads it
+		delete(c.secrets, "alipay-public-key") // no function reads it
 		return c
 	}
 	certify := func(c *clinic, days int) {
@@ -102,7 +103,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		spoil func(c *clinic)
-		want  []string // of each fault a part
+		want  []string // a part of each fault's sentence
 	}{
 		"well": {func(*clinic) {}, nil},
 		"no root": {func(c *clinic) {
@@ -149,7 +150,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 	}
 }
 
-// TestDoctorFinds: each fault has its sentence, and only that one; what is looked at besides stays well.
+// TestDoctorFinds checks that each fault has its sentence and no other finding changes.
 func TestDoctorFinds(t *testing.T) {
 	other, crowd := pairs()[2], []string{"--crowd", "10000"}
 	for _, tt := range []struct {
@@ -343,7 +344,8 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
-// TestDoctorOnReservedConcurrency: outside a sandbox stop, payments and placing need instances that no crowd can take.
+// TestDoctorOnReservedConcurrency checks that outside a sandbox stop, payments and placements need instances that a
+// crowd cannot take.
 func TestDoctorOnReservedConcurrency(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sandbox, reserves string
@@ -380,8 +382,8 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 	}
 }
 
-// TestDoctorCannotAsk: what nobody answered is said, and is neither well nor a fault. On AWS itself it is no reason for
-// a green light.
+// TestDoctorCannotAsk checks that a question without an answer is reported, as neither well nor a fault, and that on
+// AWS itself the result is then not green.
 func TestDoctorCannotAsk(t *testing.T) {
 	for call, want := range map[string]string{
 		"ListStackResources": "stack: could not ask for the stack's resources: not allowed: no right to " +
@@ -412,7 +414,7 @@ func TestDoctorCannotAsk(t *testing.T) {
 	}
 }
 
-// TestDoctorsRights: docs/DEPLOY.md lists a right for each call, and for no other.
+// TestDoctorsRights checks that docs/DEPLOY.md lists a permission for each call, and no other.
 func TestDoctorsRights(t *testing.T) {
 	c := newClinic(t)
 	examine(t, c, "--crowd", "100")
@@ -429,7 +431,7 @@ func TestDoctorsRights(t *testing.T) {
 	listed := regexp.MustCompile(`[a-z]+:([A-Z][A-Za-z]+)|(GetStage|GetAccount)\b`)
 	var want []string
 	for _, m := range listed.FindAllStringSubmatch(part, -1) {
-		if m[0] != "apigateway:GET" { // which stands for two calls
+		if m[0] != "apigateway:GET" { // covers two calls
 			want = append(want, m[1]+m[2])
 		}
 	}
@@ -444,7 +446,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	c := newClinic(t)
 	c.refused["DescribeAlarms"] = true
 	noAWS(t)
-	// One endpoint for each service, and none for all: no stand-in, as far as the tool can see.
+	// One URL per service instead of one for all: the tool cannot recognise a stand-in.
 	t.Setenv("AWS_REGION", "eu-central-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
@@ -457,14 +459,14 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 		stderr != "seckill: stack sale: 0 faults, 37 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say
+	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in
 	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout,
 		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-") {
 		t.Errorf("without backups:\n%s", stdout)
 	}
 }
 
-// TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not say its policy.
+// TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not report its policy.
 func TestDoctorOnACacheOfTheStack(t *testing.T) {
 	c := newClinic(t)
 	c.nodes[0] = redisconn.Node{Address: "cache:6379", Refused: "ERR unknown command 'INFO'"}
@@ -486,7 +488,7 @@ func TestDoctorOnACacheOfTheStack(t *testing.T) {
 func TestDoctorOfWhatIsMissing(t *testing.T) {
 	c := newClinic(t)
 	c.warm = nil
-	c.backups["sale-orders"] = "DISABLED" // a stand-in may keep none
+	c.backups["sale-orders"] = "DISABLED" // a stand-in may have none
 	code, out := examine(t, c, "--crowd", "100")
 	got := strings.Join(sentences(out.Findings, doctor.Unasked), "\n")
 	if code != exitOK || out.Unasked != 2 ||

@@ -17,8 +17,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// userFunction is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as
-// Lambda does.
+// userFunction is a repair function with embedded drivers and a user with some closed orders. It answers as Lambda
+// does.
 func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
 	t.Helper()
 	clock := memory.NewRealClock()
@@ -48,8 +48,8 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 	}, audit
 }
 
-// TestEraseOfAStack: several steps for many orders, which the log of the repair function tells of with who asked; the
-// command says what back-ups keep.
+// TestEraseOfAStack checks that many orders take several steps, that the repair function's log has them and who
+// asked, and that the command says what back-ups keep.
 func TestEraseOfAStack(t *testing.T) {
 	l, function, audit := userFunction(t, 450)
 	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: function}
@@ -79,7 +79,7 @@ func TestEraseOfAStack(t *testing.T) {
 	}
 }
 
-// TestEraseIsRefused while an order is open, and of what is no user.
+// TestEraseIsRefused covers a user with an open order, and an invalid user.
 func TestEraseIsRefused(t *testing.T) {
 	l, function, _ := userFunction(t, 3)
 	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1,

@@ -5,11 +5,11 @@ import "regexp"
 // Exit codes.
 const (
 	exitOK    = 0
-	exitFault = 1 // a failure that no change of flags, files or ports mends
-	exitUsage = 2 // the caller has to change a flag, a file or a port
+	exitFault = 1 // a failure that no other flag, file or port fixes
+	exitUsage = 2 // the caller must change a flag, a file or a port
 )
 
-// faultError is an error that the caller cannot mend by another flag, file or port.
+// faultError is an error that the caller cannot fix by another flag, file or port.
 type faultError struct{ error }
 
 // Unwrap returns the cause.

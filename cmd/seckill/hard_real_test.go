@@ -17,8 +17,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 )
 
-// TestHardStopOfADeployedStage: a stand-in's own GetStage and UpdateStage, with the names that it gives to methods. It
-// enforces no throttle, so what is judged is what the stage says of itself.
+// TestHardStopOfADeployedStage uses a stand-in's own GetStage and UpdateStage, with its names of methods. It enforces
+// no throttle, so the test checks only what the stage reports.
 func TestHardStopOfADeployedStage(t *testing.T) {
 	endpoint := standIn(t)
 	noAWS(t)

@@ -11,24 +11,24 @@ import (
 	"testing"
 )
 
-// throttle is a method's settings as API Gateway's GetStage writes them.
+// throttle is a method's settings as API Gateway's GetStage returns them.
 type throttle struct {
 	Rate  float64 `json:"throttlingRateLimit"`
 	Burst int     `json:"throttlingBurstLimit"`
 }
 
-// gate is an API Gateway with one stage, beside a cloud. The stage's own answers obey the default throttle.
+// gate is an API Gateway with one stage, beside a cloud. The stage itself obeys the default throttle.
 type gate struct {
 	*cloud
 	mu       sync.Mutex
 	settings map[string]throttle // by path and method, as GetStage names them
 	patches  []string
-	refuse   string // an error of UpdateStage
-	open     bool   // answers 200 whatever the throttle
-	drops    int    // looks that it cuts off without an answer
+	refuse   string // error of UpdateStage
+	open     bool   // answer 200 whatever the throttle
+	drops    int    // number of calls that it cuts off without an answer
 }
 
-// patchable are the paths of UpdateStage that it knows, by what GetStage calls them.
+// patchable maps GetStage's names to the paths of UpdateStage that the stage knows.
 var patchable = map[string]string{
 	"*/*":                            "*/*",
 	"~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST",
@@ -118,8 +118,8 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 	return g
 }
 
-// TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No
-// function is needed.
+// TestHardStop checks that the throttle of the stage blocks every method except notify, and that reopening restores
+// the deployed values. No function is needed.
 func TestHardStop(t *testing.T) {
 	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {900, 80},
 		"seckill/alipay/notify/POST": {300, 600}}
@@ -169,8 +169,8 @@ func TestHardStop(t *testing.T) {
 	}
 }
 
-// TestHardStopLeavesNotifyItsThrottle: a stack of an older release has one throttle for everything. Methods that have
-// one of their own are shut, too. What notify got for the time of the stop goes with it.
+// TestHardStopLeavesNotifyItsThrottle covers a stack of an older release with one throttle for everything. Methods
+// with their own are blocked, too. Reopening removes what notify got for the time of the stop.
 func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {700, 70}, "seckill/buy/POST": {9, 8}, "seckill/ing/GET": {7, 6}})
 	delete(g.parameters, "BuyRate")
@@ -205,7 +205,8 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 	}
 }
 
-// TestHardStopOfAnItemToo: with an item's id the ordinary stop follows; when that fails, the shop is shut all the same.
+// TestHardStopOfAnItemToo checks that with an item's id the ordinary stop follows, and that the shop is blocked even
+// if that fails.
 func TestHardStopOfAnItemToo(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
@@ -229,7 +230,7 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 	}
 }
 
-// TestHardStopAsksFirst: it shuts a whole shop, so its name is typed, or --yes given.
+// TestHardStopAsksFirst checks that the operator must type the shop's name or give --yes.
 func TestHardStopAsksFirst(t *testing.T) {
 	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
 	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage,
@@ -293,7 +294,8 @@ func TestHardStopRefused(t *testing.T) {
 	}
 }
 
-// TestHardStopThatIsNotSeen: API Gateway spreads a change over its machines, and the command says what it saw.
+// TestHardStopThatIsNotSeen checks what the command reports while API Gateway has not distributed the change to all
+// its machines.
 func TestHardStopThatIsNotSeen(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	g.open = true
@@ -311,7 +313,8 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 	}
 }
 
-// TestHardStopIsSeenAfterLooksWithoutAnAnswer: a first look may meet functions that hang, before the change has spread.
+// TestHardStopIsSeenAfterLooksWithoutAnAnswer: the first calls may meet functions that hang, before the change is
+// distributed.
 func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	g.drops = 2
@@ -321,7 +324,7 @@ func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// TestDoctorOnAHardStop says it first and loudly.
+// TestDoctorOnAHardStop checks that it is the first finding, and a loud one.
 func TestDoctorOnAHardStop(t *testing.T) {
 	c := newClinic(t)
 	c.accounts["stage"] = 0
@@ -342,7 +345,7 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	}
 }
 
-// TestHardStopOfARunningShop: the same command, on this machine.
+// TestHardStopOfARunningShop uses the same command on this machine.
 func TestHardStopOfARunningShop(t *testing.T) {
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)

@@ -27,7 +27,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// commandTyped is command with something typed.
+// commandTyped is command with typed input.
 func commandTyped(t *testing.T, typed string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	defer func(r io.Reader) { stdin = r }(stdin)
@@ -153,7 +153,8 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestExportNamesWhatCannotBeRead: the file has all others, and the exit code says that it lacks something.
+// TestExportNamesWhatCannotBeRead checks that the file has all other items, and that the exit code reports that it is
+// incomplete.
 func TestExportNamesWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	file := itemfile.Format(local.DemoItems(time.Now(), 1, 1)[:1])

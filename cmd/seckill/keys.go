@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	tokenKeyBytes = 32       // of jwt-secret: the output size of HS256 (RFC 7518 section 3.2)
+	tokenKeyBytes = 32       // of jwt-secret, in bytes: the output size of HS256 (RFC 7518 section 3.2)
 	maxKeyFile    = 64 << 10 // bytes
-	maxCertFile   = 8 << 10  // bytes: three of them and three keys fit into a secret of 64 KB
+	maxCertFile   = 8 << 10  // bytes; three certificates and three keys fit into a secret of 64 KB
 	maxPassword   = 1 << 10  // bytes of a Redis password
 	everything    = "all"    // --rotate without a name
 	certificates  = "alipay-certificates"
@@ -365,7 +365,7 @@ func (p *keyPlan) tokens() {
 			continue
 		}
 		b := make([]byte, tokenKeyBytes)
-		_, _ = rand.Read(b) // it never fails
+		_, _ = rand.Read(b) // never fails
 		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens",
 			tokenKeyBytes))
 	}

@@ -20,17 +20,17 @@ import (
 
 const testPath = "/seckill/test"
 
-// manager answers what the tool calls of Secrets Manager.
+// manager answers the tool's calls to Secrets Manager.
 type manager struct {
 	mu       sync.Mutex
 	values   map[string]map[string]string // by a secret's name
-	before   func(call string)            // a call is answered
+	before   func(call string)            // called before a call is answered
 	refusals map[string]refusal           // by call
-	wrote    []string                     // secrets that got a version, a repeat too
-	was      map[string]string            // what Keys had when written was asked last
-	lose     int                          // answers to writes that are lost once they are carried out
-	fail     int                          // which write from now on is refused, 1 for the next
-	deleted  map[string]bool              // secrets that are scheduled for deletion, by name
+	wrote    []string                     // secrets that got a version, including repetitions
+	was      map[string]string            // content of Keys at the last call of written
+	lose     int                          // number of answers to writes that are lost after execution
+	fail     int                          // which write from now on is refused; 1: the next
+	deleted  map[string]bool              // names of secrets scheduled for deletion
 }
 
 func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +76,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		no, refused = refusal{400, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."},
 			true
 	case call == "GetSecretValue":
-		b, _ := json.Marshal(m.values[name]) // texts always marshal
+		b, _ := json.Marshal(m.values[name]) // strings always marshal
 		out["SecretString"] = string(b)
 	case call == "CreateSecret" && exists:
 		no, refused = refusal{400, "ResourceExistsException", "The secret already exists."}, true
@@ -92,8 +92,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// written gives the names of the values that are others than when it was asked last, sorted; nil when no secret was
-// written.
+// written returns the names of the values that changed since its last call, sorted; nil if no secret was written.
 func (m *manager) written() (names []string) {
 	now := m.stored()
 	m.mu.Lock()
@@ -111,21 +110,21 @@ func (m *manager) written() (names []string) {
 	return names
 }
 
-// stored gives all that is there.
+// stored returns all values.
 func (m *manager) stored() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.values[testPath+"/"+secrets.Keys])
 }
 
-// secret gives what one secret has.
+// secret returns the values of one secret.
 func (m *manager) secret(name string) map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.values[testPath+"/"+name])
 }
 
-// set changes a value, "" takes it away, wherever it is read.
+// set changes a value, "" removes it, in every secret that has it.
 func (m *manager) set(name, value string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,7 +144,7 @@ func (m *manager) set(name, value string) {
 	m.was = maps.Clone(all)
 }
 
-// consistent wants each audience to have what it reads of everything, and nothing else.
+// consistent checks that each audience's secret has exactly its part of all values.
 func (m *manager) consistent(t *testing.T, when string) {
 	t.Helper()
 	for _, audience := range secrets.Audiences() {
@@ -163,7 +162,7 @@ func newManager(t *testing.T) *manager {
 	return m
 }
 
-// keys runs the command on the test's path, wants it to succeed, and sees that no secret is said.
+// keys runs the command, which must succeed, and checks that it prints no secret.
 func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	old := m.stored()
@@ -184,7 +183,7 @@ func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
 	return stdout
 }
 
-// refused runs the command and wants an error in one line, and nothing written.
+// refused runs the command and checks that it prints an error of one line and writes nothing.
 func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
 	refused(t, code, want, args...)
@@ -193,7 +192,7 @@ func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
 	}
 }
 
-// sells sees that a shop with these secrets can be paid at a gateway with these, which is what they are for.
+// sells checks that an order of a shop with these secrets can be paid at a gateway with them.
 func sells(t *testing.T, s map[string]string) {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2",

@@ -124,7 +124,8 @@ func TestKeysWhenAWSRefuses(t *testing.T) {
 	}
 }
 
-// TestKeysScheduledForDeletion: the secret is named, and the command that brings it back, whichever call meets it.
+// TestKeysScheduledForDeletion checks that the error names the secret and the command that restores it, whichever
+// call fails.
 func TestKeysScheduledForDeletion(t *testing.T) {
 	m := newManager(t)
 	args := []string{"keys", "--path", testPath, "--sandbox"}
@@ -149,7 +150,7 @@ func TestKeysScheduledForDeletion(t *testing.T) {
 	m.refused(t, exitFault, want("keys"), append(args, "--rotate=jwt-secret")...)
 }
 
-// TestKeysWhoseAnswerIsLost: the SDK tries again and meets what its first try made.
+// TestKeysWhoseAnswerIsLost: the SDK retries and finds the result of its own first attempt.
 func TestKeysWhoseAnswerIsLost(t *testing.T) {
 	m := newManager(t)
 	m.lose = 1
@@ -161,8 +162,8 @@ func TestKeysWhoseAnswerIsLost(t *testing.T) {
 	sells(t, m.stored())
 }
 
-// TestKeysBrokenOff: whichever write is the last one that works, the same command without --rotate completes what was
-// begun, and makes nothing anew.
+// TestKeysBrokenOff checks that whichever write fails, the same command without --rotate completes the first one's
+// work and creates nothing anew.
 func TestKeysBrokenOff(t *testing.T) {
 	for nth := 1; nth <= 7; nth++ {
 		m := newManager(t)

@@ -49,7 +49,7 @@ Written below /seckill/test: keys, buy, gateway, login, notify, pay, shop
 
 	m.set(secrets.ShopPublic, "")
 	m.set(secrets.AlipayPublic, "")
-	m.keys(t, "--sandbox") // a run was broken off
+	m.keys(t, "--sandbox") // an earlier run was interrupted
 	if names := m.written(); !sameNames(names, []string{secrets.ShopPublic, secrets.AlipayPublic}) ||
 		!maps.Equal(first, m.stored()) {
 		t.Errorf("public keys that were missing: wrote %v, want both as they were", names)
@@ -128,7 +128,7 @@ func TestKeysOfAShop(t *testing.T) {
 	}
 }
 
-// folder writes files as Alipay's console gives them.
+// folder writes files as Alipay's console provides them.
 func folder(t *testing.T, files alipaytest.Certificates) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	shop, theirs, now := pairs()[0], pairs()[1], time.Now()
 	made := func(key fakegateway.KeyPair) alipaytest.Certificates {
 		files := alipaytest.Make(t, key, theirs, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
-		files.Root = strings.Repeat(files.Root, 4) // Alipay's is longer than a standard parameter as well
+		files.Root = strings.Repeat(files.Root, 4) // Alipay's, too, is longer than a standard parameter
 		return files
 	}
 	first, second, others := made(shop), made(shop), made(theirs)
@@ -203,7 +203,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	for _, rotate := range []string{"--rotate", "--rotate=alipay-private-key"} {
 		m.refused(t, exitUsage, "a new key needs its certificate first", "keys", "--path", testPath, rotate)
 	}
-	// Another key comes with its certificates, in one run.
+	// A new key comes with its certificates, in one run.
 	theirKey := written(t, "app.pem", []byte(theirs.Private))
 	m.refused(t, exitUsage, "a new key needs its certificate first", "keys", "--path", testPath,
 		"--alipay-private-key", theirKey, "--rotate=alipay-private-key")
@@ -227,7 +227,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		testPath, "--sandbox")
 }
 
-// TestTheSameKeyInAnotherText: a private key is compared as a key, however its file is written.
+// TestTheSameKeyInAnotherText checks that private keys are compared as keys, whatever their encoding.
 func TestTheSameKeyInAnotherText(t *testing.T) {
 	m := newManager(t)
 	m.keys(t)
@@ -254,7 +254,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 		"--alipay-private-key", written(t, "key.pem", []byte(other.Private)))
 }
 
-// TestEachAudienceReadsItsPart is docs/IAM.md's promise in other words: who can read what.
+// TestEachAudienceReadsItsPart repeats independently what docs/IAM.md promises: which values each audience reads.
 func TestEachAudienceReadsItsPart(t *testing.T) {
 	m := newManager(t)
 	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")))
@@ -296,7 +296,7 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 	m.consistent(t, "rotated")
 }
 
-// sameNames compares lists whatever their order.
+// sameNames compares lists without regard to order.
 func sameNames(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

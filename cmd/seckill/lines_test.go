@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// step is a command line and what it does. Blanks separate the words of a line; ~ is a blank in a word, and "" an
-// empty word.
+// step is a command line and its expected output. Blanks separate the words of a line; ~ stands for a blank in a
+// word, and "" for an empty word.
 type step struct {
 	line   string
 	code   int
@@ -22,7 +22,7 @@ func words(line string) []string {
 	return out
 }
 
-// try wants each step to print its texts, in which the names of changing may stand for what differs from run to run.
+// try checks that each step prints its texts; the names in changing stand for parts that differ between runs.
 func try(t *testing.T, steps ...step) {
 	t.Helper()
 	prints := func(got, want string) bool { return got == want || same(got) == want }
@@ -34,7 +34,7 @@ func try(t *testing.T, steps ...step) {
 	}
 }
 
-// refuses wants each step to print nothing on stdout, and one line that contains its text on stderr.
+// refuses checks that each step prints nothing on stdout, and on stderr one line with its text.
 func refuses(t *testing.T, steps ...step) {
 	t.Helper()
 	for _, s := range steps {

@@ -42,7 +42,7 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 			report.Journal["last_hash"] == "" {
 			t.Errorf("%v: %.200s", err, lines)
 		}
-		// The clock was moved: another demo item is on sale now, and one has to be named.
+		// The clock was moved: another demo item is on sale now, so the command must name one.
 		code, stdout, stderr = command(t, append(args, "--seed", "6", "--json", "-", "--item", "2002")...)
 		if code != exitOK || json.Unmarshal([]byte(stdout), &report) != nil || report.Options["seed"] != 6.0 {
 			t.Errorf("exit %d\n%s%s", code, stdout, stderr)
@@ -88,7 +88,7 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 	}
 }
 
-// TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Secrets Manager.
+// TestLoadTakesAStacksSecret checks that the sale accepts tokens signed with the secret from Secrets Manager.
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
 	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
@@ -119,7 +119,7 @@ func TestProgressSaysWhomItWaitsFor(t *testing.T) {
 	var w strings.Builder
 	p := &loadProgress{w: &w}
 	p.watch(g)
-	p.watch(g) // too soon to say it again
+	p.watch(g) // too early to print it again
 	if want := "seckill: 35.0s: 200 came, 100 placed, 46 paid, 100 sold out, 0 failed; waiting: 1 for an answer, 2 " +
 		"to be placed, " +
 		"3 to pay or cancel, 4 for the shop to hear that they paid; until 12:10:00 at most\n"; w.String() != want {

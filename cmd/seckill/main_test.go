@@ -87,7 +87,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of one that is taken by mistake
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a command that is run by mistake
 			defer cancel()
 			code := run(ctx, tt.args, &stdout, &stderr, noEnv)
 			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 ||
@@ -149,8 +149,8 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// started runs a command until the test's part is done, and checks that it then ends well and soon, and had nothing to
-// complain of.
+// started runs a command until part has ended, and checks that the command then ends soon, without errors and without
+// complaints.
 func started(t *testing.T, getenv func(string) string, part func(printed string), args ...string) {
 	t.Helper()
 	if log := startedLog(t, getenv, part, args...); log != "" {
@@ -158,7 +158,7 @@ func started(t *testing.T, getenv func(string) string, part func(printed string)
 	}
 }
 
-// startedLog is started with complaints, which it returns.
+// startedLog is started for a command that may complain; it returns the complaints.
 func startedLog(t *testing.T, getenv func(string) string, part func(printed string), args ...string) (log string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -270,8 +270,8 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 	}, "--items", path)
 }
 
-// TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and a line for each would hide what
-// differs.
+// TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and one line per purchase would
+// hide other errors.
 func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 	t.Parallel()
 	redis := redistest.NewFake(t, memory.NewRedis())
@@ -295,7 +295,7 @@ func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			resp.Body.Close()
-			id = cmp.Or(id, resp.Header.Get("X-Request-Id")) // of the first, which is logged
+			id = cmp.Or(id, resp.Header.Get("X-Request-Id")) // of the first one, which is logged
 			if resp.StatusCode != http.StatusServiceUnavailable {
 				t.Fatalf("status %d, want 503", resp.StatusCode)
 			}
@@ -309,7 +309,7 @@ func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 	}
 }
 
-// TestRunKeepsKeysWhereItIsTold, and where it is not, beside a ledger that outlives it.
+// TestRunKeepsKeysWhereItIsTold also checks the default: beside a ledger that survives the run.
 func TestRunKeepsKeysWhereItIsTold(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("HOME", config)
@@ -343,7 +343,8 @@ func TestRunKeepsKeysWhereItIsTold(t *testing.T) {
 	}
 }
 
-// TestTextsNameTheToolAsItWasCalled: each command is in the pattern, and arguments and names are left alone.
+// TestTextsNameTheToolAsItWasCalled checks that the pattern covers each command, and leaves arguments and names
+// alone.
 func TestTextsNameTheToolAsItWasCalled(t *testing.T) {
 	for _, name := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`).FindAllStringSubmatch(help(t), -1) {
 		if name[1] != "help" && !ownCommand.MatchString("seckill "+name[1]) {

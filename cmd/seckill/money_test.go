@@ -43,7 +43,7 @@ func (s *shopper) call(method, path string, body any, headers ...string) contrac
 	return a
 }
 
-// becomes waits until the shopper's order is in a state, and gives it.
+// becomes waits until the shopper's order is in a state, and returns it.
 func (s *shopper) becomes(want seckill.State) contracttest.Answer {
 	s.t.Helper()
 	deadline, tick := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
@@ -61,7 +61,7 @@ func (s *shopper) becomes(want seckill.State) contracttest.Answer {
 	}
 }
 
-// buy places an order, and opens its cashier; it gives the order's id and the cashier's page.
+// buy places an order and opens its cashier; it returns the order's id and the cashier's page.
 func (s *shopper) buy() (order, page string) {
 	s.t.Helper()
 	s.call("POST", "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1,
@@ -78,10 +78,10 @@ func (s *shopper) pay(page string) {
 	}
 	s.call("POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	s.becomes(seckill.Paid)
-	s.pass(time.Second) // the notification is kept after its effect
+	s.pass(time.Second) // the notification is stored after its effect
 }
 
-// pass moves the clock on until what became due is done; a busy machine may take longer than one call waits.
+// pass moves the clock until everything due is done; on a busy machine that may take several calls.
 func (s *shopper) pass(d time.Duration) {
 	s.t.Helper()
 	for idle := false; !idle; d = time.Second {
@@ -90,7 +90,7 @@ func (s *shopper) pass(d time.Duration) {
 	}
 }
 
-// changing has what differs from run to run, and what stands for it.
+// changing lists what differs between runs, and its placeholders.
 var changing = []struct {
 	pattern *regexp.Regexp
 	name    string
@@ -108,8 +108,8 @@ func same(text string) string {
 	return text
 }
 
-// TestMoneyCommandsAgainstARunningShop: a refund that the gateway refuses, is asked for again and made; then an order
-// of which it says nothing.
+// TestMoneyCommandsAgainstARunningShop covers a refund that the gateway refuses, retries and makes; and an order
+// about which it does not answer.
 func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
@@ -303,7 +303,8 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestListsThatAreCutSayThatTheyAre: what is not all is told so, in words and in JSON, and the exit code stays.
+// TestListsThatAreCutSayThatTheyAre checks that an incomplete list says so, in text and in JSON, and that the exit
+// code stays.
 func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	const (
@@ -388,7 +389,7 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// paymentFunction is a refund function in this process, with a ledger of its own.
+// paymentFunction is a refund function in this process, with its own ledger.
 func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	clock := memory.NewRealClock()
@@ -406,7 +407,7 @@ func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]b
 	}, audit
 }
 
-// TestMoneyCommandsAgainstAStack: the stack's refund function does them, and its log has who.
+// TestMoneyCommandsAgainstAStack checks that the stack's refund function executes them and logs who gave them.
 func TestMoneyCommandsAgainstAStack(t *testing.T) {
 	l, function, audit := paymentFunction(t)
 	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "RefundFunction": "seckill-refund"},

@@ -33,7 +33,7 @@ func TestPlan(t *testing.T) {
 	if code != exitOK || strings.TrimSpace(stdout) != p.DayText() {
 		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
 	}
-	// Each parameter is named: what an earlier sale has set would stick otherwise.
+	// The text has every parameter: a value from an earlier sale would otherwise remain.
 	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate,
 		plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned, plan.ConsumeConcurrency,
 		plan.CacheGigabytes, plan.CacheEcpu} {
@@ -43,7 +43,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanTakesASaleBack: explicitly, to what samconfig.toml says of the environment, else to template.yaml's defaults.
+// TestPlanTakesASaleBack checks that the text resets every parameter to the environment's value in samconfig.toml, or
+// else to template.yaml's default.
 func TestPlanTakesASaleBack(t *testing.T) {
 	t.Chdir("../..")
 	for env, want := range map[string]string{

@@ -101,7 +101,7 @@ func (f *printer) print(cmd *cobra.Command, err error, result any, text func(*pa
 	var b bytes.Buffer
 	p := &page{tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)}
 	text(p)
-	_ = p.w.Flush() // into memory: no error
+	_ = p.w.Flush() // writing to memory cannot fail
 	return say(cmd, "%s", strings.TrimSuffix(b.String(), "\n"))
 }
 

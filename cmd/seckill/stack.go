@@ -23,7 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// The stack's outputs that name the functions which carry out an operator's commands.
+// The stack's outputs with the names of the functions that execute an operator's commands.
 const (
 	stageOutput     = "StageFunction"     // about items
 	refundOutput    = "RefundFunction"    // about money

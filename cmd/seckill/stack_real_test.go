@@ -34,12 +34,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// stackVariable names the endpoint that has CloudFormation, Lambda, S3, STS and DynamoDB beside SQS.
+// stackVariable names the variable with the URL of CloudFormation, Lambda, S3, STS, DynamoDB and SQS.
 const stackVariable = "SECKILL_TEST_SQS"
 
-const stackWait = time.Minute // until a stack is there
+const stackWait = time.Minute // for a stack to be created
 
-// zipped is a binary as Lambda's provided.al2023 wants it.
+// zipped returns a binary in the form that Lambda's provided.al2023 expects.
 func zipped(t *testing.T, binary string) []byte {
 	t.Helper()
 	code, err := os.ReadFile(binary)
@@ -63,7 +63,7 @@ func zipped(t *testing.T, binary string) []byte {
 	return b.Bytes()
 }
 
-// put uploads to S3 without a signature, which only a stand-in takes.
+// put uploads to S3 without a signature, which only a stand-in accepts.
 func put(t *testing.T, address string, body []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, address, bytes.NewReader(body))
@@ -80,7 +80,7 @@ func put(t *testing.T, address string, body []byte) {
 	}
 }
 
-// deploy makes a stack of the stage function and its tables, and gives the names of the stack and the function.
+// deploy creates a stack of the stage function and its tables, and returns the names of the stack and the function.
 func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -139,7 +139,7 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	return name, *stack.Stacks[0].Outputs[0].OutputValue
 }
 
-// standIn is a proxy before the stand-in for AWS, so that the connections that clients keep end with the test.
+// standIn is a proxy in front of the stand-in for AWS, so that the clients' idle connections end with the test.
 func standIn(t *testing.T) string {
 	t.Helper()
 	endpoint := os.Getenv(stackVariable)
@@ -155,8 +155,8 @@ func standIn(t *testing.T) string {
 	return served(t, proxy).URL
 }
 
-// TestItemsCommandsOnADeployedStack: template, table, function and Redis are real or stand-ins of their own processes;
-// only the tool's code runs here.
+// TestItemsCommandsOnADeployedStack uses a real template, table, function and Redis, or stand-ins in their own
+// processes; only the tool's code runs here.
 func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	endpoint := standIn(t)
 	redis := redistest.Start(t).Addr
@@ -198,7 +198,7 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	}
 	functions := lambda.New(lambda.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
-	t.Cleanup(func() { // its process ends; when a stack is deleted, MiniStack keeps it
+	t.Cleanup(func() { // ends the function's process, which MiniStack keeps when its stack is deleted
 		if _, err := functions.DeleteFunction(context.Background(),
 			&lambda.DeleteFunctionInput{FunctionName: &function}); err != nil {
 			t.Error(err)

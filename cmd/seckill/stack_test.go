@@ -34,19 +34,19 @@ import (
 
 const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
-// cloud answers what the tool calls of AWS: who the caller is, what a stack is, and a function's invocation.
+// cloud answers the tool's calls to AWS: the caller's identity, a stack's description, and a function's invocation.
 type cloud struct {
 	outputs    map[string]string // of the stack "sale"; there is no other
 	parameters map[string]string
 	function   func(event []byte) (payload []byte,
-		functionError string) // those named seckill-stage, -refund and -reconcile
+		functionError string) // the functions seckill-stage, -refund and -reconcile
 	refusals map[string]refusal // by call
-	busy     int                // invocations that are refused before one is not
+	busy     int                // number of invocations that are refused first
 	mu       sync.Mutex
 	calls    []string
 }
 
-// refusal is an error of AWS's.
+// refusal is an AWS error.
 type refusal struct {
 	status        int
 	code, message string
@@ -117,7 +117,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// called takes the calls that were made.
+// called returns and clears the calls so far.
 func (c *cloud) called() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *cloud) called() string {
 	return strings.Join(c.calls, " ")
 }
 
-// noAWS takes away what this machine has of AWS settings.
+// noAWS removes this machine's AWS settings from the environment.
 func noAWS(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
@@ -139,7 +139,7 @@ func noAWS(t *testing.T) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "credentials"))
 }
 
-// account is AWS settings that lead to a server.
+// account sets AWS settings that lead to a server.
 func account(t *testing.T, endpoint string) {
 	t.Helper()
 	noAWS(t)
@@ -182,7 +182,7 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 	}, audit
 }
 
-// upcoming is an item that will be loaded in time.
+// upcoming returns an item that will be loaded in time.
 func upcoming(id string, stock int) seckill.Listing {
 	it := local.DemoItems(time.Now(), stock, 1)[1]
 	it.ID, it.Start = id, time.Now().Add(time.Hour).UTC().Truncate(time.Second)
@@ -339,14 +339,15 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 	}
 }
 
-// impatient has a function that is busy asked once.
+// impatient makes the tool try a busy function once.
 func impatient(t *testing.T) {
 	wait := busyFor
 	busyFor = 0
 	t.Cleanup(func() { busyFor = wait })
 }
 
-// TestAFunctionThatIsBusy: its schedule, which is soon done, does not keep an operator from stopping a sale.
+// TestAFunctionThatIsBusy checks that a function's schedule, which soon ends, does not keep an operator from stopping
+// a sale.
 func TestAFunctionThatIsBusy(t *testing.T) {
 	d, _ := itemFunction(t, upcoming("33", 5))
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}, function: d, busy: 3}
@@ -369,8 +370,8 @@ func TestAWSThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsLost: the function did it, and the connection was cut: the tool does not do it again by itself, and
-// says what is open.
+// TestAnAnswerThatIsLost checks that after a cut connection the tool does not repeat an executed command, and says
+// that the outcome is unknown.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
 	c.function = func([]byte) ([]byte, string) { panic(http.ErrAbortHandler) }
@@ -401,7 +402,7 @@ func TestInterrupted(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		account(t, served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if (r.URL.Path == "/") == (tt.during != "Invoke") {
-				_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is seen
+				_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is noticed
 				interrupt()
 				<-r.Context().Done()
 				return
@@ -423,7 +424,7 @@ func TestAFileThatIsTooLargeForACall(t *testing.T) {
 	var items []seckill.Listing
 	for i := range 300 {
 		it := upcoming(fmt.Sprint(1+i), 5)
-		it.Detail = strings.Repeat("&", seckill.MaxDetail/5) // five times as long when it is sanitized
+		it.Detail = strings.Repeat("&", seckill.MaxDetail/5) // five times as long after sanitizing
 		items = append(items, it)
 	}
 	file := written(t, "large.json", itemfile.Format(items))
@@ -441,7 +442,7 @@ func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var b bytes.Buffer
 			err := waiting{&b}.during("function f", func() error {
-				time.Sleep(took) // of the bubble's clock
+				time.Sleep(took) // on the synctest clock
 				return io.EOF
 			})
 			if b.String() != want || !errors.Is(err, io.EOF) {
@@ -454,9 +455,10 @@ func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestItemsCommandsThroughTheStageFunction drives the function's own binary, as Lambda runs it.
+// TestItemsCommandsThroughTheStageFunction runs the function's own binary as Lambda does.
 func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
-	// The go command repeats a cached result unless what a test imports or reads has changed: the binary is neither.
+	// The go command reuses a cached result unless something that a test imports or reads has changed; the binary
+	// does not count.
 	for _, pattern := range []string{"../../functions/stage/*.go", "../../functions/internal/boot/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {

@@ -15,14 +15,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// shop carries out an operator's commands: a running `seckill run`, or a function of a deployed stack. Both take the
+// shop executes an operator's commands: a running `seckill run`, or a function of a deployed stack. Both accept the
 // same events (package operator). Every command may be repeated.
 type shop struct {
 	operator.Client
-	name     string // for messages: an address, or "stack NAME"
+	name     string // for messages: a URL, or "stack NAME"
 	answers  string // for messages: what answers the calls
 	deployed bool
-	now      func(context.Context) (time.Time, error) // by the shop's clock
+	now      func(context.Context) (time.Time, error) // the shop's time
 }
 
 // explain puts an error into words. subject is what the command was about, such as "item 7"; "" for none. The result is
@@ -109,7 +109,7 @@ func (t *target) shop(cmd *cobra.Command, output string) (*shop, error) {
 	return s.shop(), nil
 }
 
-// loginName returns the caller's, "" if this machine does not know it.
+// loginName returns the caller's login name, "" if this machine does not know it.
 func loginName() string {
 	u, err := user.Current()
 	if err != nil {

@@ -43,7 +43,7 @@ func TestTokenIsTaken(t *testing.T) {
 	}
 }
 
-// stopped is a clock that does not go.
+// stopped is a clock that stands still.
 type stopped time.Time
 
 // Now implements seckill.Clock.
