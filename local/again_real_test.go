@@ -18,14 +18,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestStartedAgainOnTheSameServers: what was signed, paid and reserved before a run stopped is as good after the next
-// start.
+// TestStartedAgainOnTheSameServers checks that what was signed, paid and reserved before a run stopped is valid after
+// the next start.
 func TestStartedAgainOnTheSameServers(t *testing.T) {
 	dynamo := os.Getenv(dynamotest.Variable)
 	if dynamo == "" {
 		t.Fatal("no servers: run this by e2e/servers/with.sh")
 	}
-	item := strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
+	item := strconv.FormatInt(time.Now().UnixNano(), 10) // the tables survive the test
 	opt := local.Options{Addr: ":0", Keys: t.TempDir(), Items: []seckill.Listing{live(item, 10, 1)},
 		Servers: local.Servers{Redis: []string{redistest.Start(t).Addr}, DynamoDB: dynamo}}
 
@@ -67,7 +67,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	}
 }
 
-// notificationOf is a genuine notification of an order's payment, as the gateway sends it.
+// notificationOf returns a genuine notification of an order's payment, as the gateway sends it.
 func (w *shopTest) notificationOf(order string) string {
 	w.t.Helper()
 	payments, err := w.Ledger.Payments(w.t.Context(), order)
@@ -84,7 +84,7 @@ func (w *shopTest) notificationOf(order string) string {
 	return form.Encode()
 }
 
-// refund asks for a payment back; the schedule of a minute does it.
+// refund requests a payment's refund; the schedule makes it within a minute.
 func (w *shopTest) refund(order string) {
 	w.t.Helper()
 	if _, err := w.operators().Refund(w.t.Context(), order, "broken", false); err != nil {

@@ -26,9 +26,9 @@ const (
 	benchShoppers    = 1000
 )
 
-// BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http
-// handler that does nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio"
-// is ours to the bare one's.
+// BenchmarkSoldOut alternates in one run between purchases of a sold-out item over loopback connections, and requests
+// to a net/http handler that only verifies the same token and answers as many bytes. "ratio" is our time divided by
+// the bare handler's.
 func BenchmarkSoldOut(b *testing.B) {
 	sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live("7", 1, 1)}})
 	defer stop()
@@ -93,7 +93,7 @@ func startBench(b *testing.B, o local.Options) (sys *local.System, stop func()) 
 
 func addrOf(s *local.System) string { return "127.0.0.1" + s.URL()[len("http://localhost"):] }
 
-// purchases are the requests of n shoppers for a unit of an item each, as they are on the wire.
+// purchases returns the raw requests of n shoppers for one unit of an item each.
 func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
 	b.Helper()
 	out := make([][]byte, n)
@@ -110,7 +110,7 @@ func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
 	return out
 }
 
-// hammer sends n requests over some connections, each of which waits for its answers, and says how long that took.
+// hammer sends n requests over some connections, each of which waits for its answers, and returns the time that took.
 func hammer(b *testing.B, addr string, requests [][]byte, n int) time.Duration {
 	var next atomic.Int64
 	var clients sync.WaitGroup
@@ -140,7 +140,7 @@ func hammer(b *testing.B, addr string, requests [][]byte, n int) time.Duration {
 	return time.Since(begin)
 }
 
-// mallocs counts the process's allocations so far; the clients here make few.
+// mallocs returns the process's number of allocations so far; the clients here make few.
 func mallocs() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -173,8 +173,8 @@ func skipAnswer(in *bufio.Reader) error {
 	}
 }
 
-// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs
-// from its request to its row.
+// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: the cost of one
+// purchase from its request to its row.
 func BenchmarkPlaced(b *testing.B) { benchmarkPlaced(b, 20_000, local.Servers{}) }
 
 func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
@@ -182,7 +182,7 @@ func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 	var made uint64
 	for b.Loop() {
 		b.StopTimer()
-		item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what was sold before
+		item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what earlier runs sold
 		sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live(item, n, 1)}, Servers: servers})
 		requests := purchases(b, sys, item, n)
 		b.StartTimer()

@@ -17,8 +17,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that
-// 64 bits have: a float64 would lose their last digits.
+// TestContract runs the cases for deployed stacks on a system in one process. Ids are the largest with 64 bits: a
+// float64 would lose their last digits.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	const secret = "another secret"
@@ -187,7 +187,7 @@ func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 		{"command line", nil, http.StatusOK},
 	} {
 		before := w.Clock.Now()
-		// Text, as a form sends it: a browser asks nobody before it sends that.
+		// Text, as a form sends it: browsers send that across origins without a preflight.
 		a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`, append(tt.headers, "Content-Type",
 			"text/plain")...)
 		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.status != tt.status ||
@@ -200,7 +200,7 @@ func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{})
-	// Every name leads here.
+	// Every host name leads to this system.
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, addrOf(w.System))
 	}}

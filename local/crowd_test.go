@@ -20,7 +20,7 @@ const (
 	units    = 100
 )
 
-// soldOnce checks that the item's units 1..n each have exactly one row, and no other number has.
+// soldOnce checks that the item's units 1..n each have exactly one row, and that there are no other rows.
 func (w *shopTest) soldOnce(item string, n int) {
 	w.t.Helper()
 	var got, want []int
@@ -78,8 +78,8 @@ func TestCrowdGetsEveryUnitOnce(t *testing.T) {
 	}
 }
 
-// shopUntilSure buys like a determined shopper: again after "try later", again after "sold out" as long as units are
-// unsold, again when an accepted order was rejected. It reports every order id that was acknowledged.
+// shopUntilSure buys like a determined shopper: it retries after "try later", after "sold out" as long as units are
+// unsold, and after an accepted order was rejected. It reports every acknowledged order id.
 func (w *shopTest) shopUntilSure(token, item string, over <-chan struct{}, acknowledged func(string)) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
@@ -118,7 +118,7 @@ func (w *shopTest) shopUntilSure(token, item string, over <-chan struct{}, ackno
 func TestStockWipedUnderTheCrowd(t *testing.T) {
 	t.Parallel()
 	const wipes = 6
-	// A hold so long that no order lapses while the test moves the clock.
+	// A hold so long that no order expires while the test moves the clock.
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", units, 1)}, Hold: seckill.MaxHold})
 	tokens := make([]string, shoppers)
 	for i := range tokens {
@@ -135,7 +135,7 @@ func TestStockWipedUnderTheCrowd(t *testing.T) {
 			wiped++
 		}
 	}
-	over := make(chan struct{}) // all sold, or the patience is at its end
+	over := make(chan struct{}) // closed when all are sold, or after patience
 	var crowd sync.WaitGroup
 	home := sync.OnceFunc(func() {
 		close(over)
@@ -159,7 +159,7 @@ func TestStockWipedUnderTheCrowd(t *testing.T) {
 	if wiped != wipes {
 		t.Errorf("wiped %d times, want %d", wiped, wipes)
 	}
-	w.pass(seckill.MaxUnplaced + 2*time.Minute) // whatever still waits is decided
+	w.pass(seckill.MaxUnplaced + 2*time.Minute) // then everything that waits is decided
 	w.pass(2 * time.Minute)
 	w.drained()
 	w.soldOnce("7", units)

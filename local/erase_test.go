@@ -15,8 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if
-// it is given.
+// addresses returns the number of order rows and Redis keys that contain the tests' address, and the user's id if
+// given.
 func (w *shopTest) addresses(user string) (n int) {
 	w.t.Helper()
 	for _, row := range w.Rows.Dump(ledger.TableOrders) {
@@ -42,8 +42,8 @@ func (w *shopTest) addresses(user string) (n int) {
 	return n
 }
 
-// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; orders and
-// money stay as they are.
+// TestErasedAddressesAreGone checks rows and Redis, that a message which still has an address does not write it back,
+// and that orders and money stay unchanged.
 func TestErasedAddressesAreGone(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 10, 5), live("6", 10, 5)}})
@@ -102,14 +102,14 @@ func TestErasedAddressesAreGone(t *testing.T) {
 		t.Errorf("the list: %v", a)
 	}
 
-	for _, units := range [][]int{{1}, {}} { // as it was sent, and as a redraw that found too few left it
+	for _, units := range [][]int{{1}, {}} { // as sent, and as after a redraw that found too few units
 		message.Reservation.Units = units
 		if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.waitIdle()
 	}
-	w.Redis.Flush() // and Redis has forgotten that it was placed
+	w.Redis.Flush() // Redis has lost the fact that it was placed
 	w.pass(time.Minute)
 	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	w.drained()
 }
 
-// TestNothingIsErasedWhileAnOrderWaits to be placed.
+// TestNothingIsErasedWhileAnOrderWaits checks that an order which waits for its placement blocks the erasure.
 func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Each of these tests takes away one thing that the design leans on, and would fail without it.
+// Each of these tests removes one thing that the design relies on, and would fail without the design's answer to it.
 
 func TestAStockThatForgotASaleSellsNoUnitTwice(t *testing.T) {
 	t.Parallel()
@@ -17,8 +17,8 @@ func TestAStockThatForgotASaleSellsNoUnitTwice(t *testing.T) {
 	w.earlyInAMinute()
 	before := w.Redis.Snapshot()
 	w.bought("1001", "5")
-	w.Redis.Restore(before) // a failover to a replica that had not heard of it
-	w.bought("1002", "5")   // is handed unit 1 again, which the ledger refuses
+	w.Redis.Restore(before) // a failover to a replica that lags behind
+	w.bought("1002", "5")   // gets unit 1 again, which the ledger refuses
 	if n := w.Meter.Counts()[seckill.EventCollided]; n != 1 {
 		t.Errorf("%d collisions, want 1", n)
 	}
@@ -55,7 +55,7 @@ func TestAnOrderPlacedByADeliveryThatDiedIsConfirmedByTheNext(t *testing.T) {
 	t.Parallel()
 	it := live("5", 2, 1)
 	w := start(t, local.Options{Items: []seckill.Listing{it}})
-	w.earlyInAMinute() // otherwise repair's minute may come between the writes below and the message
+	w.earlyInAMinute() // otherwise repair might run between the writes below and the message
 	now := w.Clock.Now()
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
 		Address: address, Created: now}

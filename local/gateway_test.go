@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// landed is how often a fault landed by the gateway's own count, as a tester sees it.
+// landed returns how often a fault happened by the gateway's own count, as a tester sees it.
 func (w *shopTest) landed(f fakegateway.Fault) int {
 	w.t.Helper()
 	var report fakegateway.FaultReport
@@ -52,7 +52,8 @@ func TestFalseNotificationsOfTheGatewayAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestAnOrderIsClosedOnceTheGatewayAnswers: while connections are cut nothing is decided; afterwards the order ends.
+// TestAnOrderIsClosedOnceTheGatewayAnswers checks that while connections are cut nothing is decided, and that the
+// order closes afterwards.
 func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})

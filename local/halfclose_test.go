@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAClientThatClosesItsSide after its request is answered as any other: it has said all, and waits.
+// TestAClientThatClosesItsSide checks that a client which closes its sending half after the request gets its answer.
 func TestAClientThatClosesItsSide(t *testing.T) {
 	t.Parallel()
 	const clients = 200

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestEveryAnswerIsGuarded: whatever is asked for, and however it ends, browsers are told the same; pages and cashier
-// have a policy of their own.
+// TestEveryAnswerIsGuarded checks the security headers of all kinds of answers; pages and cashier have their own
+// policy.
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("11", 10, 5)}})

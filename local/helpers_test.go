@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	patience = time.Minute // of a poll, and of a call; the machine may be busy
+	patience = time.Minute // for a poll or a call, on a busy machine
 	pollStep = 5 * time.Millisecond
 	address  = "浙江省杭州市西湖区文三路 1 号 3 幢 201 室"
 )
 
-// Every system that a test starts is closed by it, and leaves no goroutine behind.
+// Every system that a test starts is closed by it, without leaving a goroutine.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// keyPairs are made once: a key takes a tenth of a second and more.
+// keyPairs are generated once: a key takes at least a tenth of a second.
 var keyPairs = sync.OnceValue(func() [2]fakegateway.KeyPair {
 	var out [2]fakegateway.KeyPair
 	for i := range out {
@@ -48,13 +48,13 @@ type shopTest struct {
 	http *http.Client
 }
 
-// start runs a system on a free port until the test ends; then its ledger has to be sound.
+// start runs a system on a free port until the test ends; then it checks the ledger's invariants.
 func start(t *testing.T, o local.Options) *shopTest {
 	t.Helper()
 	return startChanged(t, o, func(*local.System) {})
 }
 
-// startChanged is start with some parts put in the place of others before anything works.
+// startChanged is start with some parts replaced before the system works.
 func startChanged(t *testing.T, o local.Options, change func(*local.System)) *shopTest {
 	t.Helper()
 	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
@@ -78,7 +78,7 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *sh
 	return w
 }
 
-// startKept is start with keys, and perhaps servers, that outlive the system.
+// startKept is start with keys, and perhaps servers, that survive the system.
 func startKept(t *testing.T, o local.Options) *shopTest {
 	t.Helper()
 	sys, err := local.New(o)
@@ -102,19 +102,19 @@ func (w *shopTest) halt() {
 	}
 }
 
-// live is an item on sale for a day.
+// live returns an item that is on sale for a day.
 func live(id string, stock, limit int) seckill.Listing {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID = id
 	return it
 }
 
-// answer is what a call brought.
+// answer is the response to a call.
 type answer struct {
 	status int
 	header http.Header
 	raw    string
-	json   map[string]any // nil when the body is no JSON object
+	json   map[string]any // nil if the body is not a JSON object
 }
 
 func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.raw) }
@@ -124,7 +124,7 @@ func (a answer) text(field string) string {
 	return s
 }
 
-// call makes one request; token "" sends none. A body that is a string goes as it is. Numbers come back as json.Number.
+// call makes one request, without a token if token is "". It sends a string body unchanged. Numbers are json.Number.
 func (w *shopTest) call(token, method, path string, body any, headers ...string) answer {
 	w.t.Helper()
 	a, err := w.try(token, method, path, body, headers...)
@@ -134,14 +134,14 @@ func (w *shopTest) call(token, method, path string, body any, headers ...string)
 	return a
 }
 
-// try is call for other goroutines than the test's own.
+// try is call for goroutines other than the test's own.
 func (w *shopTest) try(token, method, path string, body any, headers ...string) (answer, error) {
 	c := contracttest.Client{URL: w.URL(), HTTP: w.http}
 	a, err := c.Call(context.Background(), token, method, path, body, headers...)
 	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
 }
 
-// operators is a client of the route that carries out operators' commands.
+// operators returns a client of the route that executes operators' commands.
 func (w *shopTest) operators() *operator.Client {
 	return &operator.Client{Who: "ann", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		a, err := w.try("", "POST", "/_local/operator", string(event))
@@ -149,7 +149,7 @@ func (w *shopTest) operators() *operator.Client {
 	}}
 }
 
-// refusal returns the refusal that an operator's command ended with, a zero one if it did not.
+// refusal returns the refusal of an operator's command, a zero one if it was not refused.
 func refusal(err error) (r operator.Refusal) {
 	if got := (*operator.Refusal)(nil); errors.As(err, &got) {
 		r = *got
@@ -166,7 +166,7 @@ func (w *shopTest) token(user string) string {
 	return token
 }
 
-// buy asks for count units as a user, with a key or without ("").
+// buy requests count units for a user, with a key or without ("").
 func (w *shopTest) buy(user, item string, count int, key string) answer {
 	w.t.Helper()
 	var headers []string
@@ -177,8 +177,8 @@ func (w *shopTest) buy(user, item string, count int, key string) answer {
 		"address": address}, headers...)
 }
 
-// bought buys one unit and waits until it is placed, and the stock knows it; it gives the order's id and its pay
-// string.
+// bought buys one unit and waits until the order is placed and confirmed in the stock; it returns the order's id and
+// pay string.
 func (w *shopTest) bought(user, item string) (order, pay string) {
 	w.t.Helper()
 	a := w.buy(user, item, 1, "")
@@ -186,17 +186,17 @@ func (w *shopTest) bought(user, item string) (order, pay string) {
 		w.t.Fatalf("buy: %v", a)
 	}
 	s := w.awaitState(user, item, seckill.PendingPayment)
-	w.waitIdle() // the ledger answers before consume has told the stock
+	w.waitIdle() // the ledger has the order before consume confirms it to the stock
 	return s.text("order_id"), s.text("alipay_order")
 }
 
-// status is where the user's newest order of the item is.
+// status returns the state of the user's newest order of the item.
 func (w *shopTest) status(user, item string) answer {
 	w.t.Helper()
 	return w.call(w.token(user), "GET", "/seckill/order/"+item, nil)
 }
 
-// awaitState waits until the newest order is in a state; one that waits for its payment can be paid then.
+// awaitState waits until the newest order is in a state; an order in pending_payment must then have a pay string.
 func (w *shopTest) awaitState(user, item string, want seckill.State) answer {
 	w.t.Helper()
 	var a answer
@@ -207,14 +207,14 @@ func (w *shopTest) awaitState(user, item string, want seckill.State) answer {
 	return a
 }
 
-// left is how many units the item's page shows.
+// left returns the number of units left on the item's page.
 func (w *shopTest) left(item string) string {
 	w.t.Helper()
 	n, _ := w.call("", "GET", "/seckill/detail/"+item, nil).json["stock"].(json.Number)
 	return n.String()
 }
 
-// awaitLeft waits until the item's page, which may be a second old, shows the number.
+// awaitLeft waits until the item's page, which may be a second old, shows this number.
 func (w *shopTest) awaitLeft(item, want string) {
 	w.t.Helper()
 	got := ""
@@ -224,7 +224,7 @@ func (w *shopTest) awaitLeft(item, want string) {
 	}, func() any { return got })
 }
 
-// eventually polls until the condition holds; last is shown when it never does.
+// eventually polls until the condition holds, and otherwise fails with the result of last.
 func (w *shopTest) eventually(what string, holds func() bool, last func() any) {
 	w.t.Helper()
 	w.within(patience, what, holds, last)
@@ -244,18 +244,18 @@ func (w *shopTest) within(limit time.Duration, what string, holds func() bool, l
 	}
 }
 
-// pass moves the clock over HTTP, as a tester does, and waits until what became due is done.
+// pass moves the clock over HTTP, as a tester does, and waits until everything due is done.
 func (w *shopTest) pass(d time.Duration) {
 	w.t.Helper()
 	if a := w.call("", "POST", "/_local/clock",
 		map[string]any{"advance_seconds": int(d / time.Second)}); a.status != 200 {
 		w.t.Fatalf("clock: %v", a)
 	}
-	w.waitIdle() // the call has waited 5 s at most
+	w.waitIdle() // the call itself waits at most 5 s
 }
 
-// earlyInAMinute moves the clock on when a minute is about to end, for tests of what is so until the minute's schedules
-// have mended it.
+// earlyInAMinute moves the clock if a minute is about to end, for tests of a state that the schedules of the next
+// minute repair.
 func (w *shopTest) earlyInAMinute() {
 	w.t.Helper()
 	if s := w.Clock.Now().Second(); s > 10 {

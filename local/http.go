@@ -53,7 +53,7 @@ func (s *System) door(api http.Handler) http.Handler {
 			w.Header().Set(k, v)
 		}
 		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = w.Write(refusal) // an error means that the client has gone
+		_, _ = w.Write(refusal) // an error means that the client has disconnected
 	})
 }
 
@@ -88,7 +88,7 @@ func (s *System) thisMachine(next http.Handler) http.Handler {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusMisdirectedRequest)
-		_, _ = w.Write(refusal) // an error means that the client has gone
+		_, _ = w.Write(refusal) // an error means that the client has disconnected
 	})
 }
 

@@ -38,7 +38,7 @@ func TestItemsOutAndIn(t *testing.T) {
 	if diff := cmp.Diff(wanted, got); diff != "" || len(got) != 3 {
 		t.Errorf("-exported here +there\n%s", diff)
 	}
-	to.bought("1001", local.DemoLive) // imported while on sale: sold at once
+	to.bought("1001", local.DemoLive) // imported while on sale: available at once
 	to.drained()
 }
 
@@ -68,8 +68,8 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	}
 }
 
-// TestOnlyOperatorsEventsAreCarriedOut: the route refuses what is no operator's event by status and code, and an event
-// with a bad argument by a problem in its answer.
+// TestOnlyOperatorsEventsAreCarriedOut checks that the route refuses other events by status and code, and an event
+// with an invalid argument by a problem document in its answer.
 func TestOnlyOperatorsEventsAreCarriedOut(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})

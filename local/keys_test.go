@@ -19,7 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// keysOf starts a system with a directory of keys, stops it, and gives the public keys that it told.
+// keysOf starts a system with a directory of keys, stops it, and returns its public keys.
 func keysOf(t *testing.T, dir string) [2]string {
 	t.Helper()
 	sys, err := local.New(local.Options{Addr: ":0", Keys: dir})
@@ -42,8 +42,8 @@ func keysOf(t *testing.T, dir string) [2]string {
 	return [2]string{a.text("app_public_key"), a.text("alipay_public_key")}
 }
 
-// TestKeysAreMadeOnce: two runs that start at the same moment in an empty directory have the same keys, as every later
-// one.
+// TestKeysAreMadeOnce checks that two concurrent runs in an empty directory use the same keys, as every later run
+// does.
 func TestKeysAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "keys")
@@ -85,8 +85,8 @@ func TestAPublicKeyWithoutItsPrivateOneIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestAnotherShopIsPointedAtARun: with what /_local/keys tells and the app's private key another shop has its order
-// paid, is told of it where it signed that it wants to be, and asks after it.
+// TestAnotherShopIsPointedAtARun checks that with the output of /_local/keys and the app's private key another shop
+// can have its order paid, is notified at the URL that it signed, and can query the trade.
 func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	w := startKept(t, local.Options{Addr: ":0", Keys: dir})
 	told := make(chan url.Values, 1)
 	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body) // its Content-Type is Alipay's, which ParseForm does not take
+		body, err := io.ReadAll(r.Body) // ParseForm does not accept its Content-Type, which is Alipay's
 		form, badForm := url.ParseQuery(string(body))
 		if err := errors.Join(err, badForm); err != nil || r.URL.Path != "/told" {
 			t.Error(r.URL, err)

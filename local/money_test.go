@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// open reads what money is due, refused and unknown, as an operator does.
+// open returns the due, refused and unknown money, as an operator sees it.
 func (w *shopTest) open() operator.OpenMoney {
 	w.t.Helper()
 	o, err := w.operators().Open(w.t.Context())
@@ -25,8 +25,7 @@ func (w *shopTest) open() operator.OpenMoney {
 	return o
 }
 
-// TestAnOperatorRefunds an order with restock; the gateway's balance is short, and once it is not, the operator asks
-// again.
+// TestAnOperatorRefunds refunds an order with restock while the gateway's balance is too low, and retries it later.
 func TestAnOperatorRefunds(t *testing.T) {
 	t.Parallel()
 	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.BalanceShort: 1}}
@@ -34,7 +33,7 @@ func TestAnOperatorRefunds(t *testing.T) {
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
-	w.waitIdle() // the notification is kept after its effect
+	w.waitIdle() // the notification is stored after its effect
 	ops, ctx := w.operators(), t.Context()
 	for _, raw := range []bool{false, true} {
 		c, err := ops.Case(ctx, order, raw)
@@ -83,8 +82,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.drained()
 }
 
-// TestARefundOfAFinishedTrade is refused for good: its time is over. It waits on the list for a person, and nobody is
-// told that the money went.
+// TestARefundOfAFinishedTrade checks that it is refused finally, because the trade is too old, that it is listed for
+// an operator, and that no one is told that it was made.
 func TestARefundOfAFinishedTrade(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
@@ -92,7 +91,7 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
 	w.waitIdle()
-	for range 13 { // weeks: 91 days
+	for range 13 { // 13 weeks: 91 days
 		w.pass(local.MaxAdvance)
 	}
 	if trades := w.Gateway.Trades(); len(trades) != 1 || trades[0].Status != fakegateway.StatusFinished {
@@ -103,7 +102,7 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 		t.Fatalf("refund: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)
-	for range 2 { // also after it was asked for again
+	for range 2 { // also after a retry
 		w.eventually("refusal", func() bool { return w.open().Refused.Count == 1 }, func() any { return w.open() })
 		o := w.open()
 		if p := o.Refused.Payments[0]; o.Due.Count+o.Unknown.Count != 0 || p.Order != order ||
@@ -126,7 +125,7 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	w.drained()
 }
 
-// TestAnOperatorAsks about an order of which the gateway says nothing for minutes.
+// TestAnOperatorAsks covers an order about which the gateway does not answer for minutes.
 func TestAnOperatorAsks(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
@@ -160,8 +159,8 @@ func TestAnOperatorAsks(t *testing.T) {
 	w.drained()
 }
 
-// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never comes. The bill of the day names
-// it, an operator has it recorded, and it goes back.
+// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never arrives. The day's bill has it,
+// an operator records it, and it is refunded.
 func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
@@ -218,7 +217,7 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	w.drained()
 }
 
-// unsigning payments sign nothing.
+// unsigning payments cannot sign.
 type unsigning struct{ seckill.Payments }
 
 func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New("no key") }

@@ -19,7 +19,7 @@ func (p slowPayments) Prepare(seckill.Order) (string, error) {
 	return "signed", nil
 }
 
-// TestPaymentsGiveWay: while a crowd buys or orders wait, shoppers are asked to come again, but not for ever.
+// TestPaymentsGiveWay checks that while a crowd buys or orders wait, shoppers are asked to retry, but not forever.
 func TestPaymentsGiveWay(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, 1), leave: make(chan struct{})}
 	close(slow.leave)
@@ -59,7 +59,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 	}
 }
 
-// TestPaymentsHaveALine: only so many shoppers wait for a signature.
+// TestPaymentsHaveALine checks that only signLine shoppers wait for a signature.
 func TestPaymentsHaveALine(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, signLine), leave: make(chan struct{})}
 	c := &priority{line: make(chan struct{}, signLine), queued: func() int { return 0 }}

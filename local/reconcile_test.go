@@ -12,7 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// nextMorning moves the clock past the next day's 10:00 in UTC+8, when the bill of a day is there, and gives that day.
+// nextMorning moves the clock past the next day's 10:00 in UTC+8, when the bill of a day exists, and returns that
+// day.
 func (w *shopTest) nextMorning() (day string) {
 	w.t.Helper()
 	now := w.Clock.Now()
@@ -25,7 +26,7 @@ func (w *shopTest) nextMorning() (day string) {
 	return day
 }
 
-// noMidnight moves the clock on when a day in UTC+8 is about to end, so that what follows is of one day.
+// noMidnight moves the clock if a day in UTC+8 is about to end, so that the rest happens on one day.
 func (w *shopTest) noMidnight() {
 	w.t.Helper()
 	if now := w.Clock.Now(); seckill.Day(now.Add(2*time.Hour)) != seckill.Day(now) {
@@ -33,7 +34,7 @@ func (w *shopTest) noMidnight() {
 	}
 }
 
-// kept returns what the schedule, and operators, kept of a day.
+// kept returns the stored results of a day.
 func (w *shopTest) kept(day string) []seckill.Reconciliation {
 	w.t.Helper()
 	all, err := w.operators().Reconciled(w.t.Context(), day)
@@ -43,8 +44,8 @@ func (w *shopTest) kept(day string) []seckill.Reconciliation {
 	return all.Reconciliations
 }
 
-// TestTheBillOfADayAgrees with what was sold on it, paid and unpaid, late and refunded; each day is matched once by
-// itself, the seven before it too, and again when somebody asks.
+// TestTheBillOfADayAgrees checks that the bill agrees with a day's sales: paid and unpaid, late and refunded; that
+// the schedule compares each day once, with the seven days before; and that an operator can repeat it.
 func TestTheBillOfADayAgrees(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
@@ -90,8 +91,8 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.drained()
 }
 
-// TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once
-// more, and each notification of that was lost.
+// TestWhatAProviderDidBehindTheShopIsListed: half of a payment was refunded in the console, then its shopper paid
+// once more, and all notifications about both were lost.
 func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})

@@ -60,8 +60,8 @@ func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 	w.soldOnce("11", 2)
 }
 
-// TestPayStringComesLater: while the payments sign for others, the shopper hears where the order is, and when to ask
-// again.
+// TestPayStringComesLater checks that while the payments sign for others, the shopper learns the order's state and
+// when to ask again.
 func TestPayStringComesLater(t *testing.T) {
 	t.Parallel()
 	var busy busyPayments
@@ -101,7 +101,7 @@ func (p *busyPayments) Prepare(o seckill.Order) (string, error) {
 	return p.Payments.Prepare(o)
 }
 
-// TestARunCountsRefusalsByReason, as the functions do, and logs neither user nor address.
+// TestARunCountsRefusalsByReason checks that it counts like the functions, and logs neither user nor address.
 func TestARunCountsRefusalsByReason(t *testing.T) {
 	t.Parallel()
 	var log logs

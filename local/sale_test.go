@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// payAtCashier does what a browser does: it opens the cashier with the pay string and sends the page's form.
+// payAtCashier acts like a browser: it opens the cashier with the pay string and submits the page's form.
 func (w *shopTest) payAtCashier(pay string) answer {
 	w.t.Helper()
 	page := w.call("", "GET", "/cashier?"+pay, nil)
@@ -35,7 +35,7 @@ func (w *shopTest) payAtCashier(pay string) answer {
 	return w.call("", "POST", "/"+action[1], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// TestThePayStringComesWithinASecond of the purchase; a busy machine may hold one shopper up.
+// TestThePayStringComesWithinASecond of the purchase; a busy machine may delay single shoppers.
 func TestThePayStringComesWithinASecond(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 1)}})
@@ -83,7 +83,7 @@ func TestUnpaidOrderExpiresAndItsUnitIsSoldAgain(t *testing.T) {
 	if a := w.buy("1002", "5", 1, ""); a.status != 409 || a.text("code") != "sold_out" {
 		t.Fatalf("the only unit is held: %v", a)
 	}
-	w.pass(31 * time.Second) // hold over, grace not
+	w.pass(31 * time.Second) // the hold is over, the grace is not
 	if s := w.status("1001", "5"); s.text("state") != "pending_payment" || s.text("alipay_order") != "" {
 		t.Errorf("after the hold: %v", s)
 	}
@@ -141,8 +141,8 @@ func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 	}
 }
 
-// TestTwoAddressesAreTwoOrders: each shopper sends one unit to each of two addresses, without a key. Many shoppers, for
-// the second purchase often comes after the first order was placed.
+// TestTwoAddressesAreTwoOrders: each shopper sends one unit to each of two addresses, without a key. There are many
+// shoppers, because the second purchase often comes after the placement of the first order.
 func TestTwoAddressesAreTwoOrders(t *testing.T) {
 	t.Parallel()
 	const shoppers = 200
@@ -191,7 +191,7 @@ func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 	w.awaitLeft("5", "1")
 	w.drained()
 
-	// The pay string is still out there, and the cashier had not been opened: its trade can be made and paid.
+	// The pay string still exists, and the cashier has not been opened: its trade can be created and paid.
 	if a := w.payAtCashier(pay); a.status != 200 {
 		t.Fatalf("late payment: %v", a)
 	}
@@ -232,7 +232,7 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 	w.pass(seckill.DefaultHold + seckill.Grace + time.Second)
 	w.awaitState("1001", "5", seckill.Expired)
 
-	// The provider had closed the trade; all the same an authentic notification of money comes in, twice.
+	// The provider has closed the trade; nevertheless an authentic notification of money arrives, twice.
 	trade := w.Gateway.Trades()[0]
 	trade.Status, trade.Paid = fakegateway.StatusSuccess, w.Clock.Now()
 	form, err := w.Gateway.NotificationForm("n1", trade, w.Clock.Now())
@@ -262,8 +262,8 @@ func (w *shopTest) notify(form url.Values) answer {
 		"application/x-www-form-urlencoded")
 }
 
-// TestBadNotificationsChangeNothing: whatever is wrong with a notification, it is a 4xx, it is counted, and order,
-// payments and kept notifications are as they were.
+// TestBadNotificationsChangeNothing checks that any invalid notification gets a 4xx and is counted, and that order,
+// payments and kept notifications stay unchanged.
 func TestBadNotificationsChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
@@ -297,7 +297,7 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 	for _, tt := range []struct {
 		behaviour string
 		change    func(form url.Values)
-		signed    bool // by the gateway, after the change
+		signed    bool // signed by the gateway after the change
 		code      string
 	}{
 		{"no signature", func(f url.Values) { f.Del("sign") }, false, "notify_forged"},
@@ -341,9 +341,9 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 	if n := len(w.Rows.Dump(ledger.TableNotifications)); n != 0 {
 		t.Errorf("%d notifications kept, want none", n)
 	}
-	// Authentic, and not of an order as it is: kept for whoever has to find out.
+	// Authentic, but not about an order as it is: kept for investigation.
 	odd := []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")}
-	// also when no money is meant
+	// also for a status without money
 	for _, status := range []string{string(fakegateway.StatusWait), string(fakegateway.StatusClosed)} {
 		odd = append(odd, func(f url.Values) { f.Set("trade_status", status); f.Set("total_amount", "0.01") },
 			func(f url.Values) { f.Set("trade_status", status); f.Set("out_trade_no", other) })
@@ -406,7 +406,7 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	if a := w.buy("1001", "5", 1, ""); a.status != 409 || a.text("code") != "stopped" {
 		t.Errorf("buy of a stopped item: %v", a)
 	}
-	w.pass(2 * time.Second) // what instances remember of an item is at most a second old
+	w.pass(2 * time.Second) // an instance remembers an item for at most a second
 	if a := w.call("", "GET", "/seckill/ing", nil); strings.Contains(a.raw, `"id":"5"`) {
 		t.Errorf("a stopped item is listed: %v", a)
 	}
@@ -416,15 +416,14 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	w.drained()
 }
 
-// TestCancelsAreLimited: one shopper buys and cancels until the shop has had enough of it; the order is left to close
-// by itself.
+// TestCancelsAreLimited: one shopper buys and cancels until the shop refuses; that order then expires by itself.
 func TestCancelsAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 5
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	for n := range most {
 		order, _ := w.bought("1001", "5")
-		for range 2 { // asked again, it is no second one
+		for range 2 { // a repetition does not count as a second one
 			if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 {
 				t.Fatalf("cancel %d: %v", n+1, a)
 			}

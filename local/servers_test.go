@@ -32,7 +32,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// killable is `seckill run` as a process of its own, on real servers.
+// killable is a `seckill run` process on real servers.
 type killable struct {
 	t    *testing.T
 	bin  string
@@ -79,9 +79,9 @@ func (k *killable) at() string {
 	return k.url
 }
 
-// TestKilledOnRealServers: `run` on a real Redis, DynamoDB and SQS is killed at random moments of 500 purchases and
-// started again; every shopper repeats their request with its key until it is answered. Afterwards the ledger holds
-// what was promised, and the stock agrees.
+// TestKilledOnRealServers kills `run` on a real Redis, DynamoDB and SQS at random moments of 500 purchases and
+// restarts it; every shopper repeats the request with its key until it is answered. Afterwards the ledger holds what
+// was acknowledged, and the stock agrees.
 func TestKilledOnRealServers(t *testing.T) {
 	const shoppers, stock, kills = 500, 300, 20
 	redis := redistest.Start(t)
@@ -143,7 +143,7 @@ func TestKilledOnRealServers(t *testing.T) {
 		}
 		return n
 	}
-	for killed := range kills { // spread over the sale, each in the middle of what is going on
+	for killed := range kills { // spread over the sale, during its work
 		for answered() < (killed+1)*shoppers/(kills+1) && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
@@ -153,15 +153,15 @@ func TestKilledOnRealServers(t *testing.T) {
 	}
 	wg.Wait()
 	t.Logf("killed %d times; answers %v", kills, answers)
-	// A repeat that comes when the item is known to be sold out hears just that (ADR 7): fewer answers than orders are
-	// right.
+	// A repetition that comes after the item is known to be sold out is refused (ADR 7), so fewer answers than orders
+	// are correct.
 	if answers["ok"] == 0 {
 		t.Errorf("nobody got an order: %v", answers)
 	}
 	auditServers(t, dynamo, redis.Addr, stock, orders)
 }
 
-// purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" when it has to be repeated.
+// purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" if it must be repeated.
 func purchase(ctx context.Context, url, token string) (code, order string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seckill/buy", strings.NewReader(`{"seckill_id":"`+
 		local.DemoLive+`","count":1,"address":"杭州市西湖区文三路 1 号"}`))
@@ -192,7 +192,7 @@ func purchase(ctx context.Context, url, token string) (code, order string) {
 	return answer.Code, ""
 }
 
-// auditServers waits until nothing is under way, then compares orders, unit rows, quotas and the stock's numbers.
+// auditServers waits until nothing is under way, then compares orders, unit rows, quotas and the stock's units.
 func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[string]string) {
 	t.Helper()
 	ctx := context.Background()
@@ -268,7 +268,7 @@ func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[st
 			t.Errorf("I11 user %s was promised order %s, the ledger has %q", user, order, users[user])
 		}
 	}
-	// Once nothing strikes any more the stock agrees with the ledger, at the latest after a drift pass.
+	// Once the faults have ended the stock agrees with the ledger, at the latest after a drift pass.
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
 		held, differ := compare(t, st, led, &it)
 		if held == stock && len(differ) == 0 {
@@ -280,7 +280,7 @@ func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[st
 	}
 }
 
-// compare gives how many numbers the stock holds, and where it differs from the ledger's unit rows.
+// compare returns how many units the stock holds, and where it differs from the ledger's unit rows.
 func compare(t *testing.T, st seckill.Stock, led seckill.Ledger, it *seckill.Item) (held int, differ []string) {
 	t.Helper()
 	for b := range it.Buckets {
@@ -308,8 +308,8 @@ func compare(t *testing.T, st seckill.Stock, led seckill.Ledger, it *seckill.Ite
 	return held, differ
 }
 
-// TestFlushedOnARealRedis: FLUSHALL in the middle of 600 shoppers for 200 units. The sale opens again within 5 s, and
-// 200 orders come of it.
+// TestFlushedOnARealRedis runs FLUSHALL while 600 shoppers want 200 units. The sale continues within 5 s and results
+// in 200 orders.
 func TestFlushedOnARealRedis(t *testing.T) {
 	const shoppers, stock = 600, 200
 	redis := redistest.Start(t)
@@ -373,7 +373,7 @@ func TestFlushedOnARealRedis(t *testing.T) {
 	if took := time.Since(begin); took > 5*time.Second || lost >= stock {
 		t.Errorf("open again after %s, with %d units reserved at the flush", took, lost)
 	}
-	for sold() < stock && ctx.Err() == nil { // the schedules of a minute each bring what only they can
+	for sold() < stock && ctx.Err() == nil { // the schedules of each minute do the rest
 		time.Sleep(100 * time.Millisecond)
 		sys.Clock.Advance(10 * time.Second)
 	}

@@ -83,7 +83,7 @@ func TestCloseEndsRequestsUnderWayAndPlacesWhatWasAccepted(t *testing.T) {
 			accepted = append(accepted, a.text("order_id"))
 		}
 	}
-	// A connection that never sends a request must not hold the end up.
+	// A connection that never sends a request must not delay the end.
 	idle, err := net.Dial("tcp", strings.Replace(strings.TrimPrefix(w.URL(), "http://"), "localhost", "127.0.0.1", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	w.call(token, "GET", "/order/list", nil)
 	w.call(token+"x", "GET", "/order/list", nil)
 	w.call(token, "POST", "/seckill/buy", `{"address":"`+secretAddress)
-	// Messages that fail, are parked and come back, each with the address in it.
+	// Messages that fail, are parked and are delivered again, each with the address in it.
 	w.Redis.Flush()
 	shop("k1")
 	message := seckill.Message{Kind: seckill.MessageOrder,
@@ -159,7 +159,7 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	message.Reservation.Item = "6" // the stock does not have it yet: the message comes back
+	message.Reservation.Item = "6" // the stock does not have it yet, so the message is delivered again
 	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 		t.Fatal(err)
 	}

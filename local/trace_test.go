@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// noted is a queue that notes kind and request id of what it is sent, and loses it on demand.
+// noted is a queue that records kind and request id of each message, and drops messages on demand.
 type noted struct {
 	seckill.Queue
 	mu   *sync.Mutex
@@ -68,7 +68,7 @@ func (s *hesitantStock) Return(ctx context.Context, item, order, user string, un
 	return s.Stock.Return(ctx, item, order, user, units)
 }
 
-// unswept is a ledger in which the schedules find nothing to do, until they may.
+// unswept is a ledger in which the schedules find nothing to do until the test allows it.
 type unswept struct {
 	seckill.Ledger
 	sweep *atomic.Bool
@@ -90,7 +90,7 @@ func (l unswept) Returns(ctx context.Context, shard int, after string, limit int
 	return l.Ledger.Returns(ctx, shard, after, limit)
 }
 
-// failures are queue, order and trace of the lines about messages that came back.
+// failures returns queue, order and trace of the log lines about failed messages.
 func (l *logs) failures(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
@@ -106,8 +106,8 @@ func (l *logs) failures(t *testing.T) []string {
 	return out
 }
 
-// TestARequestIDSurvivesEveryQueue: what happens to an order can be followed back, in the log, to the request or the
-// schedule that caused it.
+// TestARequestIDSurvivesEveryQueue checks that the log connects each step of an order with the request or schedule
+// that caused it.
 func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	t.Parallel()
 	var log logs
@@ -123,10 +123,10 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 		s.Consume.Closings, s.Shop.Closings, s.Expire.Closings = closings, closings, closings
 		s.Expire.Payments = &hesitantProvider{Payments: s.Payments}
 		s.Repair.Stock = &hesitantStock{Stock: s.Stock}
-		// A minute that ends in the middle of the test must not do the messages' work.
+		// A minute that ends during the test must not do the messages' work.
 		s.Expire.Ledger, s.Repair.Ledger = unswept{s.Ledger, &sweep}, unswept{s.Ledger, &sweep}
 	})
-	await := func(message string) { // or what begins so
+	await := func(message string) { // or what begins with it
 		t.Helper()
 		w.eventually("message "+message, func() bool {
 			mu.Lock()
@@ -138,7 +138,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 			return slices.Clone(sent)
 		})
 	}
-	buy := func() answer { // whose id is the server's, whatever the client says
+	buy := func() answer { // its id is the server's, whatever the client sends
 		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
 			"address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
 	}
@@ -170,7 +170,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	w.pass(2 * time.Second)
 	w.awaitState("1001", "5", seckill.Cancelled)
 
-	// Without its message an order is closed by the schedule, whose minute is the request then.
+	// Without its message an order is closed by the schedule, whose minute is then the request.
 	closings.lose.Store(true)
 	if a = buy(); a.status != 200 {
 		t.Fatal(a)
@@ -181,10 +181,10 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	await("return expire@")
 	closings.lose.Store(false)
 
-	told := 0 // the first purchase has buy look why, the second has it ask for the rebuild
+	told := 0 // the first purchase reads the row, the second requests the rebuild
 	w.eventually("stock that has forgotten the item", func() bool {
 		w.Redis.Flush()
-		a = buy() // unless the minute's repair was quicker
+		a = buy() // unless the schedule's repair was faster
 		if a.text("code") == "not_ready" {
 			told++
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// rotten is a table of items of which one row cannot be read.
+// rotten is a table of items with one unreadable row.
 type rotten struct{ seckill.Items }
 
 const rottenRow = "items row 13: attribute end is missing or of another type"
@@ -28,7 +28,8 @@ func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 		Why: ": attribute end is missing or of another type"})
 }
 
-// TestOneUnreadableItemStopsNoOther: the run starts, sells the others, and says of the one that it cannot be read.
+// TestOneUnreadableItemStopsNoOther checks that the run starts, sells the other items, and reports the unreadable
+// one.
 func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 	t.Parallel()
 	var log logs
