@@ -68,7 +68,8 @@ func TestBuy(t *testing.T) {
 		{"the queue does not answer", 0, 1, seckill.Reserved, map[string]error{"send order": context.DeadlineExceeded},
 			seckill.CodeUnconfirmed, "reserve; send order"},
 		{"a key with another body", 0, 1, seckill.ReserveReused, nil, seckill.CodeKeyReused, "reserve"},
-		{"over the limit together with other orders", 0, 1, seckill.ReserveLimit, nil, seckill.CodeLimitReached, "reserve"},
+		{"over the limit together with other orders", 0, 1, seckill.ReserveLimit, nil, seckill.CodeLimitReached,
+			"reserve"},
 		{"over the limit alone", 0, 3, seckill.ReserveLimit, nil, seckill.CodeInvalid, "reserve"},
 		{"no unit left", 0, 1, seckill.ReserveNone, nil, seckill.CodeSoldOut, "reserve"},
 		{"too few left", 0, 2, seckill.ReserveFew, nil, seckill.CodeNotEnough, "reserve"},
@@ -82,7 +83,8 @@ func TestBuy(t *testing.T) {
 		{"not installed, over the limit", 0, 3, "", missing, seckill.CodeInvalid, "reserve; item"},
 		{"not installed, long before the start", -time.Minute, 1, "", missing, seckill.CodeNotStarted, "reserve; item"},
 		{"not installed, long after the end", 2 * time.Hour, 1, "", missing, seckill.CodeEnded, "reserve; item"},
-		{"not installed, no such item", 0, 1, "", gone(seckill.Refuse(seckill.CodeItemUnknown)), seckill.CodeItemUnknown,
+		{"not installed, no such item", 0, 1, "", gone(seckill.Refuse(seckill.CodeItemUnknown)),
+			seckill.CodeItemUnknown,
 			"reserve; item"},
 		{"not installed, the table does not answer", 0, 1, "", gone(context.DeadlineExceeded), seckill.CodeUnavailable,
 			"reserve; item"},
@@ -93,7 +95,8 @@ func TestBuy(t *testing.T) {
 			f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening.Add(c.at)), IDs: p,
 				Meter: meter{}})
 			id, err := f.Buy(t.Context(), buy.Purchase{Item: "1001", User: "9", Count: c.count, Address: "a"})
-			if c.code == "" && (err != nil || id != "o-new") || c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) {
+			if c.code == "" && (err != nil || id != "o-new") || c.code != "" &&
+				(err == nil || seckill.CodeOf(err) != c.code) {
 				t.Errorf("got %q, %v; want code %q", id, err, c.code)
 			}
 			if want := strings.Split(c.calls, "; "); !slices.Equal(p.calls, want) && (c.calls != "" || p.calls != nil) {

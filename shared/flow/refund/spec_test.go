@@ -62,7 +62,8 @@ func TestRefund(t *testing.T) {
 			seckill.RefundOwed, false},
 		{"accepted, unknown", false, "pending missing", "refund status", seckill.RefundDue, 1, "",
 			seckill.RefundOwed, false},
-		{"refused", false, "refused missing", "refund status", seckill.RefundDue, 1, "ACQ.NO", seckill.RefundOwed, false},
+		{"refused", false, "refused missing", "refund status", seckill.RefundDue, 1, "ACQ.NO", seckill.RefundOwed,
+			false},
 		{"refused, because it was made before", false, "refused made", "refund status", seckill.RefundDone, 0, "",
 			seckill.Refunded, false},
 		{"no answer", false, "fault", "refund", seckill.RefundDue, 1, "", seckill.RefundOwed, true},
@@ -70,7 +71,8 @@ func TestRefund(t *testing.T) {
 			seckill.RefundOwed, true},
 		{"two trades, both made", true, "made made", "refund refund", seckill.RefundDone, 0, "", seckill.Refunded,
 			false},
-		{"two trades, one made", true, "made fault", "refund refund", seckill.RefundDue, 1, "", seckill.RefundOwed, true},
+		{"two trades, one made", true, "made fault", "refund refund", seckill.RefundDue, 1, "", seckill.RefundOwed,
+			true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,13 +83,15 @@ func TestRefund(t *testing.T) {
 			o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
 				Price: 100, Amount: 100, Address: "a", Title: "t",
 				Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-			kept := seckill.Payment{Order: o.ID, TradeNo: "2", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
+			kept := seckill.Payment{Order: o.ID, TradeNo: "2", Amount: 100, State: seckill.Captured, At: now,
+				Cause: "notify"}
 			if err := errors.Join(l.Place(t.Context(), o, 1),
 				l.RecordPayment(t.Context(), kept, seckill.PendingPayment, seckill.Paid)); err != nil {
 				t.Fatal(err)
 			}
 			if c.second {
-				late := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.RefundDue, At: now, Due: now,
+				late := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.RefundDue, At: now,
+					Due:   now,
 					Cause: "notify"}
 				if err := l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid); err != nil {
 					t.Fatal(err)
@@ -110,7 +114,8 @@ func TestRefund(t *testing.T) {
 			}
 			p := all[len(all)-1]
 			if p.State != c.payment || p.Tries != c.tries || p.Refused != c.refused {
-				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused, c.payment,
+				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused,
+					c.payment,
 					c.tries, c.refused)
 			}
 		})
