@@ -86,9 +86,9 @@ func standard(path string) bool {
 	return !strings.Contains(first, ".")
 }
 
-// floors lists the module's folders from the bottom up: each imports only the folders that it names, which are above
-// it in this list. tests has what only the folder's tests may import in addition: they start systems that are built
-// on the folder.
+// floors lists the module's folders, lowest floor first. A folder imports only those that it names, all on earlier
+// lines. tests has what only the folder's tests may import in addition: they start systems that are built on the
+// folder.
 var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/adapter"},

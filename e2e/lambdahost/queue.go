@@ -126,7 +126,7 @@ func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-// deliver delivers a batch, with Twice two times.
+// deliver delivers a batch, twice while Twice is on.
 func (q *Queue) deliver(ctx context.Context, batch []types.Message) {
 	q.overtaken(batch)
 	if !q.twice.Load() {

@@ -42,7 +42,7 @@ type StateInfo struct {
 var States = []StateInfo{
 	{Queued, 7, true, false, "reserved in the stock, its message on the way to the ledger"},
 	{PendingPayment, 1, true, false, "placed; waits for payment until pay_by"},
-	{Closing, 1, true, false, "no longer payable; the payment provider is being asked"},
+	{Closing, 1, true, false, "no payment is offered; the payment provider is asked whether it was paid"},
 	{Paid, 2, true, false, "paid in time"},
 	{Confirmed, 2, true, false, "taken up by the shop"},
 	{Shipped, 3, true, false, "on its way"},
@@ -51,7 +51,7 @@ var States = []StateInfo{
 	{Expired, 8, false, false, "not paid in time; units given back"},
 	{Cancelled, 9, false, false, "cancelled by the shopper; units given back"},
 	{Rejected, 10, false, true, "could not be placed"},
-	{RefundOwed, 5, false, false, "money has to go back; units kept out of sale when the operator said so"},
+	{RefundOwed, 5, false, false, "money must be refunded; units are given back or kept, as the operator chose"},
 	{Refunded, 6, false, true, "money went back; units as before"},
 }
 

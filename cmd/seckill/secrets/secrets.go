@@ -35,7 +35,7 @@ const (
 // Keys is the secret with all values; all others are copies of its parts.
 const Keys = "keys"
 
-// Login is the secret of the issuer of shoppers' tokens.
+// Login is the name of the secret for the issuer of shoppers' tokens.
 const Login = "login"
 
 // CertNames are the names of certificate mode.

@@ -50,8 +50,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 			Set:    Row{"v": Version, "newest": o.ID},
 			Add:    map[string]int64{"units": int64(o.Count)},
 			AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
-			// If the count exceeds the limit, the bound is negative, and the transaction refuses it after the order
-			// row's own condition.
+			// A count over the limit makes the bound negative, so the write fails; ErrOrderExists is reported first.
 			If: []Cond{AtMost("units", int64(limit-o.Count))}})
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
