@@ -167,8 +167,8 @@ func (f *Flow) remember(item string, r refusal) {
 }
 
 // notInstalled returns why the stock does not have an item: the item does not exist, its sale is far off or over, or
-// the stock lost it and needs a rebuild. It reads the row first and asks for a rebuild only at the next purchase, so
-// that no purchase makes two calls.
+// the stock lost it and needs a rebuild. The first purchase reads the item's row; the next one asks for a rebuild. So
+// no purchase does both.
 func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) error {
 	f.mu.RLock()
 	at, ok := f.missed[p.Item]
