@@ -34,6 +34,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/evanw/esbuild v0.25.5 // indirect
+
 require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/tools v0.48.0

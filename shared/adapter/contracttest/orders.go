@@ -13,15 +13,15 @@ import (
 // Orders checks a purchase until the order can be paid, and until it is cancelled.
 func (s *Shop) Orders(t *testing.T) {
 	id := s.Items.Newest.ID
-	for i, written := range []string{id, quote(id)} { // a bare integer and a string
+	for i, written := range []struct{ id, count string }{{id, "3"}, {quote(id), quote("3")}, {id, "3.0"}} {
 		user := s.user(int64(10 + i))
 		token := s.token(t, user)
 		empty := s.call(t, token, "GET", "/seckill/order/"+id, nil)
 		if empty.Status != 200 || empty.Text("alipay_order") != "" || empty.Text("state") != "none" {
 			t.Errorf("before buying: %v", empty)
 		}
-		a := s.call(t, token, "POST", "/seckill/buy", `{"seckill_id":`+written+`,"count":3,"address":`+quote(Address)+
-			`,"unknown":true}`)
+		a := s.call(t, token, "POST", "/seckill/buy", `{"seckill_id":`+written.id+`,"count":`+written.count+`,"address":`+
+			quote(Address)+`,"unknown":true}`)
 		if a.Status != 200 || a.Number("result") != "1" || !seckill.ValidOrderID(a.Text("order_id")) {
 			t.Fatalf("buy: %v", a)
 		}

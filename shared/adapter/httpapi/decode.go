@@ -57,12 +57,19 @@ func (f *itemField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// countField is a JSON integer without fraction or exponent; 0 means not seen yet.
+// countField is a whole number, as contract clients send it: 1, 1.0 or "1", without an exponent; 0 means not seen yet.
 type countField int
 
 func (f *countField) UnmarshalJSON(b []byte) error {
-	n, err := strconv.Atoi(string(b))
-	if *f != 0 || err != nil || n < 1 || n > seckill.MaxCount {
+	s, ok := text(b)
+	if !ok {
+		s = string(b)
+		if whole, fraction, point := strings.Cut(s, "."); point && strings.Trim(fraction, "0") == "" {
+			s = whole
+		}
+	}
+	n, err := strconv.Atoi(s)
+	if *f != 0 || err != nil || n < 1 || n > seckill.MaxCount || s != strconv.Itoa(n) {
 		return errCount
 	}
 	*f = countField(n)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +21,7 @@ func FuzzDecodePurchase(f *testing.F) {
 		`{"seckill_id":"\u0034","count":1,"address":"a\u0000"}`, "null", "[]", "{}", "", purchaseBody("42", "1", "a") +
 			"x",
 		"{\"seckill_id\":42,\"count\":1,\"address\":\"\xff\"}",
+		`{"seckill_id":42,"count":"1","address":"a"}`, `{"seckill_id":42,"count":1.0,"address":"a"}`,
 		`{"a":{"b":[[[]]]},"seckill_id":1e1,"count":-0,"address":{}}`,
 	} {
 		f.Add([]byte(s))
@@ -54,12 +57,15 @@ func FuzzDecodePurchase(f *testing.F) {
 			item = n.String()
 		}
 		count := 0
-		if n, ok := fold["count"].(json.Number); ok {
-			c, err := n.Int64()
-			if err != nil {
+		switch n := fold["count"].(type) {
+		case json.Number:
+			c, err := n.Float64()
+			if err != nil || c != math.Trunc(c) {
 				t.Fatalf("decodePurchase(%q) accepts the count %s", body, n)
 			}
 			count = int(c)
+		case string:
+			count, _ = strconv.Atoi(n)
 		}
 		text, _ := fold["address"].(string)
 		if p.Item != item || p.Count != count || p.Address != text {
