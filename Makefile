@@ -197,7 +197,8 @@ fuzz: ## each fuzz target for 30 s
 		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 30s $$pkg || exit 1; done; done
 
 .PHONY: generate
-generate: ## write the pages that are made from code
+generate: ## write what is made from code: pages of docs/, and the shop's own in web/dist from web/src
+	$(GO) run ./web/bundle
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
 	$(GO) test ./sim -run 'TestPaymentPage|TestKillPoints' -update
 	$(GO) test ./sim/mutants -run TestMutantsPage -update

@@ -97,13 +97,13 @@ var floors = []struct{ folder, imports, tests string }{
 	{"record", "shared", ""},
 	{"plan", "shared", "crowd"},
 	{"audit", "record shared", "local"},
-	{"functions", "shared", "audit local"},
+	{"functions", "shared web", "audit local"},
 	{"sim", "shared", ""},
 	{"infra", "shared", ""},
 	{"local", "audit record shared web", ""},
 	{"crowd", "record shared", "audit local"},
 	{"cmd", "audit crowd local plan record shared sim", "functions"},
-	{"e2e", "audit cmd crowd functions local plan record shared", ""},
+	{"e2e", "audit cmd crowd functions local plan record shared web", ""},
 }
 
 // floor returns the index of the folder that contains a package.

@@ -34,7 +34,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/evanw/esbuild v0.25.5 // indirect
+require github.com/evanw/esbuild v0.25.5
 
 require (
 	golang.org/x/sync v0.22.0 // indirect

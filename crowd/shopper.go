@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Waits of the storefront's page (web/core.js).
+// Waits of the storefront's page (web/src/core.js).
 const (
 	firstWait   = 500 * time.Millisecond // before the first retry, unless the server set another delay
 	longestWait = 8 * time.Second

@@ -60,7 +60,7 @@ func TestUpcomingItemIsOnSaleOnceItStarts(t *testing.T) {
 func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Version: "v9"})
-	for _, path := range []string{"/", "/status", "/app.js", "/pictures/headphones.svg"} {
+	for _, path := range []string{"/", "/status", "/docs", "/openapi.json", "/pictures/headphones.svg"} {
 		a := w.call("", "GET", path, nil)
 		policy := a.header.Get("Content-Security-Policy")
 		if a.status != 200 || len(a.raw) == 0 || !strings.Contains(policy, "default-src 'none'") ||

@@ -31,7 +31,7 @@ func (s *System) handler() http.Handler {
 	}
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle("/_local/", s.admin())
-	mux.Handle("/", web.Handler())
+	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), web.Options{Local: true, Compress: true}))
 	return mux
 }
 

@@ -91,7 +91,7 @@ type calls struct {
 	press, look float64 // look: at an order that has been placed
 }
 
-// pollFirst is a page's delay after the answer "queued", s (web/core.js).
+// pollFirst is a page's delay after the answer "queued", s (web/src/core.js).
 const pollFirst = 0.5
 
 // Predict simulates the crowd at one process that serves calls in order. A shopper with an order looks at it at once,

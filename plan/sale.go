@@ -33,8 +33,8 @@ const (
 	DefaultWithin = 2 * time.Second
 	DefaultRest   = time.Minute
 	DefaultBefore = 10 * time.Minute
-	// DefaultLooks is the storefront's home page (web/items.js, web/clock.js): two lists every 5 to 7.5 s, and the time
-	// four times a minute.
+	// DefaultLooks is the storefront's home page (web/src/items.js, web/src/clock.js): two lists every 5 to 7.5 s, and
+	// the time four times a minute.
 	DefaultLooks  = 2/6.25 + 4.0/60
 	DefaultPaying = time.Minute
 	DefaultItems  = 10

@@ -24,11 +24,11 @@ const (
 	catalogCopies = 8
 	catalogKB     = 1.0
 
-	// Ticks until a shopper who got 429 or 503 retries: Retry-After, 1 s, plus up to a fifth (web/core.js).
+	// Ticks until a shopper who got 429 or 503 retries: Retry-After, 1 s, plus up to a fifth (web/src/core.js).
 	retryLeast = 100
 	retryMost  = 120
 	giveUp     = 120 * time.Second
-	pollEvery  = 2.0 // s between a page's looks at an unpaid order (web/core.js)
+	pollEvery  = 2.0 // s between a page's looks at an unpaid order (web/src/core.js)
 
 	kilobytesOut = 1.5 // per answer with its headers
 	kilobytesLog = 0.7 // per call: access log 0.3, Lambda's own lines 0.4

@@ -23,6 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/seckill"
+	"github.com/your-org/seckill/web"
 )
 
 func TestTables(t *testing.T) {
@@ -99,6 +100,9 @@ func TestRoutes(t *testing.T) {
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
+	for _, path := range web.Paths() {
+		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
+	}
 	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"},
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})

@@ -1,4 +1,4 @@
-// Command shop serves lists, details, orders and cancels, as a Lambda function behind API Gateway.
+// Command shop serves the pages, lists, details, orders and cancels, as a Lambda function behind API Gateway.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/web"
 )
 
 func main() {
@@ -20,6 +21,6 @@ func main() {
 		})
 		auth := b.Tokens(s.Tokens)
 		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin}, auth)
-		return apigw.HTTP(httpapi.NewShop(flow, auth, face))
+		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{}))
 	})
 }

@@ -1,7 +1,7 @@
 // Unit tests of the page's rules. Run: node --test
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import * as core from '../core.js';
+import * as core from '../src/core.js';
 
 /** Runs a table: [name, arguments, want]. */
 function table(name, f, rows) {

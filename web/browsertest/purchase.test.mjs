@@ -1,7 +1,7 @@
 // Tests of a purchase over time, on a clock that only moves when somebody waits. Run: node --test
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { GIVE_UP, follow, purchase } from '../purchase.js';
+import { GIVE_UP, follow, purchase } from '../src/purchase.js';
 
 /** Answers from a script: an object is an answer, an Error-like with status is thrown; the last one repeats. */
 function scripted(answers) {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { orderOf, outcome } from '../core.js';
-import { TEXTS } from '../i18n.js';
+import { orderOf, outcome } from '../src/core.js';
+import { TEXTS } from '../src/i18n.js';
 
-const folder = new URL('../', import.meta.url);
+const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder)
   .filter((f) => /\.(js|html)$/.test(f) && f !== 'i18n.js')
   .map((f) => [f, readFileSync(new URL(f, folder), 'utf8')]);

@@ -41,6 +41,14 @@ func HTTP(h http.Handler) Handler {
 			return nil, err
 		}
 		w := response{header: http.Header{}}
+		if slash := withoutSlash(&e); slash != "" {
+			// http.Redirect would make the address absolute, which is wrong behind a proxy that adds to the path.
+			guard.Headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", slash)
+				w.WriteHeader(http.StatusPermanentRedirect)
+			})).ServeHTTP(&w, r)
+			return json.Marshal(w.event())
+		}
 		defer func() {
 			switch v := recover(); v {
 			case nil:
@@ -97,6 +105,17 @@ func pathOf(e *events.APIGatewayProxyRequest) string {
 		return e.Path
 	}
 	return rest
+}
+
+// withoutSlash returns where a request for the stage without its slash belongs, e.g. "live/" for https://HOST/live; ""
+// for every other request. API Gateway serves both alike, but a page's relative addresses need the slash.
+func withoutSlash(e *events.APIGatewayProxyRequest) string {
+	asked := e.RequestContext.Path
+	if e.Path != "/" || !strings.HasSuffix(asked, "/"+e.RequestContext.Stage) || e.RequestContext.Stage == "" {
+		return ""
+	}
+	target := url.URL{Path: e.RequestContext.Stage + "/", RawQuery: query(e).Encode()}
+	return target.String()
 }
 
 func query(e *events.APIGatewayProxyRequest) url.Values {

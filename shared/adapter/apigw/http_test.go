@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
@@ -140,6 +141,40 @@ func TestRequests(t *testing.T) {
 		got, _ := serve(t, changed(t, c.fields))
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestStageWithoutSlash checks that https://HOST/live leads to https://HOST/live/, and that nothing else is redirected.
+func TestStageWithoutSlash(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, asked, stage, query, want string
+	}{
+		"stage":              {"/", "/Prod", "Prod", "", "Prod/"},
+		"with a query":       {"/", "/Prod", "Prod", "en", "Prod/?lang=en"},
+		"stand-in's address": {"/", "/restapis/a/Prod", "Prod", "", "Prod/"},
+		"with its slash":     {"/", "/Prod/", "Prod", "", ""},
+		"custom domain":      {"/", "/", "Prod", "", ""},
+		"a path":             {"/docs", "/Prod/docs", "Prod", "", ""},
+		"no stage":           {"/", "/", "", "", ""},
+	} {
+		fields := map[string]any{"path": c.path, "requestContext.path": c.asked, "requestContext.stage": c.stage,
+			"httpMethod": "GET"}
+		if c.query != "" {
+			fields["queryStringParameters"] = map[string]string{"lang": c.query}
+		}
+		out, err := apigw.HTTP(http.NotFoundHandler())(context.Background(), changed(t, fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a events.APIGatewayProxyResponse
+		if err := json.Unmarshal(out, &a); err != nil {
+			t.Fatal(err)
+		}
+		redirected := a.StatusCode == http.StatusPermanentRedirect
+		if redirected != (c.want != "") || redirected && a.Headers["Location"] != c.want {
+			t.Errorf("%s: got %d to %q, want %q", name, a.StatusCode, a.Headers["Location"], c.want)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Every text of the pages, in Chinese and English. The choice: ?lang=, then what was chosen before, then Chinese.
+// Every text of the pages, in Chinese and English. The choice: ?lang=, then what was chosen before, then the language
+// in which the server wrote the page, which is the browser's own if it is one of the two.
 
 // name: [Chinese, English]; {x} is filled in.
 export const TEXTS = {
@@ -231,7 +232,7 @@ let chosen = 0;
 export function startLanguage() {
   const asked = new URLSearchParams(location.search).get('lang');
   if (asked) remember(asked);
-  chosen = (asked || recall()).startsWith('en') ? 1 : 0;
+  chosen = (asked || recall() || document.documentElement.lang).startsWith('en') ? 1 : 0;
   document.documentElement.lang = TAGS[chosen];
 }
 
@@ -280,8 +281,8 @@ function remember(value) {
 
 function recall() {
   try {
-    return localStorage.getItem(STORE) || 'zh';
+    return localStorage.getItem(STORE) || '';
   } catch {
-    return 'zh';
+    return '';
   }
 }

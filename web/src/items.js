@@ -3,7 +3,7 @@
 import { itemDetail, liveItems, upcomingItems } from './api.js';
 import { at, now, onSecond, sync } from './clock.js';
 import { countdown, leftShare, percentOff, phase, yuan } from './core.js';
-import { cover } from './cover.js';
+import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
 import { t, when } from './i18n.js';
 
@@ -268,7 +268,7 @@ function about(item) {
     el('dl', { class: 'facts' }, el('dt', {}, t('window')), el('dd', {}, `${when(item.start_time)} – ${when(item.end_time)}`)),
     detail,
     more.length > 0 &&
-      el('div', { class: 'gallery' }, more.map((src, i) => el('img', { src, alt: t('picture_of', { title: item.commodity.title, n: i + 2 }), loading: 'lazy' }))),
+      el('div', { class: 'gallery' }, more.map((src, i) => el('img', { src: pictureAddress(src), alt: t('picture_of', { title: item.commodity.title, n: i + 2 }), loading: 'lazy' }))),
   );
 }
 

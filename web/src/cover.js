@@ -4,8 +4,11 @@ import { el, svg } from './dom.js';
 const SIZE = 240;
 const HUES = [6, 18, 30, 150, 205, 225, 262, 335]; // none that looks ill beside red
 
+/** A picture's address under the page's own: the shop may lie below a stage's path. */
+export const pictureAddress = (src) => src?.replace(/^\/(?!\/)/, '');
+
 export function cover(item) {
-  const src = item.commodity.covers?.[0];
+  const src = pictureAddress(item.commodity.covers?.[0]);
   if (!src) return drawn(item);
   const picture = el('img', { src, alt: '', loading: 'lazy', decoding: 'async', width: SIZE, height: SIZE });
   picture.addEventListener('error', () => picture.replaceWith(drawn(item)), { once: true });

@@ -1,0 +1,234 @@
+// Command bundle writes web/dist, what the shop serves, from web/src and docs/openapi.yaml: `make generate` runs it.
+// In: the sources. Out: scripts and styles bundled, minified and named by their content; each page in each language;
+// pictures; the API's description as JSON and as a page. Run it in the module's root.
+//
+// Files of the last release stay in web/dist, so that a page which was opened before a deployment finds the files that
+// it names: web/released.txt lists them, and -release writes that list anew.
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"flag"
+	"fmt"
+	"html"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Paths in the module's root.
+const (
+	source   = "web/src"
+	dist     = "web/dist"
+	openapi  = "docs/openapi.yaml"
+	released = "web/released.txt" // one name per line
+	hashed   = "assets/"          // folder of files whose name has a hash of their content
+)
+
+// languages are the pages' languages, as texts stand in i18n.js.
+var languages = []struct{ suffix, tag string }{{"zh", "zh-CN"}, {"en", "en"}}
+
+func main() {
+	release := flag.Bool("release", false, "record today's hashed files as the last release's")
+	flag.Parse()
+	if err := write(".", *release); err != nil {
+		fmt.Fprintln(os.Stderr, "bundle:", err)
+		os.Exit(1)
+	}
+}
+
+// write brings dist up to date.
+func write(root string, release bool) error {
+	files, err := build(root)
+	if err != nil {
+		return err
+	}
+	if release {
+		if err := os.WriteFile(filepath.Join(root, released), []byte(list(files)), 0o644); err != nil {
+			return err
+		}
+	}
+	kept, err := lastRelease(root)
+	if err != nil {
+		return err
+	}
+	present, err := listed(filepath.Join(root, dist))
+	if err != nil {
+		return err
+	}
+	for _, name := range present {
+		if files[name] == nil && !slices.Contains(kept, name) {
+			if err := os.Remove(filepath.Join(root, dist, name)); err != nil {
+				return err
+			}
+		}
+	}
+	for name, body := range files {
+		target := filepath.Join(root, dist, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, body, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func list(files map[string][]byte) string {
+	var names strings.Builder
+	for _, name := range slices.Sorted(keys(files)) {
+		if strings.HasPrefix(name, hashed) {
+			names.WriteString(name + "\n")
+		}
+	}
+	return names.String()
+}
+
+func keys(files map[string][]byte) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range files {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// lastRelease returns the names of the last release's hashed files.
+func lastRelease(root string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, released))
+	return strings.Fields(string(text)), err
+}
+
+// listed returns the files below a folder, by path; none if there is no folder.
+func listed(folder string) (names []string, err error) {
+	err = fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// build returns the files of dist by path.
+func build(root string) (map[string][]byte, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	names, err := bundle(root, files)
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := listed(filepath.Join(root, source, "pictures"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range pictures {
+		if files["pictures/"+name], err = os.ReadFile(filepath.Join(root, source, "pictures", name)); err != nil {
+			return nil, err
+		}
+	}
+	script, err := os.ReadFile(filepath.Join(root, source, "i18n.js"))
+	if err != nil {
+		return nil, err
+	}
+	logo := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(files["pictures/logo.svg"])
+	for _, page := range []string{"index", "status"} {
+		text, err := os.ReadFile(filepath.Join(root, source, page+".html"))
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range languages {
+			out, err := translate(string(text), texts(string(script)), i)
+			if err != nil {
+				return nil, fmt.Errorf("%s.html: %w", page, err)
+			}
+			for old, name := range names {
+				out = strings.ReplaceAll(out, `"`+old+`"`, `"`+name+`"`)
+			}
+			files[page+"."+l.suffix+".html"] = []byte(strings.ReplaceAll(out, `"pictures/logo.svg"`, `"`+logo+`"`))
+		}
+	}
+	return files, describe(filepath.Join(root, openapi), names, files)
+}
+
+// bundle adds the scripts and styles to files and returns their hashed names by source name.
+func bundle(root string, files map[string][]byte) (map[string]string, error) {
+	folder := filepath.Join(root, source)
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir: folder, Outdir: filepath.Join(root, dist),
+		EntryPoints: []string{"app.js", "status.js", "style.css", "docs.css"}, EntryNames: hashed + "[name]-[hash]",
+		Bundle: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	names := map[string]string{}
+	for _, f := range result.OutputFiles {
+		name, err := filepath.Rel(filepath.Join(root, dist), f.Path)
+		if err != nil {
+			return nil, err
+		}
+		name = filepath.ToSlash(name)
+		files[name] = f.Contents
+		stem, _, _ := strings.Cut(path.Base(name), "-")
+		names[stem+path.Ext(name)] = name
+	}
+	return names, nil
+}
+
+// texts returns the rows of i18n.js's table: name: ['Chinese', 'English'].
+func texts(script string) map[string][2]string {
+	out := map[string][2]string{}
+	row := regexp.MustCompile(`(?m)^  (\w+): \['((?:[^'\\]|\\.)*)', '((?:[^'\\]|\\.)*)'\],$`)
+	for _, m := range row.FindAllStringSubmatch(script, -1) {
+		out[m[1]] = [2]string{strings.ReplaceAll(m[2], `\`, ""), strings.ReplaceAll(m[3], `\`, "")}
+	}
+	return out
+}
+
+var (
+	named   = regexp.MustCompile(`(<[^>]*data-text="(\w+)"[^>]*>)(</)`)
+	labels  = regexp.MustCompile(`data-label="(\w+)"`)
+	oneLang = regexp.MustCompile(`<html lang="[^"]*"`)
+)
+
+// translate fills in a page's texts, so that there is something to read before any script runs.
+func translate(page string, table map[string][2]string, language int) (string, error) {
+	var missing []string
+	text := func(name string) string {
+		row, ok := table[name]
+		if !ok {
+			missing = append(missing, name)
+		}
+		return html.EscapeString(row[language])
+	}
+	page = oneLang.ReplaceAllLiteralString(page, `<html lang="`+languages[language].tag+`"`)
+	page = named.ReplaceAllStringFunc(page, func(s string) string {
+		m := named.FindStringSubmatch(s)
+		return m[1] + text(m[2]) + m[3]
+	})
+	page = labels.ReplaceAllStringFunc(page, func(s string) string {
+		return s + ` aria-label="` + text(labels.FindStringSubmatch(s)[1]) + `"`
+	})
+	if len(missing) > 0 {
+		return "", fmt.Errorf("i18n.js has no %s", strings.Join(missing, ", "))
+	}
+	return page, nil
+}

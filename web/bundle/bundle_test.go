@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDistIsUpToDate checks that web/dist is what the sources give, beside files of the last release.
+func TestDistIsUpToDate(t *testing.T) {
+	const root = "../.."
+	want, err := build(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := lastRelease(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range want {
+		if got, err := os.ReadFile(filepath.Join(root, dist, name)); err != nil || !bytes.Equal(got, body) {
+			t.Errorf("%s/%s is out of date: run `make generate` (%v)", dist, name, err)
+		}
+	}
+	present, err := listed(filepath.Join(root, dist))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range present {
+		if want[name] == nil && !slices.Contains(kept, name) {
+			t.Errorf("%s/%s belongs to nothing: run `make generate`", dist, name)
+		}
+	}
+	for _, name := range kept {
+		if !slices.Contains(present, name) {
+			t.Errorf("%s names %s, which is not in %s", released, name, dist)
+		}
+	}
+}
+
+// TestReleasesOverlap checks that write keeps the last release's hashed files through later changes, and only those.
+func TestReleasesOverlap(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, source), os.DirFS("../src")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../" + openapi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, body []byte) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(openapi, text)
+	put(released, nil)
+	scripts := func(release bool, change string) []string {
+		t.Helper()
+		put(source+"/clock.js", append([]byte(change), must(t, filepath.Join("..", "src", "clock.js"))...))
+		if err := write(root, release); err != nil {
+			t.Fatal(err)
+		}
+		names, err := listed(filepath.Join(root, dist, "assets"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, "app-") })
+	}
+	change := func(n string) string { return "globalThis.release = " + n + ";\n" }
+	first := scripts(true, change("1"))
+	second := scripts(false, change("2"))
+	third := scripts(false, change("3"))
+	if len(first) != 1 || len(second) != 2 || len(third) != 2 || !slices.Contains(third, first[0]) ||
+		slices.Equal(second, third) {
+		t.Errorf("after a release %v, after a change %v, after another %v: want the release's beside the newest",
+			first, second, third)
+	}
+}
+
+func must(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestTranslateNeedsEveryText(t *testing.T) {
+	const page = `<html lang="zh-CN"><b data-text="a"></b><nav data-label="b"></nav>`
+	table := map[string][2]string{"a": {"甲", "A & B"}, "b": {"乙", "B"}}
+	got, err := translate(page, table, 1)
+	want := `<html lang="en"><b data-text="a">A &amp; B</b><nav data-label="b" aria-label="B"></nav>`
+	if err != nil || got != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+	delete(table, "b")
+	if _, err := translate(page, table, 0); err == nil {
+		t.Error("a text that i18n.js lacks was taken")
+	}
+}

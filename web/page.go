@@ -1,0 +1,213 @@
+// Package web holds the storefront, the status page and the API's description, and a handler that serves them with the
+// headers that they are written for. In: web/dist, which web/bundle makes from web/src. Out: files over HTTP. It
+// touches nothing but its own embedded files.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+//go:embed dist
+var embedded embed.FS
+
+// ContentSecurityPolicy is what the pages are written to live under: scripts and styles only from files, answers only
+// from their own origin. Pictures of goods may lie on any HTTPS host, because items name them by address.
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Cache-Control by kind of file. A page is asked for again at once, so that it is never of an older release than the
+// API; an edge answers for a second from one copy, and goes on with an old one while the origin fails.
+const (
+	cachePage    = "public, max-age=0, s-maxage=1, stale-if-error=60"
+	cachePicture = "public, max-age=3600"
+	cacheHashed  = "public, max-age=31536000, immutable"
+)
+
+// Options are the handler's settings. The zero value is what a function needs behind API Gateway.
+type Options struct {
+	// Local says that the pages run beside a system on one machine: they offer its demo shoppers, and there is a
+	// status page.
+	Local bool
+	// Compress compresses files ahead of time for clients that take gzip. API Gateway compresses by itself.
+	Compress bool
+}
+
+// Handler serves the pages and their files: / (the storefront), /docs, /openapi.json and what they load. It passes
+// every other path to next. GET and HEAD only; another method gets 405 with an empty body.
+func Handler(next http.Handler, o Options) http.Handler {
+	files := load(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := nameOf(r, o.Local)
+		f, ok := files[name]
+		switch {
+		case !ok:
+			next.ServeHTTP(w, r)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		f.serve(w, r)
+	})
+}
+
+// Paths returns the paths that Handler serves without Options.Local, and "/assets/{file}" and "/pictures/{file}" for
+// those that a release names.
+func Paths() []string {
+	return []string{"/", "/assets/{file}", "/docs", "/favicon.ico", "/openapi.json", "/pictures/{file}"}
+}
+
+// nameOf returns the file that a request asks for. Browsers ask for /favicon.ico on pages that name no icon (the
+// cashier's), and take any kind of picture.
+func nameOf(r *http.Request, local bool) string {
+	switch p := r.URL.Path; {
+	case p == "/":
+		return "index." + language(r) + ".html"
+	case p == "/status" && local:
+		return "status." + language(r) + ".html"
+	case p == "/docs":
+		return "docs.html"
+	case p == "/favicon.ico":
+		return "pictures/logo.svg"
+	case strings.HasSuffix(p, ".html"):
+		return "" // one address for one page
+	default:
+		return strings.TrimPrefix(p, "/")
+	}
+}
+
+// language returns "en" or "zh": what ?lang= says, else the first of both that Accept-Language names, else Chinese.
+// Browsers list languages in the order of preference.
+func language(r *http.Request) string {
+	asked := r.Header.Get("Accept-Language")
+	if strings.Contains(r.URL.RawQuery, "lang=") {
+		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil && query.Has("lang") {
+			asked = query.Get("lang")
+		}
+	}
+	for tag := range strings.SplitSeq(strings.ToLower(asked), ",") {
+		switch primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-"); strings.SplitN(primary, ";", 2)[0] {
+		case "en":
+			return "en"
+		case "zh":
+			return "zh"
+		}
+	}
+	return "zh"
+}
+
+// file is an embedded file with its headers, ready to be written.
+type file struct {
+	header        http.Header
+	etag          string
+	body, gzipped []byte // gzipped: nil where it would save nothing
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	for name, values := range f.header {
+		h[name] = values
+	}
+	body, etag := f.body, f.etag
+	if f.gzipped != nil {
+		h.Add("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			body, etag = f.gzipped, strings.TrimSuffix(f.etag, `"`)+`-gzip"`
+			h.Set("Content-Encoding", "gzip")
+		}
+	}
+	h.Set("ETag", etag)
+	if strings.Contains(r.Header.Get("If-None-Match"), etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // a client that went away needs no answer
+	}
+}
+
+// load reads every embedded file once. It panics when one cannot be read, which the compiler's embedding excludes.
+func load(o Options) map[string]*file {
+	files := map[string]*file{}
+	err := fs.WalkDir(embedded, "dist", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := embedded.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, "dist/")
+		files[name] = newFile(name, body, o)
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
+
+func newFile(name string, body []byte, o Options) *file {
+	f := &file{body: body, header: http.Header{
+		"Content-Type": {contentType(name)}, "Content-Security-Policy": {ContentSecurityPolicy},
+		"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {cachePicture},
+		"Referrer-Policy": {"no-referrer"}, // the cashier's address carries the pay string
+	}}
+	page := strings.HasSuffix(name, ".html")
+	switch {
+	case strings.HasPrefix(name, "assets/"):
+		f.header.Set("Cache-Control", cacheHashed)
+	case page, name == "openapi.json":
+		f.header.Set("Cache-Control", cachePage)
+	}
+	if page {
+		f.header.Set("Vary", "Accept-Language")
+		if o.Local {
+			f.body = bytes.Replace(body, []byte("<html "), []byte("<html data-local "), 1)
+		}
+	}
+	sum := sha256.Sum256(f.body)
+	f.etag = `"` + hex.EncodeToString(sum[:8]) + `"`
+	if o.Compress {
+		f.gzipped = compressed(f.body)
+	}
+	return f
+}
+
+func compressed(body []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // a constant level is never refused
+	_, _ = w.Write(body)                                    // a buffer takes everything
+	_ = w.Close()
+	if out.Len() >= len(body) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// contentType does not trust the machine's own table for scripts: some Windows registries call .js text/plain, and a
+// browser refuses such a module.
+func contentType(name string) string {
+	switch ext := path.Ext(name); ext {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".json":
+		return "application/json"
+	default:
+		if t := mime.TypeByExtension(ext); t != "" {
+			return t
+		}
+		return "application/octet-stream"
+	}
+}

@@ -1,0 +1,240 @@
+package web
+
+import (
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// ask sends a request to a handler whose next handler answers 418.
+func ask(t *testing.T, o Options, method, target string, header http.Header) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	for k, v := range header {
+		r.Header[k] = v
+	}
+	w := httptest.NewRecorder()
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	Handler(next, o).ServeHTTP(w, r)
+	return w.Result()
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// named returns the path of an embedded file by a pattern that only it matches, e.g. "assets/app-*.js".
+func named(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := fs.Glob(embedded, "dist/"+pattern)
+	if err != nil || len(names) != 1 {
+		t.Fatalf("%s: %v, error %v", pattern, names, err)
+	}
+	return strings.TrimPrefix(names[0], "dist/")
+}
+
+func TestHandlerServesPagesAndFiles(t *testing.T) {
+	script := "/" + named(t, "assets/app-*.js")
+	const html, passed = "text/html; charset=utf-8", http.StatusTeapot
+	for _, c := range []struct {
+		name, method, target string
+		status               int
+		contentType, cache   string
+	}{
+		{"storefront", "GET", "/", 200, html, cachePage},
+		{"language in the address", "GET", "/?lang=en", 200, html, cachePage},
+		{"API's page", "GET", "/docs", 200, html, cachePage},
+		{"API's description", "GET", "/openapi.json", 200, "application/json", cachePage},
+		{"script", "GET", script, 200, "text/javascript; charset=utf-8", cacheHashed},
+		{"style", "GET", "/" + named(t, "assets/style-*.css"), 200, "text/css; charset=utf-8", cacheHashed},
+		{"picture", "GET", "/pictures/logo.svg", 200, "image/svg+xml", cachePicture},
+		{"icon of pages without one", "GET", "/favicon.ico", 200, "image/svg+xml", cachePicture},
+		{"head", "HEAD", script, 200, "text/javascript; charset=utf-8", cacheHashed},
+		{"status page, deployed", "GET", "/status", passed, "", ""},
+		{"a page's file name", "GET", "/index.zh.html", passed, "", ""},
+		{"the API", "GET", "/seckill/ing", passed, "", ""},
+		{"unknown", "GET", "/assets/app-00000000.js", passed, "", ""},
+		{"folder", "GET", "/pictures", passed, "", ""},
+		{"sources are not files", "GET", "/src/app.js", passed, "", ""},
+		{"climbing out", "GET", "/pictures/../page.go", passed, "", ""},
+		{"post", "POST", "/", 405, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := ask(t, Options{}, c.method, c.target, nil)
+			if got.StatusCode != c.status || got.Header.Get("Content-Type") != c.contentType ||
+				got.Header.Get("Cache-Control") != c.cache {
+				t.Errorf("%s %s: got %d %v, want %+v", c.method, c.target, got.StatusCode, got.Header, c)
+			}
+			if c.status == 200 && got.Header.Get("Content-Security-Policy") != ContentSecurityPolicy {
+				t.Errorf("%s: got policy %q", c.target, got.Header.Get("Content-Security-Policy"))
+			}
+			if body := text(t, got); (c.status == 200 && c.method == "GET") != (body != "") {
+				t.Errorf("%s %s: %d bytes", c.method, c.target, len(body))
+			}
+		})
+	}
+	local := Options{Local: true}
+	if got := ask(t, local, "GET", "/status", nil).StatusCode; got != 200 {
+		t.Errorf("status page beside a local system: got %d", got)
+	}
+	for o, want := range map[Options]bool{{}: false, local: true} {
+		if got := strings.Contains(text(t, ask(t, o, "GET", "/", nil)), "<html data-local "); got != want {
+			t.Errorf("%+v: the page says that it is local: %v", o, got)
+		}
+	}
+}
+
+func TestHandlerSavesKnownFiles(t *testing.T) {
+	target := "/" + named(t, "assets/app-*.js")
+	etag := ask(t, Options{}, "GET", target, nil).Header.Get("ETag")
+	if etag == "" {
+		t.Fatal("no ETag")
+	}
+	for sent, want := range map[string]int{etag: 304, `W/"a", ` + etag: 304, `"other"`: 200} {
+		got := ask(t, Options{}, "GET", target, http.Header{"If-None-Match": {sent}})
+		if got.StatusCode != want {
+			t.Errorf("If-None-Match %s: got %d, want %d", sent, got.StatusCode, want)
+		}
+		if got.Header.Get("Cache-Control") == "" {
+			t.Errorf("If-None-Match %s: no Cache-Control", sent)
+		}
+	}
+}
+
+// TestLanguage checks that the first look is in the browser's language, before any script runs.
+func TestLanguage(t *testing.T) {
+	const chinese, english = "<html lang=\"zh-CN\"", "<html lang=\"en\""
+	for _, c := range []struct{ target, accept, want string }{
+		{"/", "", chinese},
+		{"/", "zh-CN,zh;q=0.9,en;q=0.8", chinese},
+		{"/", "en-GB,en;q=0.9,zh;q=0.8", english},
+		{"/", "de-DE,de;q=0.9,en;q=0.8", english},
+		{"/", "EN", english},
+		{"/", "en;q=0.9", english},
+		{"/", "fr", chinese},
+		{"/", "eng, zhx", chinese},
+		{"/?lang=en", "zh-CN", english},
+		{"/?lang=zh", "en", chinese},
+		{"/?lang=%zz", "en", english},
+	} {
+		got := ask(t, Options{}, "GET", c.target, http.Header{"Accept-Language": {c.accept}})
+		if page := text(t, got); !strings.Contains(page, c.want) {
+			t.Errorf("%s, %q: want %s in %.60s", c.target, c.accept, c.want, page)
+		}
+		if got.Header.Get("Vary") != "Accept-Language" {
+			t.Errorf("%s: Vary %q", c.target, got.Header.Get("Vary"))
+		}
+	}
+}
+
+// TestFirstLookIsSmall bounds what the storefront's first look sends, beside the lists: at most 60 KiB compressed.
+func TestFirstLookIsSmall(t *testing.T) {
+	const most = 60 << 10
+	o, sent := Options{Local: true, Compress: true}, 0
+	gzip := http.Header{"Accept-Encoding": {"gzip, deflate"}}
+	page := text(t, ask(t, Options{}, "GET", "/", nil))
+	targets := append([]string{"/"}, regexp.MustCompile(`assets/[^"]+`).FindAllString(page, -1)...)
+	for _, target := range targets {
+		got := ask(t, o, "GET", "/"+strings.TrimPrefix(target, "/"), gzip)
+		if got.StatusCode != 200 || got.Header.Get("Content-Encoding") != "gzip" ||
+			!strings.Contains(strings.Join(got.Header["Vary"], ","), "Accept-Encoding") {
+			t.Errorf("%s: %d %v", target, got.StatusCode, got.Header)
+		}
+		sent += len(text(t, got))
+		if again := ask(t, o, "GET", "/"+strings.TrimPrefix(target, "/"), nil); again.Header.Get("ETag") ==
+			got.Header.Get("ETag") || again.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: one ETag for two bodies, or compressed unasked: %v", target, again.Header)
+		}
+	}
+	if len(targets) != 3 || sent > most {
+		t.Errorf("%d bytes for %v, want at most %d for a page, a style and a script", sent, targets, most)
+	}
+	if docs := text(t, ask(t, Options{}, "GET", "/docs", nil)); len(docs) > 100<<10 {
+		t.Errorf("the API's page has %d bytes, want at most 100 KiB", len(docs))
+	}
+}
+
+func each(t *testing.T, exts string, f func(name, text string)) {
+	t.Helper()
+	n := 0
+	root := os.DirFS("src")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(exts, path.Ext(name)) {
+			return err
+		}
+		body, err := fs.ReadFile(root, name)
+		f(name, string(body))
+		n++
+		return err
+	})
+	if err != nil || n == 0 {
+		t.Fatalf("%s: %d files, error %v", exts, n, err)
+	}
+}
+
+// The policy forbids inline code and foreign hosts; a page that needed them would break silently in the browser.
+func TestPagesLiveUnderTheirPolicy(t *testing.T) {
+	forbidden := regexp.MustCompile(
+		`(?i)<style|\sstyle=|\son\w+=|<script(?:[^>]*)>[^<]|javascript:|\b(?:src|href)="(?:https?:)?//`)
+	check := func(name, text string) {
+		if got := forbidden.FindString(text); got != "" {
+			t.Errorf("%s has %q", name, got)
+		}
+	}
+	each(t, ".html", check)
+	check("/docs", text(t, ask(t, Options{}, "GET", "/docs", nil)))
+	code := regexp.MustCompile(`\beval\(|new Function|document\.write|setAttribute\('style'|\bstyle: ['"` + "`" +
+		`]|https?://`)
+	each(t, ".js .css", func(name, text string) {
+		for _, got := range code.FindAllString(text, -1) {
+			if got != "http://" || !strings.Contains(text, "http://www.w3.org/2000/svg") {
+				t.Errorf("%s has %q", name, got)
+			}
+		}
+	})
+}
+
+// TestPagesWorkUnderAStage checks that every reference of a page is relative, and that what it names is served.
+func TestPagesWorkUnderAStage(t *testing.T) {
+	reference := regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
+	for _, target := range []string{"/", "/status", "/docs"} {
+		page := text(t, ask(t, Options{Local: true}, "GET", target, nil))
+		found := reference.FindAllStringSubmatch(page, -1)
+		for _, m := range found {
+			if strings.HasPrefix(m[1], "data:") || m[1] == "./" {
+				continue
+			}
+			if got := ask(t, Options{Local: true}, "GET", "/"+m[1], nil).StatusCode; got != 200 || m[1][0] == '/' {
+				t.Errorf("%s names %q: %d", target, m[1], got)
+			}
+		}
+		if len(found) < 2 {
+			t.Errorf("%s: only %d references found: the pattern is out of date", target, len(found))
+		}
+	}
+}
+
+// HTML may enter a page in one place only: an item's detail, which was sanitised when the item was imported.
+func TestHTMLEntersInOnePlace(t *testing.T) {
+	sink := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|DOMParser`)
+	got := map[string]int{}
+	each(t, ".js", func(name, text string) {
+		if n := len(sink.FindAllString(text, -1)); n > 0 {
+			got[name] = n
+		}
+	})
+	if len(got) != 1 || got["items.js"] != 1 {
+		t.Errorf("got %v, want one in items.js", got)
+	}
+}
