@@ -25,6 +25,30 @@ type Shopper struct{ Name, User string }
 // Shoppers are the demo shoppers, for whom a local run issues tokens.
 var Shoppers = []Shopper{{"小明", "1001"}, {"小红", "1002"}, {"小刚", "1003"}, {"小丽", "1004"}}
 
+// ContractItems returns the items that existing clients were written against, with the ids that they know: one ended,
+// two on sale for a year, one that starts in a year; ten units each, one per shopper.
+func ContractItems(now time.Time) []seckill.Listing {
+	now = now.UTC().Truncate(time.Second)
+	const year = 365 * 24 * time.Hour
+	item := func(id, commodity, title string, start, end time.Time, price, was seckill.Fen) seckill.Listing {
+		created := now.Add(-7 * 24 * time.Hour)
+		return seckill.Listing{
+			Item: seckill.Item{ID: id, Price: price, Start: start, End: end, CreateTime: created, Stock: DemoStock,
+				Limit: DemoLimit, Buckets: seckill.BucketsFor(DemoStock), Version: 1,
+				Commodity: seckill.Commodity{ID: commodity, Title: title, Price: was, CreateTime: created}},
+			Description: seckill.Description{Detail: "<p>" + title + "</p>"}}
+	}
+	const moutai = "贵州茅台酒 飞天 53 度 500ml"
+	return []seckill.Listing{
+		item("1941486788178608128", "4001", "ThinkPad X1 Carbon", now.Add(-48*time.Hour), now.Add(-24*time.Hour),
+			4_999_00, 9_999_00),
+		item("1941486788694507520", "4002", moutai, now.Add(-time.Hour), now.Add(year), 1_499_00, 2_699_00),
+		item("1941710239204114432", "4002", moutai, now.Add(-2*time.Hour), now.Add(year), 1_499_00, 2_699_00),
+		item("1941486788929388544", "4003", "丰田 AE86 1:18 合金车模", now.Add(year), now.Add(year+24*time.Hour), 199_00,
+			399_00),
+	}
+}
+
 // DemoItems returns an ended, a live and an upcoming item, as existing clients expect. stock and limit apply to the
 // live one.
 func DemoItems(now time.Time, stock, limit int) []seckill.Listing {

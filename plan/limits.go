@@ -68,8 +68,8 @@ const (
 )
 
 // Methods is the number of methods beside purchases and notifications, each with its own token bucket: two lists, time,
-// item, order by item and by id, own orders, cancel, health.
-const Methods = 9
+// item, its stock, order by item and by id, own orders, cancel, health, and the pages' six.
+const Methods = 16
 
 // consumeChoices are the values of ConsumeConcurrency in template.yaml.
 var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}

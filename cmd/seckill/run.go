@@ -30,6 +30,7 @@ type settings struct {
 	stock int
 	limit int
 	items string
+	demo  string
 
 	redis        []string
 	redisCluster bool
@@ -71,6 +72,7 @@ password of --redis.`,
   seckill run --port 9000 --hold 30s           unpaid orders expire quickly
   seckill run --stock 100 --limit 2            more units of the live demo item
   seckill run --items my-items.csv
+  seckill run --demo contract                  the items that existing clients know by their ids
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
@@ -91,6 +93,7 @@ password of --redis.`,
 	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
 	f.StringVar(&set.items, "items", "", "items file, .json or .csv, instead of the demo items")
+	f.StringVar(&set.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
 	f.StringSliceVar(&set.redis, "redis", nil,
 		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
@@ -134,6 +137,15 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, errors.New("--items: want the name of a .json or .csv file")
 	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
 		return opt, errors.New("--stock and --limit apply to the demo item: with --items, set them in the file")
+	case s.demo != "shop" && s.demo != "contract":
+		return opt, fmt.Errorf("--demo %s: want shop or contract", s.demo)
+	case s.items != "" && cmd.Flags().Changed("demo"):
+		return opt, errors.New("--demo and --items: want only one of them")
+	case s.demo == "contract" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
+		return opt, errors.New("--stock and --limit: --demo contract has ten units of each item, one per shopper")
+	case s.demo == "contract":
+		opt.Items = local.ContractItems(time.Now())
+		return opt, nil
 	case s.items == "":
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
 		return opt, nil

@@ -23,8 +23,9 @@ var Routes = map[string]string{
 	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway",
 	"/cashier/pay": "gateway", "/bill": "gateway",
 	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop",
-	"/seckill/order/{seckill_id}": "shop", "/seckill/time": "shop",
-	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
+	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",
+	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop",
+	"/favicon.ico": "shop", "/openapi.json": "shop", "/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 }
 
 // The gateway's own refusals, with template.yaml's texts.
@@ -45,7 +46,11 @@ func (h *Host) front() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, notFound) })
 	for resource, name := range Routes {
-		mux.HandleFunc(resource, func(w http.ResponseWriter, r *http.Request) { h.request(w, r, resource, name) })
+		pattern := resource
+		if resource == "/" {
+			pattern = "/{$}"
+		}
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.request(w, r, resource, name) })
 	}
 	return mux
 }

@@ -74,7 +74,7 @@ func TestEachStepServesItsOwnRoutes(t *testing.T) {
 		{"notify", NewNotify(s, Options{}), []Route{{"POST", "/seckill/alipay/notify"}}},
 		{"shop", NewShop(s, auth, Options{}), []Route{
 			{"GET", "/seckill/ing"}, {"GET", "/seckill/will"}, {"GET", "/seckill/detail/{seckill_id}"},
-			{"GET", "/seckill/order/{seckill_id}"},
+			{"GET", "/seckill/status/{seckill_id}"}, {"GET", "/seckill/order/{seckill_id}"},
 			{"GET", "/seckill/time"}, {"GET", "/order/list"}, {"GET", "/order/{id}"}, {"POST", "/order/{id}/cancel"},
 			{"GET", "/healthz"},
 		}},

@@ -18,6 +18,8 @@ type Shop interface {
 	Upcoming(ctx context.Context, page, size int) (shop.Page, error)
 	// Detail returns one item. CodeItemUnknown.
 	Detail(ctx context.Context, item string) (shop.View, error)
+	// Left returns one item's stock, without its description. CodeItemUnknown.
+	Left(ctx context.Context, item string) (shop.View, error)
 	// Newest returns the state of the user's newest order of an item. CodeItemUnknown, CodeNotReady.
 	Newest(ctx context.Context, user, item string) (shop.Status, error)
 	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's.
@@ -38,6 +40,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
 		newRoute(get, "/seckill/will", s.list(flow.Upcoming)),
 		newRoute(get, "/seckill/detail/{seckill_id}", s.detail),
+		newRoute(get, "/seckill/status/{seckill_id}", s.left),
 		newRoute(get, "/seckill/order/{seckill_id}", s.newest),
 		newRoute(get, "/seckill/time", s.time),
 		newRoute(get, "/order/list", s.orders), // before the pattern that would match it, too
@@ -90,6 +93,24 @@ func (s *shopper) detail(r *http.Request, item string) (answer, error) {
 		return answer{}, err
 	}
 	return encode(cacheShared, newItem(&v, s.flow.Now()))
+}
+
+func (s *shopper) left(r *http.Request, item string) (answer, error) {
+	if !seckill.ValidItemID(item) {
+		return answer{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	v, err := s.flow.Left(r.Context(), item)
+	if err != nil {
+		return answer{}, err
+	}
+	now := s.flow.Now()
+	return encode(cacheShared, struct {
+		Left    int               `json:"left"`
+		SoldOut bool              `json:"sold_out"`
+		State   seckill.ItemState `json:"state"`
+		Now     string            `json:"now"`
+		AsOf    string            `json:"as_of,omitempty"`
+	}{v.Left, v.Left == 0, v.Item.StateAt(now), rfc3339(now), optional(v.AsOf)})
 }
 
 func (s *shopper) newest(r *http.Request, item string) (answer, error) {

@@ -60,22 +60,23 @@ func TestAnswersAreTheContracts(t *testing.T) {
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}
 	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID +
 		`","pay_by":"2026-11-11T00:00:00Z"}`
+	const shared = "public, max-age=1, stale-while-revalidate=5, stale-if-error=60"
 	cases := []struct {
 		name, method, path string
 		stubs              stubs
 		want, cache        string
 	}{
 		{"live", "GET", "/seckill/ing", stubs{views: []shop.View{view(), view()}}, `{"seckills":[` + viewJSON + `,` +
-			viewJSON + `]}`, "public, max-age=1"},
-		{"live, none", "GET", "/seckill/ing", stubs{}, `{"seckills":[]}`, "public, max-age=1"},
+			viewJSON + `]}`, shared},
+		{"live, none", "GET", "/seckill/ing", stubs{}, `{"seckills":[]}`, shared},
 		{"upcoming", "GET", "/seckill/will", stubs{views: []shop.View{view()}}, `{"seckills":[` + viewJSON + `]}`,
-			"public, max-age=1"},
-		{"upcoming, none", "GET", "/seckill/will", stubs{}, `{"seckills":[]}`, "public, max-age=1"},
+			shared},
+		{"upcoming, none", "GET", "/seckill/will", stubs{}, `{"seckills":[]}`, shared},
 		{"detail", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{view()}}, viewJSON,
-			"public, max-age=1"},
+			shared},
 		{"detail, stopped and without covers", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{bare}},
 			strings.NewReplacer(`"online"`, `"stopped"`, `["https://example.com/a.jpg?x=1&y=2"]`,
-				`[]`).Replace(viewJSON), "public, max-age=1"},
+				`[]`).Replace(viewJSON), shared},
 		{"no order", "GET", "/seckill/order/" + itemID, stubs{}, `{"alipay_order":"","state":"none"}`, "no-store"},
 		{"queued", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Queued,
 			RetryAfter: 500 * time.Millisecond}},
@@ -105,6 +106,12 @@ func TestAnswersAreTheContracts(t *testing.T) {
 			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, `"reason":"sold_out",`,
 			`{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
 		).Replace(orderHead) + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
+		{"stock", "GET", "/seckill/status/1", stubs{views: []shop.View{{Item: view().Item, Left: 3}}},
+			`{"left":3,"sold_out":false,"state":"online","now":"2026-11-11T00:00:00Z"}`, shared},
+		{"stock, sold out, not certain", "GET", "/seckill/status/1", stubs{views: []shop.View{{Item: view().Item,
+			AsOf: time.Date(2026, 11, 10, 23, 59, 58, 0, time.UTC)}}},
+			`{"left":0,"sold_out":true,"state":"online","now":"2026-11-11T00:00:00Z","as_of":"2026-11-10T23:59:58Z"}`,
+			shared},
 		{"time", "GET", "/seckill/time", stubs{}, `{"now":"2026-11-11T00:00:00Z","now_ms":1794355200500}`, "no-store"},
 		{"healthz", "GET", "/healthz", stubs{}, `{"status":"ok","version":"1.2.3"}`, "no-store"},
 	}

@@ -85,6 +85,8 @@ func (s *stubs) Detail(_ context.Context, id string) (shop.View, error) {
 	return s.views[0], nil
 }
 
+func (s *stubs) Left(ctx context.Context, id string) (shop.View, error) { return s.Detail(ctx, id) }
+
 func (s *stubs) Newest(_ context.Context, user, id string) (shop.Status, error) {
 	s.user, s.id = user, id
 	return s.status, s.called()

@@ -192,6 +192,21 @@ func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	return f.look(ctx, it, asOf, f.Clock.Now()), nil
 }
 
+// Left returns what is left of one item, without its description. CodeItemUnknown.
+func (f *Flow) Left(ctx context.Context, id string) (View, error) {
+	if !seckill.ValidItemID(id) {
+		return View{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	it, asOf, err := f.item(ctx, id)
+	if err != nil {
+		return View{}, seckill.AsError(err)
+	}
+	v := View{Item: *it}
+	v.Left, v.AsOf = f.left(ctx, it, f.Clock.Now())
+	v.AsOf = older(v.AsOf, asOf)
+	return v, nil
+}
+
 // look returns an item as shoppers see it.
 func (f *Flow) look(ctx context.Context, it *seckill.Item, asOf, now time.Time) View {
 	v := View{Item: *it, Description: f.describe(ctx, it)}
