@@ -24,8 +24,9 @@ var Routes = map[string]string{
 	"/cashier/pay": "gateway", "/bill": "gateway",
 	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop",
 	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",
-	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop",
-	"/favicon.ico": "shop", "/openapi.json": "shop", "/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
+	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
+	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
+	"/openapi.json": "shop",
 }
 
 // The gateway's own refusals, with template.yaml's texts.
