@@ -88,6 +88,10 @@ table('phase', core.phase, [
   ['at the instant', [item, start], 'live'],
   ['last millisecond', [item, start + 3_599_999], 'live'],
   ['end is out', [item, start + 3_600_000], 'ended'],
+  ['stopped', [{ ...item, state: 'stopped' }, start], 'stopped'],
+  ['time not known: the server said that it waits', [{ ...item, state: 'waiting' }, undefined], 'upcoming'],
+  ['time not known: the server said that it is on', [{ ...item, state: 'online' }, undefined], 'live'],
+  ['time not known: the server said that it ended', [{ ...item, state: 'ended' }, undefined], 'ended'],
 ]);
 
 table('maxCount', core.maxCount, [
@@ -115,11 +119,36 @@ table('leftShare', core.leftShare, [
   ['no stock at all', [{ stock: 0, max_sk_count: 0 }], 0],
 ]);
 
-table('addressFault', core.addressFault, [
-  ['empty', [' \n '], 'empty'],
-  ['good', ['上海市浦东新区世纪大道 1 号'], ''],
-  ['500 characters of two code units', ['😀'.repeat(500)], ''],
-  ['501', ['址'.repeat(501)], 'long'],
+const good = { name: '王小明', phone: '13800000000', region: '上海市浦东新区', street: '世纪大道 1 号' };
+table('addressFaults', core.addressFaults, [
+  ['good', [good], {}],
+  ['nothing', [{}], { name: 'empty', phone: 'empty', region: 'empty', street: 'empty' }],
+  ['blanks are nothing', [{ ...good, name: ' \n ' }], { name: 'empty' }],
+  ['"x" is no address', [{ name: 'x', phone: 'x', region: 'x', street: 'x' }], { phone: 'digits', region: 'short', street: 'short' }],
+  ['a foreign number', [{ ...good, phone: '+86 138-0000-0000' }], {}],
+  ['the whole has 500 characters of two code units', [{ ...good, street: '😀'.repeat(500 - 24) }], {}],
+  ['one more', [{ ...good, street: '😀'.repeat(501 - 24) }], { street: 'long' }],
+]);
+table('addressText', core.addressText, [
+  ['one text', [good], '王小明 13800000000 上海市浦东新区 世纪大道 1 号'],
+  ['blanks', [{ ...good, name: ' 王  小明\n' }], '王 小明 13800000000 上海市浦东新区 世纪大道 1 号'],
+]);
+const near = { start_time: '2026-01-01T00:01:00Z', end_time: '2026-01-02T00:00:00Z', stock: 1 };
+const eve = Date.parse('2026-01-01T00:00:00Z');
+table('lookWait', core.lookWait, [
+  ['nothing is on', [[], eve, 0], core.LOOK_FAR],
+  ['a minute and more before', [[near], eve, 0], core.LOOK_FAR],
+  ['near', [[near], eve + 1, 0], core.LOOK_NEAR],
+  ['spread', [[near], eve + 1, 1], core.LOOK_NEAR + core.SPREAD],
+  ['on sale', [[near], eve + 3_600_000, 0], core.LOOK_NEAR],
+  ['sold out', [[{ ...near, stock: 0 }], eve + 3_600_000, 0], core.LOOK_FAR],
+  ['stopped', [[{ ...near, state: 'stopped' }], eve + 3_600_000, 0], core.LOOK_FAR],
+  ['the time is not known', [[{ ...near, state: 'online' }], undefined, 0], core.LOOK_NEAR],
+]);
+const of = (state, count, id = '1') => ({ state, count, seckill: { id } });
+table('unitsOf', core.unitsOf, [
+  ['none', [[], '1'], 0],
+  ['open and paid ones', [[of('pending_payment', 2), of('paid', 1), of('expired', 5), of('refund_due', 3), of('paid', 9, '2')], '1'], 3],
 ]);
 
 test('intentFor: the same body keeps its key, another one gets another', () => {

@@ -19,7 +19,8 @@ const PATIENCE = 60_000; // ms for anything that should appear, on a machine tha
 const LONGEST = 300_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
 const LARGEST = 300 * 1024; // bytes of one picture
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
-const ADDRESS = '王小明 13800000000 上海市浦东新区世纪大道 100 号 8 楼';
+const PARTS = { name: '王小明', phone: '13800000000', region: '上海市浦东新区', street: '世纪大道 100 号 8 楼' };
+const ADDRESS = Object.values(PARTS).join(' ');
 
 let passed = 0;
 const failures = [];
@@ -121,12 +122,16 @@ async function says(page, title) {
 
 async function startPurchase(page, item) {
   await card(page, item.id).locator('.button').click();
-  await page.locator('#address').fill(ADDRESS);
+  await fillAddress(page);
+}
+
+async function fillAddress(page) {
+  for (const [name, text] of Object.entries(PARTS)) await page.locator(`#address-${name}`).fill(text);
 }
 
 /** Pays in the cashier's tab; `before` sees the cashier first. The tab stays, and closes with its page's context. */
 async function payAt(page, link, success, before = async () => {}) {
-  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('link', { name: link }).click()]);
+  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.locator('dialog').getByRole('link', { name: link }).click()]);
   await cashier.locator('#pay').waitFor();
   await before(cashier);
   await cashier.locator('#pay').click();
@@ -177,18 +182,25 @@ await check('an upcoming item can be prepared but not bought', async () => {
   const page = await open({ size: 'phone', lang: 'zh', shopper: first });
   await card(page, later.id).locator('.button').click();
   const submit = page.locator('dialog button[type=submit]');
+  await submit.filter({ hasText: '准备好了' }).click();
+  await page.getByText('请填写收件人').waitFor();
+  await fillAddress(page);
+  await submit.click();
   await submit.filter({ hasText: '后开抢' }).waitFor();
+  has(await page.locator('dialog').innerText(), ['已准备好']);
   same(await submit.isDisabled(), true, 'submit disabled');
   await picture(page, 'upcoming');
   await close(page);
 });
 
-await check('an empty address is refused before anything is sent', async () => {
+await check('a bad address is refused before anything is sent', async () => {
   const page = await open({ size: 'phone', lang: 'en', shopper: first });
   await startPurchase(page, item);
-  await page.locator('#address').fill('  ');
+  await page.locator('#address-street').fill('x');
+  await page.locator('#address-name').fill('  ');
   await page.locator('dialog button[type=submit]').click();
-  await page.getByText('Please give a delivery address.').waitFor();
+  await page.getByText('Please give a name.').waitFor();
+  await page.getByText('Please give the full street and number.').waitFor();
   await until('stock', () => stockOf(item), stock);
   await close(page);
 });
@@ -222,9 +234,8 @@ await check('shopper 1 buys in Chinese: queue, payment, paid, one unit fewer', a
 
 await check('buying again says that it was bought already', async () => {
   const page = await open({ size: 'phone', lang: 'zh', shopper: first });
-  await startPurchase(page, item);
-  await page.locator('dialog button[type=submit]').click();
-  await says(page, '您已经买到了');
+  await card(page, item.id).locator('.button').click();
+  await says(page, '您已经买到了'); // before any form
   await until('stock', () => stockOf(item), stock - 1);
   await close(page);
 });
@@ -238,7 +249,8 @@ await check('an upcoming item opens at its instant without a reload', async () =
   const button = card(page, later.id).locator('.button');
   await button.filter({ hasText: 'Get ready' }).waitFor();
   await button.click();
-  await page.locator('#address').fill(ADDRESS);
+  await fillAddress(page);
+  await page.locator('dialog button[type=submit]').click();
   await page.locator('dialog button[type=submit]').filter({ hasText: 'Opens in' }).waitFor();
   await page.locator('dialog button[type=submit]').filter({ hasText: 'Place order' }).click();
   await says(page, 'Pay within');
@@ -294,7 +306,7 @@ await check('an order that waits can be cancelled, and its unit is back', async 
   await startPurchase(page, item);
   await page.locator('dialog button[type=submit]').click();
   await says(page, '请在');
-  await page.getByRole('link', { name: '查看订单' }).click();
+  await page.locator('dialog').getByRole('link', { name: '查看订单' }).click();
   await page.getByRole('button', { name: '取消订单' }).click();
   await page.locator('dialog .danger').click();
   await page.getByText('订单已取消').first().waitFor();

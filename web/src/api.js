@@ -18,7 +18,7 @@ export class Problem extends Error {
   }
 }
 
-async function call(method, path, { body, key, personal } = {}) {
+async function call(method, path, { body, key, personal, fresh } = {}) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
   if (personal) headers.Authorization = `Bearer ${token()}`;
   if (key) headers['Idempotency-Key'] = key;
@@ -31,6 +31,7 @@ async function call(method, path, { body, key, personal } = {}) {
       headers,
       body: body && JSON.stringify(body),
       credentials: 'omit',
+      cache: fresh ? 'no-store' : 'default',
       signal: AbortSignal.timeout(TIMEOUT),
     });
     answer = await response.json();
@@ -45,9 +46,12 @@ async function call(method, path, { body, key, personal } = {}) {
 const list = (path, page, size) => `${path}?page=${page}&size=${size}`;
 const id = encodeURIComponent;
 
-export const liveItems = async (page, size) => (await call('GET', list('seckill/ing', page, size))).seckills || [];
-export const upcomingItems = async (page, size) => (await call('GET', list('seckill/will', page, size))).seckills || [];
-export const itemDetail = (item) => call('GET', `seckill/detail/${id(item)}`);
+// What everybody sees may come stale from a browser's cache; a shared cache in front is at most a second old.
+const shared = { fresh: true };
+export const liveItems = async (page, size) => (await call('GET', list('seckill/ing', page, size), shared)).seckills || [];
+export const upcomingItems = async (page, size) => (await call('GET', list('seckill/will', page, size), shared)).seckills || [];
+export const itemDetail = (item) => call('GET', `seckill/detail/${id(item)}`, shared);
+export const itemStatus = (item) => call('GET', `seckill/status/${id(item)}`, shared);
 export const serverTime = async () => (await call('GET', 'seckill/time')).now_ms;
 
 /** Sends a purchase; the same key is the same purchase. */

@@ -1,16 +1,18 @@
 // The storefront: which page is shown, in which language, for whom. Addresses after # name the page, so that every one
 // can be kept and reloaded: #/ sales, #/item/ID, #/orders, #/order/ID.
-import { demoShoppers } from './api.js';
+import { demoShoppers, itemDetail } from './api.js';
 import { openPurchase } from './buy.js';
-import { now, onSecond, startClock } from './clock.js';
-import { whoSheet } from './dialogs.js';
+import { knownNow, onSecond, startClock } from './clock.js';
+import { dropSheetEntry, whoSheet } from './dialogs.js';
 import { put, setText } from './dom.js';
+import { holdsBar } from './holds.js';
 import { startLanguage, switchLanguage, t, translate } from './i18n.js';
 import { homeView, itemView } from './items.js';
 import { orderView, ordersView } from './orders.js';
 import { become, onShopper, shopper } from './session.js';
 
 const main = document.getElementById('main');
+const content = document.getElementById('content');
 let view = { stop() {} };
 
 const ROUTES = [
@@ -25,7 +27,7 @@ function show() {
   const route = ROUTES.find((r) => r.match.test(hash));
   view.stop();
   view = route.show(hash.match(route.match)[1]);
-  put(main, view.node);
+  put(content, view.node);
   document.getElementById('hero').hidden = route.name !== 'home';
   document.title = route.name === 'orders' ? `${t('nav_orders')} · ${t('brand')}` : `${t('hero_title')} · ${t('brand')}`;
   for (const link of document.querySelectorAll('[data-route]')) {
@@ -44,6 +46,7 @@ function showShopper() {
 function showAll() {
   translate(document);
   showShopper();
+  drawHolds();
   show();
 }
 
@@ -62,6 +65,13 @@ async function beFirstDemoShopper() {
 }
 
 startLanguage();
+const drawHolds = holdsBar(document.getElementById('holds'), async (item) => {
+  try {
+    openPurchase(await itemDetail(item));
+  } catch {
+    location.hash = `#/item/${item}`; // its page says what is wrong
+  }
+});
 onShopper(() => {
   showShopper();
   show();
@@ -79,7 +89,9 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 });
 
 const clockFace = document.getElementById('server-time');
-onSecond(() => setText(clockFace, new Date(now()).toLocaleTimeString('en-GB')));
+const ZONED = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' };
+onSecond(() => setText(clockFace, knownNow() === undefined ? '…' : new Date(knownNow()).toLocaleTimeString('en-GB', ZONED)));
+dropSheetEntry();
 startClock();
 showAll();
 beFirstDemoShopper();

@@ -1,33 +1,43 @@
 // The purchase sheet: form, sending, queue, payment, outcome. It draws what purchase.js decides.
-import { buy, newestOrder, orderDetail } from './api.js';
-import { at, now, onSecond, sync } from './clock.js';
-import { MAX_ADDRESS, addressFault, clockText, decide, maxCount, orderOf, outcome, phase, yuan } from './core.js';
+import { buy, myOrders, newestOrder, orderDetail } from './api.js';
+import { addressForm } from './address.js';
+import { at, knownNow, now, onSecond, sync } from './clock.js';
+import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
 import { cover } from './cover.js';
 import { openSheet, whoSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
+import { noteAccepted, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
-import { forgetIntent, intent, keepAddress, lastAddress, shopper } from './session.js';
+import { beReady, forgetIntent, intent, intents, lastAddress, readyFor, shopper } from './session.js';
 
-const HOLDING = ['queued', 'pending_payment', 'closing'];
+const RECENT = 100; // orders among which those of the item are counted
 
 /** Opens the sheet for an item, after asking who buys. */
 export async function openPurchase(item) {
   if (!shopper() && !(await whoSheet())) return;
   const left = new AbortController();
   let undraw = () => {};
-  const sheet = openSheet(t(phase(item, now()) === 'upcoming' ? 'prepare' : 'buy'), () => {
+  const sheet = openSheet(t(phase(item, knownNow()) === 'upcoming' ? 'prepare' : 'buy'), () => {
     left.abort();
     undraw();
   });
   const panel = el('div', { class: 'panel-body', tabindex: -1 });
   const notification = el('p', { class: 'notification', hidden: true }, t('trouble'));
-  put(sheet.body, summary(item), panel, notification);
+  const price = el('p', { class: 'price' });
+  put(sheet.body, summary(item, price), panel, notification);
   const io = {
     item,
+    room: maxCount(item), // units that the limit still allows
     signal: left.signal,
     close: sheet.close,
+    title: (name) => sheet.title(t(name)),
+    // The price of one unit, or what an order of several costs.
+    price(amount, count) {
+      const each = count > 1 ? el('span', { class: 'soft' }, `${count} × ¥${yuan(item.sk_price)}`) : el('span', { class: 'tag' }, t('limit', { n: item.sk_per_max_count }));
+      put(price, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(amount)), each);
+    },
     // Each thing shown may leave something running; the next one ends it. A focus that would be lost stays in the panel.
     show(f) {
       const focused = panel.contains(document.activeElement);
@@ -40,44 +50,61 @@ export async function openPurchase(item) {
       if (on) announce(t('trouble'));
     },
   };
+  io.price(item.sk_price, 1);
   await begin(io);
 }
 
-// An order that is still open comes first: who reloads the page or lost the answer finds it again.
+// An order that is still open comes first, then a purchase without an answer, then the limit: who reloads the page or
+// lost the answer finds it again, and nobody fills in a form for nothing.
 async function begin(io) {
   io.show((node) => void put(node, el('p', { class: 'soft center' }, t('loading'))));
+  const { item } = io;
   try {
-    const order = orderOf(await newestOrder(io.item.id));
+    const order = orderOf(await newestOrder(item.id));
     if (io.signal.aborted) return;
-    if (HOLDING.includes(order.state)) return void watch(io, order.id);
+    if (holding(order)) {
+      forgetIntent(item.id);
+      return void watch(io, order.id);
+    }
+    if (order.id) {
+      io.room = maxCount(item) - unitsOf(await myOrders(1, RECENT), item.id);
+      if (io.signal.aborted) return;
+      if (io.room <= 0 && !gaveBack(order)) {
+        forgetIntent(item.id);
+        return void atLimit(io, { orderId: order.id });
+      }
+      io.room = Math.max(1, io.room); // the server decides
+    }
   } catch {
     if (io.signal.aborted) return; // without an answer the form is still of use
+  }
+  const open = intents()[item.id];
+  if (open) return void unanswered(io, open);
+  const count = readyFor(item.id);
+  if (count && phase(item, knownNow()) === 'live' && Object.keys(addressFaults(lastAddress())).length === 0) {
+    return void run(io, { count: Math.min(count, io.room), address: addressText(lastAddress()) });
   }
   form(io);
 }
 
-function summary(item) {
-  return el(
-    'div',
-    { class: 'summary' },
-    el('div', { class: 'cover' }, cover(item)),
-    el('div', {}, el('p', { class: 'summary-title' }, item.commodity.title), el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(item.sk_price)), el('span', { class: 'tag' }, t('limit', { n: item.sk_per_max_count })))),
-  );
+function summary(item, price) {
+  return el('div', { class: 'summary' }, el('div', { class: 'cover' }, cover(item)), el('div', {}, el('p', { class: 'summary-title' }, item.commodity.title), price));
 }
 
 function form(io, problem) {
   const { item } = io;
-  const most = maxCount(item);
-  let count = 1;
-  const fault = el('p', { class: 'fault', id: 'buy-fault', role: 'alert' }, problem?.detail || '');
-  const address = el('textarea', { id: 'address', rows: 3, required: true, placeholder: t('address_hint'), autocomplete: 'street-address', 'aria-describedby': 'buy-fault address-count' });
-  address.value = lastAddress();
-  const length = el('small', { id: 'address-count', class: 'soft' });
+  const most = Math.min(maxCount(item), io.room);
+  let count = Math.min(most, readyFor(item.id) || 1);
+  const upcoming = phase(item, knownNow()) === 'upcoming';
+  io.title(upcoming ? 'prepare' : 'buy');
+  const fault = el('p', { class: 'fault', role: 'alert' }, problem?.detail || '');
+  const address = addressForm();
   const amount = el('output', { id: 'count', class: 'stepper-count', for: 'fewer more-units' });
-  const total = el('span', { class: 'now' });
   const fewer = el('button', { id: 'fewer', class: 'round', type: 'button', 'aria-label': t('fewer'), onclick: () => step(-1) }, '−');
   const more = el('button', { id: 'more-units', class: 'round', type: 'button', 'aria-label': t('more_units'), onclick: () => step(1) }, '+');
+  const total = el('span', { class: 'now' });
   const submit = el('button', { class: 'button wide', type: 'submit' });
+  const ready = el('p', { class: 'ready', role: 'status' });
 
   function step(by) {
     count = Math.min(most, Math.max(1, count + by));
@@ -85,34 +112,36 @@ function form(io, problem) {
     fewer.disabled = count <= 1;
     more.disabled = count >= most;
     put(total, el('small', {}, '¥'), yuan(item.sk_price * count));
-  }
-
-  function measure() {
-    setText(length, `${[...address.value].length}/${MAX_ADDRESS}`);
-    put(fault, '');
+    if (by && readyFor(item.id)) beReady(item.id, count);
   }
 
   function send(event) {
     event.preventDefault();
-    const wrong = addressFault(address.value);
-    if (wrong) {
-      put(fault, t(`address_${wrong}`, { n: MAX_ADDRESS }));
-      address.setAttribute('aria-invalid', 'true');
-      address.focus();
-      return;
+    if (!address.check()) return;
+    if (phase(item, knownNow()) === 'upcoming') {
+      beReady(item.id, count);
+      return opening();
     }
-    keepAddress(address.value);
-    run(io, { count, address: address.value });
+    run(io, { count, address: addressText(address.parts()) });
   }
 
   // The button follows the server's clock and opens at the instant.
   function opening() {
-    const current = phase(item, now());
-    submit.disabled = current !== 'live';
-    setText(submit, current === 'upcoming' ? t('submit_wait', { time: clockText(Date.parse(item.start_time) - now()) }) : t(current === 'live' ? 'submit' : 'over'));
+    const current = phase(item, knownNow());
+    const isReady = current === 'upcoming' && readyFor(item.id) > 0;
+    submit.disabled = (current !== 'live' && current !== 'upcoming') || isReady;
+    const wait = { time: clockText(Date.parse(item.start_time) - now()) };
+    setText(submit, current === 'live' ? t('submit') : current === 'upcoming' ? (isReady ? t('submit_wait', wait) : t('be_ready')) : t(current === 'stopped' ? 'stopped' : 'over'));
+    setText(ready, isReady ? t('ready_text') : '');
+    if (current === 'live') io.title('buy');
   }
 
-  address.addEventListener('input', measure);
+  address.onChange(() => {
+    put(fault, '');
+    if (!readyFor(item.id)) return;
+    beReady(item.id, 0);
+    opening();
+  });
   io.show((node) => {
     put(
       node,
@@ -120,55 +149,84 @@ function form(io, problem) {
         'form',
         { class: 'purchase', novalidate: true, onsubmit: send },
         el('div', { class: 'row' }, el('span', { id: 'count-label' }, t('count')), el('div', { class: 'stepper', role: 'group', 'aria-labelledby': 'count-label' }, fewer, amount, more)),
-        el('div', { class: 'row' }, el('label', { for: 'address' }, t('address')), length),
-        address,
+        address.node,
         fault,
-        el('div', { class: 'row total' }, el('span', {}, t('total')), total),
-        submit,
+        el('div', { class: 'pinned' }, el('div', { class: 'row total' }, el('span', {}, t('total')), total), ready, submit),
         el('p', { class: 'soft center small' }, t('submit_note')),
       ),
     );
     step(0);
-    setText(length, `${[...address.value].length}/${MAX_ADDRESS}`);
     const stops = [onSecond(opening), at(Date.parse(item.start_time), opening)];
     return () => stops.forEach((stop) => stop());
   });
 }
 
+// A state that is waited in; `until` counts down by itself, so that nothing on the page stands still.
+function waiting(io, name, { until, actions = [] } = {}) {
+  io.title('buy');
+  io.show((node) => {
+    const title = t(name);
+    const panel = statePanel({ look: 'wait', title, text: '', busy: true }, el('div', { class: 'actions' }, actions));
+    put(node, panel.node);
+    const words = () => t(`${name}_text`, { n: until ? Math.max(0, Math.ceil((until - now()) / 1000)) : 0 });
+    setText(panel.words, words());
+    announce(`${title} ${words()}`);
+    return until ? onSecond(() => setText(panel.words, words())) : undefined;
+  });
+}
+
+function unanswered(io, meant) {
+  const again = action('keep_trying', () => run(io, { count: meant.count, address: meant.address }));
+  const other = el('button', { class: 'button plain', type: 'button', onclick: () => form(io) }, t('other_order'));
+  waiting(io, 'unanswered', { actions: [again, other] });
+}
+
 async function run(io, body) {
   const { item, signal } = io;
-  const meant = intent(item.id, body);
-  const state = (name, text, actions = []) =>
-    io.show((node) => {
-      const title = t(name);
-      put(node, statePanel({ look: 'wait', title, text, busy: true }, el('div', { class: 'actions' }, actions)).node);
-      announce(`${title} ${text}`);
-    });
-  state('sending', t('sending_text'));
+  const meant = intent(item.id, item.commodity.title, body);
+  beReady(item.id, 0);
+  io.price(item.sk_price * body.count, body.count);
+  let attempts = 0;
   const result = await purchase({
-    send: () => buy(item.id, meant.count, meant.address, meant.key),
+    send() {
+      waiting(io, attempts++ ? 'sending_again' : 'sending');
+      return buy(item.id, meant.count, meant.address, meant.key);
+    },
     wait: (ms) => pause(ms, signal),
     now,
     signal,
     onWait({ kind, ms, problem }) {
-      const name = kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying';
-      state(name, t(`${name}_text`, { n: Math.ceil(ms / 1000) }));
+      waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });
     },
   });
-  if (result.kind === 'unanswered') return void state('unanswered', t('unanswered_text'), [action('keep_trying', () => run(io, body)), ordersLink(io)]);
+  if (result.kind === 'unanswered') return void unanswered(io, meant);
   if (result.kind === 'left') return; // unanswered: the key is kept for the next time
   forgetIntent(item.id);
+  if (result.kind === 'accepted') noteAccepted(result.orderId);
   if (signal.aborted) return;
-  if (result.kind === 'accepted') return void watch(io, result.orderId);
+  if (result.kind === 'accepted') return void watch(io, result.orderId, undefined, body.count);
   if (result.kind === 'limit') return void atLimit(io, result.problem);
   refused(io, result.problem);
 }
 
 // Follows the order to its rest.
-function watch(io, orderId, words) {
+function watch(io, orderId, words, count) {
   const { item, signal } = io;
+  io.title('order');
+  let known = count;
   const draw = (order) =>
-    io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(io, order), again(io, order, Boolean(words))] }));
+    io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(order), again(io, order, known)] }));
+  // The newest order says its state only: what it costs, and that it is open, other parts of the page want to know.
+  const learn = async (order) => {
+    try {
+      const answer = await orderDetail(order.id);
+      noteOrder(answer);
+      known = answer.count;
+      if (!signal.aborted) io.price(answer.amount, answer.count);
+    } catch {
+      return; // it has no row yet
+    }
+  };
   draw(orderOf({ id: orderId, state: 'queued' }));
   let shown = '';
   follow({
@@ -181,7 +239,10 @@ function watch(io, orderId, words) {
       io.trouble(false);
       if (order.state === 'expired' && now() < order.payBy) sync(); // our clock is behind
       const key = JSON.stringify([order.state, order.payString, order.payBy]);
-      if (key !== shown) draw(order);
+      if (key !== shown) {
+        draw(order);
+        if (order.id && order.state !== 'queued' && order.state !== 'none') learn(order);
+      }
       shown = key;
     },
     onTrouble(problem) {
@@ -206,27 +267,37 @@ function refused(io, problem) {
   const signIn = problem.status === 403 || problem.status === 401;
   const title = signIn ? t('sign_in_first') : tOr(`refused_${problem.code}`, t('refused'));
   const text = problem.detail || t('refused_text');
-  const signInAgain = async () => {
-    io.close();
-    if (await whoSheet()) openPurchase(io.item);
-  };
-  const next = signIn ? action('sign_in', signInAgain) : action('done', io.close);
+  const signInAgain = () =>
+    io.close(async () => {
+      if (await whoSheet()) openPurchase(io.item);
+    });
+  const next = signIn ? action('sign_in', signInAgain) : action('done', () => io.close());
   io.show((node) => void put(node, statePanel({ look: 'bad', title, text }, el('div', { class: 'actions' }, next)).node));
   announce(`${title} ${text}`);
 }
 
 const action = (name, f) => el('button', { class: 'button', type: 'button', onclick: f }, t(name));
-const ordersLink = (io) => el('a', { class: 'button plain', href: '#/orders', onclick: io.close }, t('see_orders'));
 
-function orderLink(io, order) {
+function orderLink(order) {
   if (!order.id || order.state === 'queued' || order.state === 'none') return null;
-  return el('a', { class: 'button plain', href: `#/order/${order.id}`, onclick: io.close }, t('see_order'));
+  return el('a', { class: 'button plain', href: `#/order/${order.id}` }, t('see_order'));
 }
 
-// Buying again makes sense once the order gave its units back, or when the limit may have room.
-function again(io, order, full) {
-  if (phase(io.item, now()) !== 'live') return null;
-  const lost = ['expired', 'cancelled', 'rejected', 'refund_due', 'refunded'].includes(order.state);
-  if (!lost && (full || maxCount(io.item) === 1 || order.state === 'queued')) return null;
-  return el('button', { class: 'button plain', type: 'button', onclick: () => form(io) }, t(lost ? 'again' : 'buy_more'));
+// Buying again makes sense once the order gave its units back, or when the limit has room beside it.
+function again(io, order, count) {
+  if (phase(io.item, knownNow()) !== 'live') return null;
+  const lost = gaveBack(order);
+  if (!lost && (order.state === 'queued' || !count || io.room - count <= 0)) return null;
+  return el('button', { class: 'button plain', type: 'button', onclick: () => begun(io) }, t(lost ? 'again' : 'buy_more'));
+}
+
+// Another purchase beside an open order: begin would show that order again.
+async function begun(io) {
+  try {
+    io.room = Math.max(1, maxCount(io.item) - unitsOf(await myOrders(1, RECENT), io.item.id));
+  } catch {
+    io.room = maxCount(io.item); // the server decides
+  }
+  io.price(io.item.sk_price, 1);
+  if (!io.signal.aborted) form(io);
 }

@@ -2,8 +2,8 @@
 import { bestOffset } from './core.js';
 import { serverTime } from './api.js';
 
-const SAMPLES = 4; // round trips per sync; the shortest counts
-const SYNC_EVERY = 60_000; // ms; a quartz clock drifts well under 10 ms in that time
+const GOOD_TRIP = 1_000; // ms of a round trip from which on a second one is made; the shorter counts
+const ASLEEP = 10 * 60_000; // ms out of sight after which the time is asked for again: performance.now may have slept
 const SYNC_AGAIN = 5_000; // ms after a sync without an answer
 
 // performance.now does not jump when somebody sets the machine's clock.
@@ -11,11 +11,15 @@ const local = () => performance.now();
 
 let offset = Date.now() - local();
 let timer = 0;
+let synced = false;
 const tickers = new Set();
 const alarms = new Set();
 
-/** Milliseconds since 1970 on the server's clock. */
+/** Milliseconds since 1970 on the server's clock; before the first answer, on the device's. */
 export const now = () => local() + offset;
+
+/** The same, but undefined before the first answer: nothing may open or end by a device's clock. */
+export const knownNow = () => (synced ? now() : undefined);
 
 /** Calls f at once and at every full second of the server; the answer ends it. */
 export function onSecond(f) {
@@ -55,7 +59,7 @@ function wake() {
 /** Asks the server for the time; says whether it answered. */
 export async function sync() {
   const samples = [];
-  for (let i = 0; i < SAMPLES; i++) {
+  while (samples.length < 2) {
     const sent = local();
     try {
       const server = await serverTime();
@@ -63,24 +67,30 @@ export async function sync() {
     } catch {
       break; // what was measured so far still counts
     }
+    if (local() - sent < GOOD_TRIP) break;
   }
   const best = bestOffset(samples);
   if (best === undefined) return false;
   offset = best;
+  synced = true;
   wake();
   return true;
 }
 
-/** Keeps the clock right: now, each minute, and whenever the page is looked at again (timers stop in a sleeping tab). */
+/**
+ * Measures the clock once, and again after a long time out of sight: performance.now may stop in a sleeping device, and
+ * a quartz clock drifts well under 100 ms in ten minutes.
+ */
 export function startClock() {
   let again = 0;
+  let hiddenAt = 0;
   const run = async () => {
     clearTimeout(again);
-    const ok = document.visibilityState === 'hidden' || (await sync());
-    clearTimeout(again);
-    again = setTimeout(run, ok ? SYNC_EVERY : SYNC_AGAIN);
+    if (document.visibilityState === 'hidden' || !(await sync())) again = setTimeout(run, SYNC_AGAIN);
   };
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && run());
-  window.addEventListener('online', run);
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') hiddenAt = Date.now();
+    else if (!synced || Date.now() - hiddenAt > ASLEEP) run();
+  });
   return run();
 }

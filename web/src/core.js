@@ -5,6 +5,12 @@
 export const MAX_COUNT = 50;
 export const MAX_ADDRESS = 500;
 
+/** ms between looks at lists and stock while a sale is near, and otherwise; the wait is spread by up to SPREAD more. */
+export const LOOK_NEAR = 5_000;
+export const LOOK_FAR = 30_000;
+export const SPREAD = 2_500;
+
+const NEAR = 60_000; // ms before its start from which a sale is near
 const SECOND = 1000;
 const FIRST_WAIT = 500; // ms before the first retry that the server set no time for
 const LONGEST_WAIT = 8 * SECOND; // longer, and a shopper takes the page for dead
@@ -85,11 +91,39 @@ export function pollWait(state, attempt, retryAfter) {
   }
 }
 
-/** Where an item's sale is: "upcoming", "live" or "ended". The sale is open in [start, end). */
+/**
+ * Where an item's sale is: "upcoming", "live", "stopped" or "ended". The sale is open in [start, end). While the server's
+ * time is not known (undefined), it is where the server said: a device's clock may be hours off.
+ */
 export function phase(item, now) {
+  if (item.state === 'stopped') return 'stopped';
+  if (now === undefined) return { waiting: 'upcoming', online: 'live' }[item.state] || 'ended';
   if (now < Date.parse(item.start_time)) return 'upcoming';
   return now < Date.parse(item.end_time) ? 'live' : 'ended';
 }
+
+/** How long until the items' stock is asked for again, ms: soon while one of them is on sale or about to be. */
+export function lookWait(items, now, random = Math.random()) {
+  const near = items.some((item) => {
+    const where = phase(item, now);
+    return (where === 'live' && item.stock > 0) || (where === 'upcoming' && Date.parse(item.start_time) - now < NEAR);
+  });
+  return (near ? LOOK_NEAR : LOOK_FAR) + random * SPREAD;
+}
+
+const HOLDING = ['queued', 'pending_payment', 'closing'];
+
+/** Whether an order still holds units without being paid. */
+export const holding = (order) => HOLDING.includes(order.state);
+
+const GAVE_BACK = ['expired', 'cancelled', 'rejected', 'refund_due', 'refunded'];
+
+/** Whether an order gave its units back. */
+export const gaveBack = (order) => GAVE_BACK.includes(order.state);
+
+/** How many units of an item a shopper has, by their orders as /order/list has them. */
+export const unitsOf = (orders, item) =>
+  orders.filter((o) => o.seckill?.id === item && !gaveBack(o)).reduce((sum, o) => sum + o.count, 0);
 
 /** The largest count that one order may ask for. */
 export const maxCount = (item) => Math.max(1, Math.min(item.sk_per_max_count || 1, MAX_COUNT));
@@ -111,10 +145,26 @@ export function percentOff(item) {
   return was > item.sk_price ? Math.floor((1 - item.sk_price / was) * 100) : 0;
 }
 
-/** What is wrong with an address: "empty", "long" or "". Characters are counted as the API does. */
-export function addressFault(address) {
-  if (!address.trim()) return 'empty';
-  return [...address].length > MAX_ADDRESS ? 'long' : '';
+/** The parts of an address, in the order in which they are written on a parcel. */
+export const ADDRESS_FIELDS = ['name', 'phone', 'region', 'street'];
+
+/** The one text that the API takes: the parts, separated by blanks. */
+export const addressText = (parts) =>
+  ADDRESS_FIELDS.map((name) => (parts[name] || '').trim().replace(/\s+/g, ' ')).join(' ').trim();
+
+/**
+ * What is wrong with an address, by part: {} when nothing is, else {name: 'empty' | 'short' | 'digits', …}; `street` is
+ * "long" when the whole is. Characters are counted as the API does.
+ */
+export function addressFaults(parts) {
+  const faults = {};
+  const text = (name) => (parts[name] || '').trim();
+  for (const name of ADDRESS_FIELDS) if (!text(name)) faults[name] = 'empty';
+  if (text('phone') && !/^\+?[\d\s-]{6,20}$/.test(text('phone'))) faults.phone = 'digits';
+  if (text('region') && [...text('region')].length < 2) faults.region = 'short';
+  if (text('street') && [...text('street')].length < 4) faults.street = 'short';
+  if ([...addressText(parts)].length > MAX_ADDRESS) faults.street = 'long';
+  return faults;
 }
 
 /**

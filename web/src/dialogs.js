@@ -1,11 +1,41 @@
 // Dialogs: a sheet from below on a phone, a box on a desktop. The browser's own <dialog> keeps the focus inside.
 import { demoShoppers } from './api.js';
 import { tokenUser } from './core.js';
-import { el, icon, put } from './dom.js';
+import { el, icon, put, setText } from './dom.js';
 import { t } from './i18n.js';
 import { become, shopper } from './session.js';
 
-/** Opens a dialog. `onClose` runs once, however it closes. Answers {body, close}. */
+// Sheets belong to history: Back closes the topmost one and stays on the page. A sheet that closes by itself takes its
+// entry back; what comes after that (a link, another sheet) waits until the browser has done so.
+const sheets = [];
+let leaving = Promise.resolve();
+
+window.addEventListener('popstate', () => {
+  const top = sheets.at(-1);
+  if (top && (history.state?.sheets || 0) < sheets.length) top.close();
+});
+
+function back() {
+  leaving = leaving.then(
+    () =>
+      new Promise((resolve) => {
+        window.addEventListener('popstate', resolve, { once: true });
+        history.back();
+        setTimeout(resolve, 500); // a browser that forbids it must not block the page
+      }),
+  );
+  return leaving;
+}
+
+/** A page that was reloaded with a sheet open drops the sheet's entry. */
+export function dropSheetEntry() {
+  if (history.state?.sheets) back();
+}
+
+/**
+ * Opens a dialog. `onClose` runs once, however it closes. Answers {body, title, close}: title(text) changes the heading,
+ * close(then) runs `then` when the sheet has left history. Links in a sheet close it first.
+ */
 export function openSheet(title, onClose = () => {}) {
   const body = el('div', { class: 'sheet-body' });
   const heading = el('h2', { id: 'sheet-title', tabindex: -1 }, title);
@@ -22,14 +52,37 @@ export function openSheet(title, onClose = () => {}) {
     el('p', { class: 'unseen live', 'aria-live': 'polite' }),
   );
   dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
+  dialog.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (!link) return;
+    event.preventDefault();
+    close(() => (location.hash = link.getAttribute('href')));
+  });
+  const entry = {
+    close() {
+      if (dialog.open) dialog.close();
+    },
+  };
+  let after = () => {};
+  const close = (then = () => {}) => {
+    after = typeof then === 'function' ? then : () => {};
+    entry.close();
+  };
   dialog.addEventListener('close', () => {
+    sheets.splice(sheets.indexOf(entry), 1);
     dialog.remove();
     onClose();
+    const inHistory = (history.state?.sheets || 0) > sheets.length;
+    (inHistory ? back() : leaving).then(() => after());
   });
   document.body.append(dialog);
   dialog.showModal();
   heading.focus();
-  return { body, close: () => dialog.close() };
+  sheets.push(entry);
+  leaving = leaving.then(() => {
+    if (sheets.includes(entry)) history.pushState({ sheets: sheets.indexOf(entry) + 1 }, '');
+  });
+  return { body, close, title: (text) => setText(heading, text) };
 }
 
 /** Asks a yes-or-no question; resolves with whether it was confirmed. */

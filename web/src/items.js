@@ -1,15 +1,15 @@
 // The sales: cards of live and upcoming items, and one item's page. Countdowns go by the server's clock, and an item
 // opens at its instant without asking the server: a crowd that reloads together would be the first thing to fall over.
-import { itemDetail, liveItems, upcomingItems } from './api.js';
-import { at, now, onSecond, sync } from './clock.js';
-import { countdown, leftShare, percentOff, phase, yuan } from './core.js';
+import { itemDetail, itemStatus, liveItems, upcomingItems } from './api.js';
+import { at, knownNow, now, onSecond } from './clock.js';
+import { SPREAD, countdown, leftShare, lookWait, percentOff, phase, yuan } from './core.js';
 import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
+import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
 
 const PAGE = 50; // items asked for at once
-const REFRESH = 5_000; // ms between looks at the stock
-const SPREAD = 2_500; // ms over which a crowd's looks are spread
+const FEW = 0.2; // share of the stock below which only few units are left
 
 /** The home page. `onBuy(item)` opens the purchase. Answers {node, stop}. */
 export function homeView(onBuy) {
@@ -40,37 +40,45 @@ export function homeView(onBuy) {
     arrange();
   }
 
-  const looks = repeated(async (left) => {
+  let all = [];
+  const looks = repeated(() => lookWait(all, knownNow()), async (left) => {
     try {
       const found = await Promise.all([sections.live.load(liveItems), sections.upcoming.load(upcomingItems)]);
       if (left()) return;
       trouble.hidden = true;
-      if (found[0].some((item) => phase(item, now()) === 'upcoming')) await sync(); // our clock is behind
+      all = found.flat();
       show(found.flat());
     } catch {
       trouble.hidden = false;
     }
   });
+  const redraw = onHolds(() => cards.forEach((card) => card.draw()));
   const stop = () => {
     looks.stop();
+    redraw();
     for (const card of cards.values()) card.stop();
   };
   return { node, stop };
 }
 
-// Runs f now and every few seconds while the page is looked at. f is told by left() when nobody waits for it any more.
-function repeated(f) {
+// Runs f now and again after wait() ms while the page is looked at. f is told by left() when nobody waits for it any
+// more.
+function repeated(wait, f) {
   let timer = 0;
   let stopped = false;
   const soon = (ms = 0) => {
     clearTimeout(timer);
     timer = setTimeout(run, ms);
   };
+  let due = 0;
   const run = async () => {
-    if (document.visibilityState === 'visible') await f(() => stopped);
-    if (!stopped) soon(REFRESH + Math.random() * SPREAD);
+    if (document.visibilityState === 'hidden') return; // seen() goes on
+    await f(() => stopped);
+    const ms = wait();
+    due = now() + ms;
+    if (!stopped) soon(ms);
   };
-  const seen = () => document.visibilityState === 'visible' && soon();
+  const seen = () => document.visibilityState === 'visible' && !stopped && soon(Math.max(0, due - now()));
   document.addEventListener('visibilitychange', seen);
   soon();
   const stop = () => {
@@ -111,12 +119,12 @@ function section(name, none, onMore) {
     empty.hidden = nodes.length > 0;
   };
   const heading = el('h2', { id: `head-${name}` }, el('span', { class: `dot ${name}`, 'aria-hidden': 'true' }), t(name));
-  const node = el('section', { class: 'band', 'aria-labelledby': `head-${name}` }, heading, empty, cards, more);
+  const node = el('section', { class: `band ${name}`, 'aria-labelledby': `head-${name}` }, heading, empty, cards, more);
   return { node, load, show };
 }
 
 // One item's card. It keeps its own countdown; onMove is called when the sale opens or ends.
-function itemCard(first, onBuy, onMove) {
+function itemCard(first, onBuy, onMove, heading = 'h3') {
   let item = first;
   const title = el('a', { href: `#/item/${item.id}` });
   const picture = el('a', { class: 'cover', href: `#/item/${item.id}`, tabindex: -1, 'aria-hidden': 'true' }, cover(item));
@@ -130,14 +138,14 @@ function itemCard(first, onBuy, onMove) {
     'article',
     { class: 'card', 'data-item': item.id },
     picture,
-    el('div', { class: 'card-body' }, el('h3', {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
+    el('div', { class: 'card-body' }, el(heading, {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
     el('div', { class: 'card-foot' }, timing.node, button),
   );
   let shown = '';
   let endAlarm = () => {};
 
   function draw() {
-    const current = phase(item, now());
+    const current = phase(item, knownNow());
     setText(title, item.commodity.title);
     put(price, priceParts(item));
     stock.update(item, current);
@@ -145,11 +153,13 @@ function itemCard(first, onBuy, onMove) {
     setText(opens, t('starts_at', { time: when(item.start_time) }));
     opens.hidden = current !== 'upcoming';
     timing.update(item);
+    const hold = holdOf(item.id);
     const sold = current === 'live' && item.stock <= 0;
-    setText(button, t(sold ? 'sold_out' : current === 'live' ? 'buy' : 'prepare'));
-    button.disabled = sold || current === 'ended';
-    button.className = current === 'upcoming' ? 'button plain' : 'button';
-    node.classList.toggle('sold', sold);
+    setText(button, t(hold ? 'my_order' : sold ? 'sold_out' : { live: 'buy', upcoming: 'prepare', stopped: 'stopped', ended: 'over' }[current]));
+    button.disabled = !hold && (sold || current === 'ended' || current === 'stopped');
+    button.className = current === 'upcoming' && !hold ? 'button plain' : 'button';
+    node.classList.toggle('sold', sold && !hold);
+    node.classList.toggle('mine', Boolean(hold));
     if (shown !== current) {
       endAlarm();
       const edge = { upcoming: item.start_time, live: item.end_time }[current];
@@ -167,7 +177,8 @@ function itemCard(first, onBuy, onMove) {
   const card = {
     id: item.id,
     node,
-    phase: () => phase(item, now()),
+    draw,
+    phase: () => phase(item, knownNow()),
     update(fresh) {
       item = fresh;
       draw();
@@ -178,7 +189,14 @@ function itemCard(first, onBuy, onMove) {
     },
   };
   draw();
-  const ticking = onSecond(() => timing.update(item));
+  let last = '';
+  const ticking = onSecond(() => {
+    timing.update(item);
+    const current = phase(item, knownNow());
+    if (last && last !== current) onMove(card); // the server's time arrived, and it is another one than the device's
+    if (shown !== current) draw();
+    last = current;
+  });
   return card;
 }
 
@@ -198,16 +216,18 @@ function stockBar() {
   const bar = el('div', { class: 'bar', role: 'img' }, fill);
   const update = (item, current) => {
     const words =
-      current === 'upcoming'
-        ? t('stock_total', { all: item.max_sk_count })
+      current === 'upcoming' || item.stock >= item.max_sk_count
+        ? t(item.max_sk_count === 1 ? 'stock_one' : 'stock_total', { all: item.max_sk_count })
         : item.stock > 0
-          ? t('left', { n: item.stock, all: item.max_sk_count })
+          ? t(leftShare(item) < FEW ? 'left_few' : 'left', { n: item.stock, all: item.max_sk_count })
           : t('sold_out');
     setText(text, words);
     bar.setAttribute('aria-label', `${t('stock_label')}: ${words}`);
+    node.hidden = current === 'ended' || current === 'stopped'; // nobody can have them
     fill.style.width = `${(current === 'upcoming' ? 1 : leftShare(item)) * 100}%`;
   };
-  return { node: el('div', { class: 'stock' }, bar, text), update };
+  const node = el('div', { class: 'stock' }, bar, text);
+  return { node, update };
 }
 
 // A line that counts down to the start or the end of a sale. It is no live region: it changes each second.
@@ -218,13 +238,13 @@ function countdownLine() {
   const digits = el('span', { class: 'digits' }, day, parts[0], ':', parts[1], ':', parts[2]);
   const node = el('p', { class: 'timing', role: 'timer', 'aria-live': 'off' }, label, digits);
   const update = (item) => {
-    const current = phase(item, now());
+    const current = phase(item, knownNow());
     const rest = Date.parse(current === 'upcoming' ? item.start_time : item.end_time) - now();
     const { days, parts: texts } = countdown(rest);
-    setText(label, t({ upcoming: 'starts_in', live: 'ends_in', ended: 'over' }[current]));
+    setText(label, t({ upcoming: 'starts_in', live: 'ends_in', ended: 'over', stopped: 'stopped' }[current]));
     setText(day, days ? t('days', { n: days }) : '');
     texts.forEach((text, i) => setText(parts[i], text));
-    digits.hidden = current === 'ended';
+    digits.hidden = current === 'ended' || current === 'stopped' || knownNow() === undefined;
   };
   return { node, update };
 }
@@ -238,20 +258,28 @@ export function itemView(id, onBuy) {
     const text = problem.status === 404 ? t('item_gone') : problem.detail || t('list_trouble');
     put(node, backLink('#/', 'nav_home'), el('p', { class: 'empty' }, icon('empty'), text));
   };
-  const looks = repeated(async (left) => {
+  let item;
+  const looks = repeated(() => lookWait(item ? [item] : [], knownNow()), async (left) => {
     try {
-      const item = await itemDetail(id);
+      if (item) {
+        const { left: stock, state } = await itemStatus(id);
+        item = { ...item, stock, state };
+      } else {
+        item = await itemDetail(id);
+      }
       if (left()) return;
       if (card) return void card.update(item);
-      card = itemCard(item, onBuy, () => {});
+      card = itemCard(item, onBuy, () => looks.soon(Math.random() * SPREAD), 'h1');
       card.node.classList.add('large');
       put(node, backLink('#/', 'nav_home'), card.node, about(item));
     } catch (problem) {
       fail(problem);
     }
   });
+  const redraw = onHolds(() => card?.draw());
   const stop = () => {
     looks.stop();
+    redraw();
     card?.stop();
   };
   return { node, stop };

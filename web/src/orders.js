@@ -7,17 +7,19 @@ import { whoSheet } from './dialogs.js';
 import { el, icon, pause, put, setText } from './dom.js';
 import { t, tOr, when } from './i18n.js';
 import { backLink } from './items.js';
+import { noteOrder } from './holds.js';
 import { cancelButton, payLink, showOrder } from './panel.js';
 import { shopper } from './session.js';
 
 const PAGE = 10;
 
+const unitsText = (n) => t('units', { n });
 const stateText = (state) => tOr(`state_${state}`, t('state_unknown'));
 
 /** The list of the shopper's orders. Answers {node, stop}. */
 export function ordersView() {
   const list = el('div', {});
-  const node = el('section', { class: 'band', 'aria-labelledby': 'head-orders' }, el('h2', { id: 'head-orders' }, t('nav_orders')), list);
+  const node = el('section', { class: 'band', 'aria-labelledby': 'head-orders' }, el('h1', { id: 'head-orders' }, t('nav_orders')), list);
   const left = new AbortController();
   let ticking = [];
   let page = 1;
@@ -61,7 +63,7 @@ export function ordersView() {
         'div',
         { class: 'order-body' },
         el('div', { class: 'row' }, el('h3', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
-        el('p', { class: 'soft' }, when(answer.create_time), ' · ', t('units', { n: answer.count })),
+        el('p', { class: 'soft' }, when(answer.create_time), ' · ', unitsText(answer.count)),
         el('div', { class: 'row' }, el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(answer.amount))), due),
         result.payable && el('div', { class: 'actions' }, cancelButton({ id }, cancelled), payLink(order)),
         fault,
@@ -101,6 +103,7 @@ export function orderView(id) {
   const node = el('div', { class: 'band' }, backToOrders(), el('p', { class: 'soft' }, t('loading')));
   let round = new AbortController();
   let undraw = () => {};
+  let wantedCancel = false;
 
   async function run({ signal }) {
     let shown = '';
@@ -110,6 +113,7 @@ export function orderView(id) {
         const answer = await orderDetail(id);
         if (signal.aborted) return;
         const key = JSON.stringify([answer.state, answer.history, answer.payments, answer.alipay_order]);
+        noteOrder(answer);
         if (key !== shown) draw(answer);
         shown = key;
         ms = pollWait(answer.state, attempt, 0);
@@ -130,9 +134,14 @@ export function orderView(id) {
     const order = orderOf(answer);
     const state = el('div', { class: 'panel' });
     const fault = el('p', { class: 'fault', role: 'alert' });
-    const cancelled = (text) => (text ? put(fault, text) : restart());
+    const cancelled = (text) => {
+      if (text) return void put(fault, text);
+      wantedCancel = true;
+      restart();
+    };
+    const words = wantedCancel && outcome(order, now()).look === 'good' ? { title: t('paid'), text: t('paid_before_cancel') } : undefined;
     const actions = order.state === 'pending_payment' ? [cancelButton({ id }, cancelled)] : [];
-    undraw = showOrder(state, order, { actions });
+    undraw = showOrder(state, order, { words, actions });
     put(node, backToOrders(), state, fault, goods(answer), el('div', { class: 'two' }, timeline(order), money(order)));
   }
 
@@ -162,7 +171,7 @@ function goods(answer) {
       'div',
       { class: 'summary' },
       el('a', { class: 'cover', href: `#/item/${answer.seckill.id}`, tabindex: -1, 'aria-hidden': 'true' }, cover(answer.seckill)),
-      el('div', {}, el('h2', { class: 'summary-title' }, answer.seckill.commodity.title), el('p', { class: 'soft' }, t('units', { n: answer.count }))),
+      el('div', {}, el('h1', { class: 'summary-title' }, answer.seckill.commodity.title), el('p', { class: 'soft' }, unitsText(answer.count))),
     ),
     el(
       'dl',

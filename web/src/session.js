@@ -1,10 +1,13 @@
-// What this tab knows of its shopper: who it is, the last address, and purchases that were never answered. It lies in
-// sessionStorage: another tab may be another shopper, and nothing outlives the tab.
+// What this tab knows of its shopper: who it is, the address, purchases that were never answered, orders that are open.
+// It lies in sessionStorage: another tab may be another shopper, and nothing outlives the tab, except an address that
+// the shopper wants kept on the device (localStorage).
 import { intentFor } from './core.js';
 
 const SHOPPER = 'seckill.shopper';
 const ADDRESS = 'seckill.address.';
-const INTENT = 'seckill.intent.';
+const INTENTS = 'seckill.intents.';
+const OPEN = 'seckill.open.';
+const READY = 'seckill.ready.';
 
 const memory = new Map(); // stands in where storage is forbidden
 const listeners = new Set();
@@ -23,39 +26,68 @@ export function onShopper(f) {
   listeners.add(f);
 }
 
-export const lastAddress = () => read(ADDRESS + shopper()?.user) || '';
-export const keepAddress = (address) => write(ADDRESS + shopper()?.user, address);
+const mine = (prefix) => prefix + shopper()?.user;
+
+/** The address as it was last typed, by its parts; {} when there is none. */
+export const lastAddress = () => read(mine(ADDRESS)) || read(mine(ADDRESS), device) || {};
+export const isKept = () => read(mine(ADDRESS), device) !== null;
+
+/** Remembers the address for this tab, and on the device if it is wanted; if not, the device forgets it. */
+export function keepAddress(parts, onDevice) {
+  write(mine(ADDRESS), parts);
+  write(mine(ADDRESS), onDevice ? parts : null, device);
+}
+
+// A map that this tab keeps for the shopper.
+const entries = (prefix) => read(mine(prefix)) || {};
+function enter(prefix, name, value) {
+  const { [name]: _, ...rest } = entries(prefix);
+  write(mine(prefix), value === null ? rest : { ...rest, [name]: value });
+}
 
 /** The purchase of this item that this shopper means, with its idempotency key; kept until forgetIntent. */
-export function intent(item, body) {
-  const name = INTENT + shopper()?.user + '.' + item;
-  const now = intentFor(read(name), body, mintKey);
-  write(name, now);
+export function intent(item, title, body) {
+  const now = { ...intentFor(entries(INTENTS)[item], body, mintKey), title };
+  enter(INTENTS, item, now);
   return now;
 }
 
+/** Purchases without an answer, by item. */
+export const intents = () => entries(INTENTS);
+
 /** The purchase has its answer; the next one is another. */
-export const forgetIntent = (item) => write(INTENT + shopper()?.user + '.' + item, null);
+export const forgetIntent = (item) => enter(INTENTS, item, null);
+
+/** Ids of orders that were open when last seen. */
+export const openOrders = () => Object.keys(entries(OPEN));
+export const rememberOpen = (order, open) => enter(OPEN, order, open ? 1 : null);
+
+/** How many units the shopper is ready to buy at one press; 0 when they are not. */
+export const readyFor = (item) => entries(READY)[item] || 0;
+export const beReady = (item, count) => enter(READY, item, count || null);
 
 // 128 random bits. crypto.randomUUID is missing on plain-HTTP pages other than localhost.
 function mintKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 }
 
-function read(name) {
+const tab = () => sessionStorage;
+const device = () => localStorage;
+
+function read(name, store = tab) {
   try {
-    const stored = sessionStorage.getItem(name);
+    const stored = store().getItem(name);
     return stored === null ? null : JSON.parse(stored);
   } catch {
-    return memory.get(name) ?? null;
+    return store === tab ? (memory.get(name) ?? null) : null;
   }
 }
 
-function write(name, value) {
-  memory.set(name, value);
+function write(name, value, store = tab) {
+  if (store === tab) memory.set(name, value);
   try {
-    if (value === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(value));
+    if (value === null) store().removeItem(name);
+    else store().setItem(name, JSON.stringify(value));
   } catch {
     return; // memory has it
   }
