@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT. Stops it by pid.
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT. Once per test; stops it by pid.
 set -euo pipefail
 bin=$(realpath "$1")
 mkdir -p "$2"
@@ -9,17 +9,33 @@ for tool in node npm; do
   command -v "$tool" >/dev/null || { echo "browser: $tool is missing: apt-get install nodejs npm" >&2; exit 1; }
 done
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || { echo "browser: Chromium is missing: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
-[ -d node_modules/playwright-core ] || npm ci --no-audit --no-fund --silent
+[ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] || npm ci --no-audit --no-fund --silent
 node --test
 log=$(mktemp)
-"$bin" run --port 0 >"$log" 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; rm -f "$log"' EXIT
-for _ in $(seq 100); do
-  url=$(grep -oE -m1 'http://localhost:[0-9]+' "$log" || true)
-  [ -n "$url" ] && break
-  kill -0 "$pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
-  sleep 0.1
-done
-[ -n "$url" ] || { echo "browser: the system did not start:" >&2; cat "$log" >&2; exit 1; }
-node run.mjs "$url" "$out"
+pid=""
+stop() {
+  [ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; }
+  pid=""
+}
+trap 'stop; rm -f "$log"' EXIT
+# drive TEST FLAGS... runs a test against a fresh system.
+drive() {
+  local test=$1
+  shift
+  "$bin" run --port 0 "$@" >"$log" 2>&1 &
+  pid=$!
+  local url=""
+  for _ in $(seq 100); do
+    url=$(grep -oE -m1 'http://localhost:[0-9]+' "$log" || true)
+    [ -n "$url" ] && break
+    kill -0 "$pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
+    sleep 0.1
+  done
+  [ -n "$url" ] || { echo "browser: the system did not start:" >&2; cat "$log" >&2; exit 1; }
+  node "$test" "$url" "$out" || failed=1
+  stop
+}
+failed=0
+drive run.mjs
+drive details.mjs --stock 3 --limit 2
+exit $failed

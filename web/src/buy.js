@@ -6,7 +6,7 @@ import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCo
 import { cover } from './cover.js';
 import { openSheet, whoSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
-import { noteAccepted, noteOrder } from './holds.js';
+import { noteAccepted, noteClosed, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
@@ -22,6 +22,7 @@ export async function openPurchase(item) {
   const sheet = openSheet(t(phase(item, knownNow()) === 'upcoming' ? 'prepare' : 'buy'), () => {
     left.abort();
     undraw();
+    noteClosed();
   });
   const panel = el('div', { class: 'panel-body', tabindex: -1 });
   const notification = el('p', { class: 'notification', hidden: true }, t('trouble'));

@@ -37,6 +37,12 @@ export function noteOrder(answer) {
   tell();
 }
 
+/** A sheet was closed: what goes on in it goes on in the bar. */
+export function noteClosed() {
+  tell();
+  if (openOrders().length > 0) refresh();
+}
+
 /** A purchase was accepted: its order is followed from now on. */
 export function noteAccepted(id) {
   rememberOpen(id, true);

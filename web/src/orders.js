@@ -62,7 +62,7 @@ export function ordersView() {
       el(
         'div',
         { class: 'order-body' },
-        el('div', { class: 'row' }, el('h3', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
+        el('div', { class: 'row' }, el('h2', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
         el('p', { class: 'soft' }, when(answer.create_time), ' · ', unitsText(answer.count)),
         el('div', { class: 'row' }, el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(answer.amount))), due),
         result.payable && el('div', { class: 'actions' }, cancelButton({ id }, cancelled), payLink(order)),

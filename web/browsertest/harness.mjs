@@ -1,0 +1,149 @@
+// What the browser tests share: a Chromium, checks that are counted, pages that note every complaint, and steps of a
+// purchase. A test is started as `node TEST.mjs BASE OUT`; CHROMIUM names the browser (default /usr/bin/chromium). Exit
+// code 0 when all checks held, 1 when not, 2 for wrong arguments.
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export const [base, out] = process.argv.slice(2);
+if (!base || !out) {
+  console.error('usage: node TEST.mjs BASE OUT');
+  process.exit(2);
+}
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+export const GRACE = 60; // seconds from the end of the hold to the release
+export const PATIENCE = 60_000; // ms for anything that should appear, on a machine that is busy
+const LONGEST = 300_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
+const LARGEST = 300 * 1024; // bytes of one picture
+export const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
+export const PARTS = { name: '王小明', phone: '13800000000', region: '上海市浦东新区', street: '世纪大道 100 号 8 楼' };
+export const ADDRESS = Object.values(PARTS).join(' ');
+
+let passed = 0;
+const failures = [];
+
+export async function check(name, f) {
+  try {
+    await within(LONGEST, f());
+    passed++;
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failures.push(name);
+    console.log(`FAILED  ${name}\n        ${String(error.message || error).split('\n').slice(0, 6).join('\n        ')}`);
+  }
+}
+
+export async function within(ms, work) {
+  let timer;
+  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`no end after ${ms} ms`)), ms)));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function same(got, want, what) {
+  if (got !== want) throw new Error(`${what}: got ${JSON.stringify(got)}, want ${JSON.stringify(want)}`);
+}
+
+export function has(text, wanted) {
+  for (const want of wanted) if (!text.includes(want)) throw new Error(`no ${JSON.stringify(want)} in ${JSON.stringify(text)}`);
+}
+
+export async function ask(path, options) {
+  const answer = await fetch(new URL(path, base), options);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
+}
+
+export const mine = (shopper) => ({ headers: { Authorization: `Bearer ${shopper.token}` } });
+export const advance = (seconds) =>
+  ask('_local/clock', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ advance_seconds: seconds }) });
+
+/** Asks until the answer is the wanted one, or fails with the last. */
+export async function until(what, f, want) {
+  const end = Date.now() + PATIENCE;
+  let got = await f();
+  while (got !== want && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    got = await f();
+  }
+  same(got, want, what);
+}
+
+export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: FLAGS });
+mkdirSync(out, { recursive: true });
+
+const complaints = [];
+
+// A refusal that a page expects is written to the console by the browser itself; nothing else may be.
+export const EXPECTED = [/status of 409/];
+
+/** A page of its own tab and storage, signed in as the shopper, that notes every complaint. */
+export async function open({ size, lang, shopper, path = '' }) {
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    locale: lang === 'en' ? 'en-US' : 'zh-CN',
+    timezoneId: 'Asia/Shanghai',
+    reducedMotion: 'reduce',
+    colorScheme: 'light',
+  });
+  context.setDefaultTimeout(PATIENCE);
+  context.on('console', (m) => {
+    if (['error', 'warning'].includes(m.type()) && !EXPECTED.some((e) => e.test(m.text()))) complaints.push(`${m.text()} ${m.location().url}`);
+  });
+  context.on('weberror', (e) => complaints.push(String(e.error())));
+  const signIn = ([who, origin]) => location.origin === origin && sessionStorage.setItem('seckill.shopper', JSON.stringify(who));
+  if (shopper) await context.addInitScript(signIn, [shopper, new URL(base).origin]);
+  const page = await context.newPage();
+  await page.goto(new URL(`?lang=${lang}${path}`, base).href);
+  return page;
+}
+
+export async function picture(page, name) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  same(wide, 0, `${name}: pixels too wide`);
+  const path = join(out, `${name}.png`);
+  await page.screenshot({ path });
+  if (statSync(path).size > LARGEST) throw new Error(`${name}.png has ${statSync(path).size} bytes, at most ${LARGEST} wanted`);
+}
+
+export const close = (page) => page.context().close();
+export const card = (page, id) => page.locator(`[data-item="${id}"]`);
+export const stateTitle = (page) => page.locator('dialog .state-title');
+
+export async function says(page, title) {
+  await stateTitle(page).filter({ hasText: title }).waitFor();
+}
+
+export async function startPurchase(page, item) {
+  await card(page, item.id).locator('.button').click();
+  await fillAddress(page);
+}
+
+export async function fillAddress(page) {
+  for (const [name, text] of Object.entries(PARTS)) await page.locator(`#address-${name}`).fill(text);
+}
+
+/** Pays in the cashier's tab; `before` sees the cashier first. The tab stays, and closes with its page's context. */
+export async function payAt(page, link, success, before = async () => {}) {
+  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.locator('dialog').getByRole('link', { name: link }).click()]);
+  await cashier.locator('#pay').waitFor();
+  await before(cashier);
+  await cashier.locator('#pay').click();
+  await cashier.getByText(success).first().waitFor();
+}
+
+// An instance may answer with figures up to a second old.
+export const stockOf = async (item) => (await ask(`seckill/detail/${item.id}`)).stock;
+
+/** Closes the browser, says how many checks held, and ends the process. */
+export async function finish() {
+  await check('no page complained', async () => same([...new Set(complaints)].join('\n'), '', 'console'));
+  
+  await within(PATIENCE, browser.close()).catch((error) => console.log(`the browser did not close: ${error.message}`));
+  console.log(`${passed} passed, ${failures.length} failed`);
+  process.exit(failures.length ? 1 : 0);
+}
