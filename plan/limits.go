@@ -109,7 +109,7 @@ func (l *Limits) Starting() float64 {
 // later.
 func (l *Limits) Notifying() float64 { return math.Ceil(l.NotifyBurst + l.Notify*coldSeconds) }
 
-const listMethods = 3 // polled before the opening: two lists and the time
+const listMethods = 3 // called before the opening: two lists, and the time or a file
 
 // Fits returns a sentence for each way in which the throttles admit more than the account serves.
 func (l *Limits) Fits() (why []string) {

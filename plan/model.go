@@ -103,12 +103,6 @@ func (b *bucket) take(calls, rate, burst float64) float64 {
 	return passed
 }
 
-// Shares of a page's looks: each of the two lists, and the time. See DefaultLooks.
-const (
-	listShare = 1 / 6.25 / DefaultLooks
-	timeShare = 1 - 2*listShare
-)
-
 // sim is the state of a simulation.
 type sim struct {
 	*Sale
@@ -116,7 +110,7 @@ type sim struct {
 	out Outcome
 	t   float64
 	// Each method has its own bucket, and all share the account's.
-	buying, lists, clock, orders, account bucket
+	buying, lists, clock, files, orders, account bucket
 	// scripts in this second: of lists for one item, of looks at queued orders
 	levels, status float64
 	polls          float64 // in this second
@@ -149,43 +143,15 @@ func simulate(s *Sale, l Limits) Outcome {
 	return m.out
 }
 
-// before sets the state at the opening, after open pages have polled and warmed instances of shop. One bucket stands
-// for both lists.
-func (m *sim) before() {
-	looks := float64(m.Shoppers) * m.First * m.Looks
-	m.out.EdgeCalls = looks * m.Edge * m.Before.Seconds() / 2
-	looks *= 1 - m.Edge
-	m.buying.tokens, m.orders.tokens, m.account.tokens = m.BuyBurst, m.Burst, m.AccountSize
-	m.lists.tokens, m.clock.tokens = m.Burst, m.Burst
-	span, rate := m.Before.Seconds(), 0.0
-	for _, b := range []struct {
-		of             *bucket
-		methods, share float64
-	}{{&m.lists, 2, listShare}, {&m.clock, 1, timeShare}} {
-		last := looks * b.share
-		passed := last * span / 2
-		if last > m.Rate {
-			b.of.tokens = 0
-			passed = m.Rate*span - m.Rate*m.Rate*span/(2*last)
-		}
-		m.out.ShopCalls += b.methods * passed
-		rate += b.methods * min(last, m.Rate)
-	}
-	if rate > m.Account {
-		m.account.tokens = 0
-		m.out.ShopCalls *= m.Account / rate // slightly too low: the account's limit is reached only towards the end
-		rate = m.Account
-	}
-	m.shop.busy = min(rate*Occupied, max(0, m.Concurrency-m.Provisioned-m.Reserved()))
-	m.shop.warm, m.buy.warm = m.shop.busy, m.Provisioned
-	m.shop.budget, m.buy.budget = m.Ramp, m.Ramp
-}
-
 func (m *sim) step(n int) {
 	slot := n % len(m.back)
 	o := &m.out
 	m.t = float64(n+1) * tick
 	fresh := m.arrived(m.t) - o.Arrived
+	opened := fresh // whose pages are not open yet
+	if m.t <= m.Within.Seconds() {
+		opened -= min(fresh, float64(m.Shoppers)*m.First*tick/m.Within.Seconds())
+	}
 	o.Arrived += fresh
 	o.AtEdge += fresh * m.Edge
 	o.EdgeCalls += fresh * m.Edge
@@ -204,15 +170,11 @@ func (m *sim) step(n int) {
 	if within := m.Within.Seconds(); m.t < within {
 		pages += float64(m.Shoppers) * m.First * (1 - m.t/within)
 	}
-	looks := pages * m.Looks * tick
-	o.EdgeCalls += looks * m.Edge
-	looks *= 1 - m.Edge
 	polls := m.holders / pollEvery * tick
+	toShop, toLists, looks := m.look(pages, opened)
 	asked := buys + looks + polls
 
 	toBuy := m.buying.take(buys, m.BuyRate, m.BuyBurst)
-	toShop := 2*m.lists.take(looks*listShare, m.Rate, m.Burst) + m.clock.take(looks*timeShare, m.Rate, m.Burst)
-	toLists := toShop
 	toShop += m.orders.take(polls, m.Rate, m.Burst)
 	if let := m.account.take(toBuy+toShop, m.Account, m.AccountSize); let < toBuy+toShop {
 		share := let / (toBuy + toShop)

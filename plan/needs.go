@@ -135,7 +135,7 @@ func (p *Plan) notes() {
 	}
 	if s.Edge == 0 && p.Free.PeakCalls > accountRate {
 		add("Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening, open pages "+
-			"look at lists and time %.0f times per second. A CDN that keeps lists for the second that they allow "+
+			"look at lists %.0f times per second. A CDN that keeps lists for the second that they allow "+
 			"(Cache-Control: public, max-age=1) takes most of that.", float64(s.Shoppers)*s.First*s.Looks)
 	}
 }

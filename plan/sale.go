@@ -22,7 +22,7 @@ type Sale struct {
 	Within time.Duration `json:"within"` // time in which the first press the button, evenly
 	Rest   time.Duration `json:"rest"`   // time in which 95 in 100 of the rest come, at a falling rate
 	Before time.Duration `json:"before"` // time in which the first open their pages, evenly
-	Looks  float64       `json:"looks"`  // calls per second of an open page
+	Looks  float64       `json:"looks"`  // calls per second of an open page while a sale is near
 	Paying time.Duration `json:"paying"` // mean time of a buyer until the payment; the page polls the order meanwhile
 	Wait   time.Duration `json:"wait"`   // bound on the wait for an answer, and on an order's wait for its row
 }
@@ -33,9 +33,7 @@ const (
 	DefaultWithin = 2 * time.Second
 	DefaultRest   = time.Minute
 	DefaultBefore = 10 * time.Minute
-	// DefaultLooks is the storefront's home page (web/src/items.js, web/src/clock.js): two lists every 5 to 7.5 s, and
-	// the time four times a minute.
-	DefaultLooks  = 2/6.25 + 4.0/60
+	DefaultLooks  = openingLists / (lookNear + lookSpread/2) // of the storefront's home page: its two lists
 	DefaultPaying = time.Minute
 	DefaultItems  = 10
 	DefaultWait   = 10 * time.Second

@@ -21,12 +21,13 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("crowd     %.0f shoppers open their pages over the last %v, wait, and press the button within %v of the "+
 		"opening;",
 		float64(s.Shoppers)*s.First, s.Before, s.Within)
-	line("          95 in 100 of the rest come within %v, at a falling rate. An open page makes %.2f calls per second.",
-		s.Rest, s.Looks)
+	line("          95 in 100 of the rest come within %v, at a falling rate. An open page makes %d calls, then %.2f",
+		s.Rest, opening, s.Looks)
+	line("          per second while a sale is near or on, and %.2f otherwise.", s.Looks*farShare)
 	line("          Shoppers who get 429 or 503 retry after 1 to 1.2 s, up to %v. A buyer pays after %v on average and",
 		giveUp, s.Paying)
 	line("          polls the order every %.0f s.", pollEvery)
-	line("edge      A CDN answers %.0f in 100 looks at lists, items and time; a waiting page tells as many purchases "+
+	line("edge      A CDN answers %.0f in 100 looks at lists, items, time and files; a waiting page tells as many purchases "+
 		"\"sold",
 		100*s.Edge)
 	line("          out\". Neither is part of template.yaml. All figures below are behind the edge.")

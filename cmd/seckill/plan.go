@@ -60,7 +60,7 @@ service, so the default is 0.`,
 	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "time within which 95 % of the other shoppers come")
 	p.DurationVar(&f.Before, "before", plan.DefaultBefore,
 		"time before the opening in which the waiting shoppers open their pages")
-	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls per second of an open page")
+	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls per second of an open page while a sale is near or on")
 	p.Lookup("looks").DefValue = fmt.Sprintf("%.2f", plan.DefaultLooks)
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "average time until a buyer pays")
 	p.StringVar(&f.compare, "compare", "",
