@@ -68,8 +68,17 @@ const (
 )
 
 // Methods is the number of methods beside purchases and notifications, each with its own token bucket: two lists, time,
-// item, its stock, order by item and by id, own orders, cancel, health, and the pages' six.
-const Methods = 16
+// item, its stock, order by item and by id, own orders, cancel, health, the page and its files.
+const Methods = 12
+
+// Methods that few call, with a throttle of their own: the API's page and description, pictures, and an icon.
+const (
+	RareMethods = 4
+	RareRate    = 20 // calls per second of each
+	RareBurst   = 20
+	rareCalls   = RareMethods * RareRate
+	rareAtOnce  = RareMethods * RareBurst
+)
 
 // consumeChoices are the values of ConsumeConcurrency in template.yaml.
 var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
@@ -95,7 +104,7 @@ var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 
 // Calls returns how many calls all methods together admit, per second and at once. Notifications are among them: while
 // the account serves that many, a crowd cannot use up what notifications need.
 func (l *Limits) Calls() (rate, burst float64) {
-	return l.BuyRate + l.Notify + Methods*l.Rate, l.BuyBurst + l.NotifyBurst + Methods*l.Burst
+	return l.BuyRate + l.Notify + Methods*l.Rate + rareCalls, l.BuyBurst + l.NotifyBurst + Methods*l.Burst + rareAtOnce
 }
 
 // Starting returns how many instances of buy start at once when all shoppers press the button and only provisioned ones

@@ -27,10 +27,9 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("          Shoppers who get 429 or 503 retry after 1 to 1.2 s, up to %v. A buyer pays after %v on average and",
 		giveUp, s.Paying)
 	line("          polls the order every %.0f s.", pollEvery)
-	line("edge      A CDN answers %.0f in 100 looks at lists, items, time and files; a waiting page tells as many purchases "+
-		"\"sold",
+	line("edge      A CDN answers %.0f in 100 looks at lists, items, time and files; a waiting page tells as many",
 		100*s.Edge)
-	line("          out\". Neither is part of template.yaml. All figures below are behind the edge.")
+	line("          purchases \"sold out\". Neither is part of template.yaml. All figures below are behind the edge.")
 	line("lists     They show %d items.", s.Items)
 	line("")
 	p.table(line)
