@@ -62,6 +62,7 @@ validate: ## the templates by SAM's and CloudFormation's rules, and by ours
 .PHONY: deploy
 deploy: release ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL
 	SAM=$(SAM) ARCH=$(ARCH) GRADUAL=$(GRADUAL) infra/stack.sh deploy $(ENV) $(VERSION)
+	@SAM=$(SAM) infra/stack.sh urls $(ENV)
 
 .PHONY: destroy
 destroy: ## delete an environment's stack; its tables stay, TABLES=delete takes a sandbox's along

@@ -68,7 +68,8 @@ urls)
   if [ "$env" = default ]; then
     base=$AWS_ENDPOINT_URL/_aws/execute-api/$(output ApiId <<<"$of")/$(output ApiStage <<<"$of")
   fi
-  echo "API       $base"
+  echo "shop      $base/"
+  echo "API       $base/docs"
   echo "try       curl -s $base/seckill/ing"
   echo "health    curl -s $base/healthz"
   if [ "$(output Sandbox <<<"$of")" = true ]; then
