@@ -155,6 +155,10 @@ $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 browser: build ## drive the storefront in Chromium: buy, pay, expiry, resale, two languages
 	web/browsertest/run.sh bin/seckill $(PICTURES)
 
+.PHONY: edge
+edge: ## the edge's function in Node and in njs, which reads what CloudFront reads
+	SECKILL_TEST_EDGE=1 $(GO) test -count=1 ./infra/edge
+
 .PHONY: pictures
 pictures: ## as browser, and keep the screenshots in docs/pictures
 	$(MAKE) browser PICTURES=$(CURDIR)/docs/pictures

@@ -93,7 +93,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/adapter"},
 	{"shared/adapter", "shared/seckill shared/flow", ""},
-	{"web", "", ""},
+	{"web", "shared", ""},
 	{"record", "shared", ""},
 	{"plan", "shared", "crowd"},
 	{"audit", "record shared", "local"},

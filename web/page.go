@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 )
 
 //go:embed dist
@@ -87,22 +89,16 @@ func nameOf(r *http.Request, local bool) string {
 	}
 }
 
-// language returns "en" or "zh": what ?lang= says, else the first of both that Accept-Language names, else Chinese.
-// Browsers list languages in the order of preference.
+// language returns "en" or "zh": what ?lang= says, else what the browser prefers.
 func language(r *http.Request) string {
-	asked := r.Header.Get("Accept-Language")
+	asked := r.Header["Accept-Language"]
 	if strings.Contains(r.URL.RawQuery, "lang=") {
 		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil && query.Has("lang") {
-			asked = query.Get("lang")
+			asked = query["lang"][:1]
 		}
 	}
-	for tag := range strings.SplitSeq(strings.ToLower(asked), ",") {
-		switch primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-"); strings.SplitN(primary, ";", 2)[0] {
-		case "en":
-			return "en"
-		case "zh":
-			return "zh"
-		}
+	if httpapi.English(asked) {
+		return "en"
 	}
 	return "zh"
 }

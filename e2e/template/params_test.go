@@ -39,7 +39,6 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"a user without a password": {cluster, []string{"RedisPassword", "false"}, "RedisUsername is set"},
 		"no app":                    {cluster, []string{"AlipayAppId", ""}, "AlipayAppId is missing"},
 		"no seller":                 {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
-		"no storefront":             {cluster, []string{"StorefrontOrigin", ""}, "StorefrontOrigin is missing"},
 		"the fake gateway's address": {cluster, []string{"GatewayEndpoint", "https://x.example.com"},
 			"GatewayEndpoint is of the fake gateway"},
 		"faults": {sandbox,

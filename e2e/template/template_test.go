@@ -411,12 +411,14 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 
 // TestOrigins checks that functions name the same origin as the preflight, and that only a sandbox allows any.
 func TestOrigins(t *testing.T) {
-	tpl := open(t)
+	tpl, alone := open(t), maps.Clone(whole)
+	alone["StorefrontOrigin"] = ""
 	for name, c := range map[string]struct {
 		params map[string]string
 		want   string
 	}{"a sandbox": {sandbox, "*"}, "a sandbox with a storefront": {elsewhere, elsewhere["StorefrontOrigin"]},
-		"a shop": {whole, whole["StorefrontOrigin"]}} {
+		"a shop with a page elsewhere": {whole, whole["StorefrontOrigin"]},
+		"a shop with its own page":     {alone, "https://none.invalid"}} {
 		w := tpl.deploy(c.params)
 		preflight, err := w.eval(at(tpl.resource("Api").prop("Cors"), "AllowOrigin"))
 		if err != nil || preflight != "'"+c.want+"'" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -68,39 +69,22 @@ func TestProblemAnswersAnyError(t *testing.T) {
 	}
 }
 
-func TestPreferredLanguage(t *testing.T) {
-	for _, c := range []struct {
-		headers []string
-		want    language
-	}{
-		{nil, chinese},
-		{[]string{""}, chinese},
-		{[]string{"en"}, english},
-		{[]string{"EN-us"}, english},
-		{[]string{"zh"}, chinese},
-		{[]string{"zh-Hant-TW"}, chinese},
-		{[]string{"fr"}, chinese},
-		{[]string{"*"}, chinese},
-		{[]string{"fr, en;q=0.1"}, english},
-		{[]string{"en-US,en;q=0.9,zh;q=0.8"}, english},
-		{[]string{"zh-CN,zh;q=0.9,en;q=0.8"}, chinese},
-		{[]string{"zh;q=0.5, en;q=0.7"}, english},
-		{[]string{"en;q=0.5,zh;q=0.5"}, english},
-		{[]string{"zh;q=0.5,en;q=0.5"}, chinese},
-		{[]string{"en;q=0"}, chinese},
-		{[]string{"zh;q=0, en;q=0.001"}, english},
-		{[]string{"en;q=2"}, chinese},
-		{[]string{"en;q=nan"}, chinese},
-		{[]string{"en;q=-1"}, chinese},
-		{[]string{"en;q="}, chinese},
-		{[]string{"en;level=1"}, chinese},
-		{[]string{"zh;q=0.1", "en"}, english},
-		{[]string{" en ; q=0.9 , zh ; q=0.1 "}, english},
-		{[]string{"english, zhongwen"}, chinese},
-		{[]string{",,;,;q=1,en"}, english},
-	} {
-		if got := preferred(c.headers); got != c.want {
-			t.Errorf("preferred(%q) = %d, want %d", c.headers, got, c.want)
+// TestEnglish plays the table that infra/edge plays, too.
+func TestEnglish(t *testing.T) {
+	text, err := os.ReadFile("testdata/languages.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Headers []string
+		Want    string
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 20 {
+		t.Fatalf("%d cases, error %v", len(cases), err)
+	}
+	for _, c := range cases {
+		if got := English(c.Headers); got != (c.Want == "en") {
+			t.Errorf("English(%q) = %v, want %s", c.Headers, got, c.Want)
 		}
 	}
 }

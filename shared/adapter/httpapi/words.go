@@ -19,6 +19,10 @@ const (
 // languageTags are the values of Content-Language.
 var languageTags = [languages][]string{chinese: {"zh-CN"}, english: {"en"}}
 
+// English reports whether the values of Accept-Language prefer English to Chinese: the larger weight wins, the first of
+// equals, and Chinese if neither is named.
+func English(headers []string) bool { return preferred(headers) == english }
+
 // preferred returns the language with the highest weight in Accept-Language (RFC 9110 section 12.5.4), the first
 // among equals. It ignores languages other than Chinese and English.
 func preferred(headers []string) language {

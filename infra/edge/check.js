@@ -1,0 +1,51 @@
+// Checks of function.js, in the language of CloudFront's runtime, so that njs and Node run the same file: edge_test.go
+// puts function.js and LANGUAGES before it. It prints each failure and throws at the end.
+var failures = 0;
+
+function same(what, got, want) {
+  if (got === want) return;
+  failures++;
+  console.log('FAILED ' + what + ': got ' + JSON.stringify(got) + ', want ' + JSON.stringify(want));
+}
+
+function ask(method, uri, languages) {
+  var headers = { authorization: { value: 'Bearer x' } };
+  if (languages && languages.length > 0) {
+    headers['accept-language'] = { value: languages[languages.length - 1] };
+    if (languages.length > 1) headers['accept-language'].multiValue = languages.map(function (l) { return { value: l }; });
+  }
+  return handler({ context: { eventType: 'viewer-request' }, request: { method: method, uri: uri, headers: headers, querystring: {} } });
+}
+
+function answered(status) {
+  return handler({ context: { eventType: 'viewer-response' }, request: {}, response: { statusCode: status, headers: { 'x-now': { value: '1' } } } });
+}
+
+// LANGUAGES is shared/adapter/httpapi/testdata/languages.json.
+LANGUAGES.forEach(function (c) {
+  same('Accept-Language ' + JSON.stringify(c.headers), ask('GET', '/', c.headers).headers['accept-language'].value, c.want);
+});
+same('what else a request has', ask('POST', '/seckill/buy', ['en']).headers.authorization.value, 'Bearer x');
+
+var before = Date.now();
+['GET', 'HEAD'].forEach(function (method) {
+  var time = ask(method, '/seckill/time');
+  var body = JSON.parse(time.body.data);
+  same(method + ' time: status', time.statusCode, 200);
+  same(method + ' time: cache', time.headers['cache-control'].value, 'no-store');
+  same(method + ' time: it is now', body.now_ms >= before && body.now_ms <= Date.now(), true);
+  same(method + ' time: both forms', Math.floor(body.now_ms / 1000) * 1000, Date.parse(body.now));
+  same(method + ' time: form', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(body.now), true);
+});
+same('POST time goes on', ask('POST', '/seckill/time').uri, '/seckill/time');
+same('another path goes on', ask('GET', '/seckill/times').uri, '/seckill/times');
+
+[200, 204, 206, 301, 304, 399].forEach(function (status) {
+  same('stamp on ' + status, Number(answered(status).headers['x-now'].value) >= before, true);
+});
+[400, 403, 404, 429, 500, 503].forEach(function (status) {
+  same('no stamp on ' + status, answered(status).headers['x-now'].value, '1');
+});
+
+if (failures > 0) throw new Error(failures + ' checks of function.js failed');
+console.log(JSON.stringify(ask('GET', '/seckill/time')));
