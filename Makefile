@@ -163,6 +163,10 @@ edge: ## the edge's function in Node and in njs, which reads what CloudFront rea
 pictures: ## as browser, and keep the screenshots in docs/pictures
 	$(MAKE) browser PICTURES=$(CURDIR)/docs/pictures
 
+.PHONY: film
+film: build ## a sale as an animated picture, docs/pictures/sale.webp
+	web/browsertest/run.sh bin/seckill $(CURDIR)/docs/pictures film
+
 .PHONY: bench
 bench: ## benchmarks of the hot paths, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./shared/... ./local

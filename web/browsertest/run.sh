@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT. Once per test; stops it by pid.
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test; stops it by pid.
 set -euo pipefail
 bin=$(realpath "$1")
 mkdir -p "$2"
@@ -36,6 +36,11 @@ drive() {
   stop
 }
 failed=0
-drive run.mjs
-drive details.mjs --stock 3 --limit 2
+if [ "${3-}" = film ]; then
+  command -v img2webp >/dev/null || { echo "film: img2webp is missing: apt-get install webp" >&2; exit 1; }
+  drive film.mjs
+else
+  drive run.mjs
+  drive details.mjs --stock 3 --limit 2
+fi
 exit $failed
