@@ -109,7 +109,8 @@ func textFiles(t *testing.T, do func(file, text string)) {
 	})
 }
 
-// TestTextIsGlossarys: comments, strings, pages, scripts and templates are free of the words in bold.
+// TestTextIsGlossarys checks that comments, strings, pages, scripts and templates avoid the words that the glossary has
+// in bold.
 func TestTextIsGlossarys(t *testing.T) {
 	_, text := bannedWords(t)
 	textFiles(t, func(file, all string) {

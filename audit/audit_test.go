@@ -325,7 +325,7 @@ func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	}
 }
 
-// TestEveryRowCounts: removing any row, or any entry of Redis, breaks a guarantee.
+// TestEveryRowCounts checks that removing any row, or any entry of Redis, breaks a guarantee.
 func TestEveryRowCounts(t *testing.T) {
 	t.Parallel()
 	good := atRest()
