@@ -330,7 +330,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	// a stock that loses data all the time
+	// In half of these worlds the stock loses data all the time.
 	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Prelude == "" && r.IntN(2) == 0 {
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
