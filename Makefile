@@ -20,10 +20,16 @@ help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 .PHONY: run
-run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags
+run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags; EDGE=true behind a CDN
 	@test -x bin/seckill || echo "Building bin/seckill: the first time this takes one to three minutes."
 	@$(MAKE) --no-print-directory -s build
+ifeq ($(EDGE),true)
+	@$(GO) build -o $(TOOLS)/standin ./infra/edge/standin
+	@bin/seckill run $(ARGS) & shop=$$!; trap 'kill $$shop 2>/dev/null; wait $$shop' EXIT; trap : INT TERM; \
+	$(TOOLS)/standin -said "Through a stand-in for the CDN:" -origin $(or $(ORIGIN),http://127.0.0.1:8100)
+else
 	@exec bin/seckill run $(ARGS)
+endif
 
 .PHONY: build
 build: ## the command line tool, in bin/seckill
@@ -156,7 +162,7 @@ browser: build ## drive the storefront in Chromium: buy, pay, expiry, resale, tw
 	web/browsertest/run.sh bin/seckill $(PICTURES)
 
 .PHONY: edge
-edge: ## the edge's function in Node and in njs, which reads what CloudFront reads
+edge: ## the CDN's function in Node and in njs, which reads what CloudFront reads; the stand-in for the CDN, by nginx
 	SECKILL_TEST_EDGE=1 $(GO) test -count=1 ./infra/edge
 
 .PHONY: pictures

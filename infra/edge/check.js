@@ -9,12 +9,12 @@ function same(what, got, want) {
 }
 
 function ask(method, uri, languages) {
-  var headers = { authorization: { value: 'Bearer x' } };
+  var headers = { authorization: { value: 'Bearer x' }, 'x-viewer-address': { value: '198.51.100.1' } };
   if (languages && languages.length > 0) {
     headers['accept-language'] = { value: languages[languages.length - 1] };
     if (languages.length > 1) headers['accept-language'].multiValue = languages.map(function (l) { return { value: l }; });
   }
-  return handler({ context: { eventType: 'viewer-request' }, request: { method: method, uri: uri, headers: headers, querystring: {} } });
+  return handler({ context: { eventType: 'viewer-request' }, viewer: { ip: '203.0.113.9' }, request: { method: method, uri: uri, headers: headers, querystring: {} } });
 }
 
 function answered(status) {
@@ -26,6 +26,8 @@ LANGUAGES.forEach(function (c) {
   same('Accept-Language ' + JSON.stringify(c.headers), ask('GET', '/', c.headers).headers['accept-language'].value, c.want);
 });
 same('what else a request has', ask('POST', '/seckill/buy', ['en']).headers.authorization.value, 'Bearer x');
+
+same('address', ask('GET', '/', []).headers['x-viewer-address'].value, '203.0.113.9');
 
 var before = Date.now();
 ['GET', 'HEAD'].forEach(function (method) {

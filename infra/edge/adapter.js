@@ -1,0 +1,50 @@
+// Runs function.js in nginx's njs, for the stand-in: makes CloudFront's events of nginx's requests. What nginx asks for
+// as variables and in a filter is at the bottom.
+import handler from './function_module.js';
+
+function event(type, r, response) {
+  const headers = {};
+  for (const name in r.headersIn) headers[name.toLowerCase()] = { value: r.headersIn[name] };
+  return {
+    version: '1.0',
+    context: { eventType: type },
+    viewer: { ip: r.remoteAddress },
+    request: { method: r.method, uri: path(r), querystring: {}, headers: headers, cookies: {} },
+    response: response,
+  };
+}
+
+function path(r) {
+  return r.variables.request_uri.split('?')[0];
+}
+
+function asked(r) {
+  return handler(event('viewer-request', r));
+}
+
+function language(r) {
+  return asked(r).headers['accept-language'].value;
+}
+
+function address(r) {
+  return asked(r).headers['x-viewer-address'].value;
+}
+
+function generated(r) {
+  return asked(r).statusCode ? '1' : '';
+}
+
+function generate(r) {
+  const answer = asked(r);
+  for (const name in answer.headers) r.headersOut[name] = answer.headers[name].value;
+  r.return(answer.statusCode, r.method === 'HEAD' ? '' : answer.body.data);
+}
+
+// stamp runs the function on an answer. CloudFront runs none on answers from 400 on.
+function stamp(r) {
+  if (r.status >= 400) return;
+  const changed = handler(event('viewer-response', r, { statusCode: r.status, headers: {} })).headers;
+  for (const name in changed) r.headersOut[name] = changed[name].value;
+}
+
+export default { path, language, address, generated, generate, stamp };

@@ -1,0 +1,72 @@
+// Package edge holds what runs in front of a stack: which answers a CDN keeps and for whom, the CDN's function, and a
+// stand-in for the CDN on one machine. In: requests and answers on their way. Out: the same, with the server's time
+// and one of two languages. infra/edge.yaml deploys it; tests hold that template to this table.
+package edge
+
+import (
+	_ "embed" // the function's text
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Function is the code that runs for every request, before the cache and after it.
+//
+//go:embed function.js
+var Function string
+
+// placeholder is in infra/edge.yaml where CloudFormation wants Function.
+const placeholder = "infra/edge/function.js"
+
+// Cache says what of a request tells cached answers apart, and for how long an answer may be kept at most. How long it
+// is kept the API says (Cache-Control). Cookies, Authorization and every other header are neither in the key nor passed
+// to the API, so an answer cannot depend on them.
+type Cache struct {
+	Longest  time.Duration // 0: nothing is kept, and every request is passed on whole
+	Language bool          // Accept-Language, which the function has reduced to zh or en
+	Queries  []string      // parameters of the query; others are dropped
+}
+
+// The kinds of caches. Answers and pages may live for 1 s, 5 s more while a new one is fetched, and 60 s more while the
+// API fails.
+var (
+	answers = Cache{Longest: 2 * time.Minute, Language: true}
+	pages   = Cache{Longest: 2 * time.Minute, Language: true, Queries: []string{"lang"}}
+	files   = Cache{Longest: 365 * 24 * time.Hour}
+	own     = Cache{}
+)
+
+// Behaviour is a path and how its answers are cached. A star at the end of a path stands for any characters.
+type Behaviour struct {
+	Path  string
+	Cache Cache
+}
+
+// Behaviours returns the paths whose answers are kept, in the order in which they are matched. All other paths are a
+// shopper's own, or answer differently each time: Own.
+func Behaviours() []Behaviour {
+	return []Behaviour{
+		{"/seckill/ing", answers}, {"/seckill/will", answers},
+		{"/seckill/detail/*", answers}, {"/seckill/status/*", answers},
+		{"/", pages}, {"/docs", pages}, {"/openapi.json", pages},
+		{"/assets/*", files}, {"/pictures/*", files}, {"/favicon.ico", files},
+	}
+}
+
+// Own returns how the paths are cached that Behaviours does not name: not at all.
+func Own() Cache { return own }
+
+// StaleOn are the statuses of an API that fails: a copy that is too old is better than these.
+var StaleOn = []int{500, 502, 503, 504}
+
+// Template returns infra/edge.yaml with the function's text in it, which CloudFormation takes only there.
+func Template(text string) (string, error) {
+	line := "      FunctionCode: " + placeholder
+	before, after, ok := strings.Cut(text, line)
+	if !ok {
+		return "", fmt.Errorf("the template has no line %q", line)
+	}
+	_, after, _ = strings.Cut(after, "\n") // a comment may follow
+	block := "        " + strings.ReplaceAll(strings.TrimSpace(Function), "\n", "\n        ")
+	return before + "      FunctionCode: |\n" + block + "\n" + after, nil
+}

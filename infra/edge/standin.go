@@ -1,0 +1,144 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // nginx's configuration and the adapter
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"text/template"
+	"time"
+)
+
+// StandIn is a stand-in for the CDN on one machine: nginx, driven by the table, with the function in its njs.
+//
+// nginx differs from CloudFront: it is one cache and not one for each location; it keeps a stale answer for an API that
+// fails without an end, where CloudFront obeys stale-if-error; it passes on bodies of any GET; it answers a
+// connection's next request only after what it fetches in the background. It has no web ACL.
+type StandIn struct {
+	Listen string // host:port
+	Origin string // address of the API, http or https, its stage included
+	Key    string // sent to the API as X-Api-Key
+	Dir    string // for configuration, cache and logs; nginx starts with `nginx -p Dir -c nginx.conf`
+}
+
+//go:embed nginx.conf.tmpl
+var configuration string
+
+//go:embed adapter.js
+var adapter string
+
+var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
+	"location": location,
+	"key":      key,
+	"query":    query,
+}).Parse(configuration))
+
+// Write writes all that nginx needs into s.Dir, which it makes.
+func (s StandIn) Write() error {
+	origin, err := url.Parse(s.Origin)
+	if err != nil || origin.Host == "" || origin.RawQuery != "" {
+		return fmt.Errorf("origin %q: want an address such as http://127.0.0.1:8100 or https://HOST/live", s.Origin)
+	}
+	var text bytes.Buffer
+	err = tmpl.Execute(&text, map[string]any{"Listen": s.Listen, "Key": s.Key, "Host": origin.Host,
+		"Scheme": origin.Scheme, "Path": strings.TrimSuffix(origin.Path, "/"),
+		"Behaviours": Behaviours(), "Dir": s.Dir, "Root": os.Geteuid() == 0})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(s.Dir, "tmp"), 0o755); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"nginx.conf": text.String(), "adapter.js": adapter,
+		"function_module.js": Function + "\nexport default handler;\n"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// location returns nginx's form of a behaviour's path.
+func location(path string) string {
+	if prefix, ok := strings.CutSuffix(path, "*"); ok {
+		return "^~ " + prefix
+	}
+	return "= " + path
+}
+
+// key returns what tells an answer's copies apart.
+func key(c Cache) string {
+	parts := []string{"$edge_path", "$edge_encoding"}
+	if c.Language {
+		parts = append(parts, "$edge_language")
+	}
+	for _, q := range c.Queries {
+		parts = append(parts, q+"=$arg_"+q)
+	}
+	return strings.Join(parts, "|")
+}
+
+// query returns the query that the API sees.
+func query(c Cache) string {
+	var parts []string
+	for _, q := range c.Queries {
+		parts = append(parts, q+"=$arg_"+q)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "?" + strings.Join(parts, "&")
+}
+
+// Run starts nginx with what Write wrote and returns once it has ended: nil when ctx was cancelled. ready is called
+// when it answers.
+func (s StandIn) Run(ctx context.Context, ready func()) error {
+	if err := s.Write(); err != nil {
+		return err
+	}
+	nginx, err := exec.LookPath("nginx")
+	if err != nil {
+		return errors.New("nginx is missing, the stand-in for the CDN: apt-get install nginx libnginx-mod-http-js")
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, nginx, "-p", s.Dir, "-e", filepath.Join(s.Dir, "error.log"), "-c",
+		filepath.Join(s.Dir, "nginx.conf"))
+	cmd.Stderr = &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for up := false; !up; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("nginx did not start: %w\n%s", err, said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+		up = s.answers(ctx)
+	}
+	ready()
+	if err := <-ended; ctx.Err() == nil {
+		return fmt.Errorf("nginx ended: %w\n%s", err, said.String())
+	}
+	return nil
+}
+
+// answers reports whether something takes connections where nginx listens.
+func (s StandIn) answers(ctx context.Context) bool {
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", s.Listen)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
+}

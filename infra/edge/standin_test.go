@@ -1,0 +1,276 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const listed = "public, max-age=1, stale-while-revalidate=5, stale-if-error=60" // as function shop sends lists
+
+// origin is an API that answers what it is told to, and counts.
+type origin struct {
+	*httptest.Server
+	status atomic.Int32
+	pause  atomic.Int64 // ns before each answer
+	calls  atomic.Int32
+	answer func(w http.ResponseWriter, r *http.Request)
+}
+
+// start starts a stand-in before an origin and returns its address. Without nginx the test is skipped, except by `make
+// edge`.
+func start(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (*origin, string) {
+	t.Helper()
+	if _, err := exec.LookPath("nginx"); err != nil {
+		if os.Getenv("SECKILL_TEST_EDGE") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("nginx is missing: apt-get install nginx libnginx-mod-http-js")
+	}
+	o := &origin{answer: answer}
+	o.status.Store(http.StatusOK)
+	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.calls.Add(1)
+		time.Sleep(time.Duration(o.pause.Load()))
+		o.answer(w, r)
+	}))
+	t.Cleanup(o.Close)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	s := StandIn{Listen: l.Addr().String(), Origin: o.URL + "/live", Key: "the-key", Dir: t.TempDir()}
+	ctx, cancel := context.WithCancel(context.Background())
+	up, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- s.Run(ctx, func() { close(up) }) }()
+	select {
+	case <-up:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return o, "http://" + s.Listen
+}
+
+// ask sends a request and returns its status and body.
+func ask(t *testing.T, method, url string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close = true // nginx answers a connection's next request only after what it fetches in the background
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// TestStaleWhileTheAPIFails: lists go on with the last good answer while the API is slow, fails, throttles or is gone,
+// and are new again a moment after it is well.
+func TestStaleWhileTheAPIFails(t *testing.T) {
+	t.Parallel()
+	var version atomic.Int32
+	o, base := start(t, nil)
+	o.answer = func(w http.ResponseWriter, _ *http.Request) {
+		status := int(o.status.Load())
+		if status == http.StatusOK {
+			w.Header().Set("Cache-Control", listed)
+			_, _ = fmt.Fprintf(w, "version %d", version.Load())
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+	}
+	expired := func() { time.Sleep(2500 * time.Millisecond) } // nginx's clock has whole seconds
+	fresh := func(want int32) {
+		t.Helper()
+		version.Store(want)
+		expired()
+		ask(t, "GET", base+"/seckill/ing") // may be the old one, and has a new one fetched
+		time.Sleep(200 * time.Millisecond)
+		if status, body := ask(t, "GET", base+"/seckill/ing"); body != fmt.Sprint("version ", want) {
+			t.Fatalf("%d %q, want version %d", status, body, want)
+		}
+	}
+	stale := func(what string, want int32) {
+		t.Helper()
+		expired()
+		for range 5 {
+			begin := time.Now()
+			status, body := ask(t, "GET", base+"/seckill/ing")
+			if status != http.StatusOK || body != fmt.Sprint("version ", want) {
+				t.Errorf("%s: %d %q, want version %d", what, status, body, want)
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("%s: an answer took %v", what, took)
+			}
+		}
+	}
+	fresh(1)
+	for i, status := range []int32{500, 502, 503, 504} {
+		o.status.Store(status)
+		stale(fmt.Sprint("the API answers ", status), int32(i+1))
+		o.status.Store(http.StatusOK)
+		fresh(int32(i + 2))
+	}
+	o.pause.Store(int64(3 * time.Second))
+	stale("the API takes 3 s", 5)
+	o.pause.Store(0)
+	time.Sleep(3 * time.Second)
+	fresh(6)
+	o.CloseClientConnections()
+	_ = o.Listener.Close()
+	stale("the API is gone", 6)
+}
+
+// TestRefusalsAreNotKept: whatever the API refuses or fails at, on any path, the next request reaches it again.
+func TestRefusalsAreNotKept(t *testing.T) {
+	t.Parallel()
+	o, base := start(t, nil)
+	header := atomic.Pointer[string]{}
+	o.answer = func(w http.ResponseWriter, _ *http.Request) {
+		if h := *header.Load(); h != "" {
+			w.Header().Set("Cache-Control", h)
+		}
+		w.WriteHeader(int(o.status.Load()))
+		_, _ = fmt.Fprint(w, o.status.Load())
+	}
+	for _, h := range []string{"no-store", ""} { // as the API answers, and as one that forgot the header
+		header.Store(&h)
+		for i, b := range append(Behaviours(), Behaviour{Path: "/order/list"}, Behaviour{Path: "/seckill/order/1"}) {
+			url := base + strings.Replace(b.Path, "*", fmt.Sprintf("x%d%s", i, h), 1)
+			for _, status := range []int32{400, 403, 404, 405, 409, 410, 414, 422, 429, 500, 501, 502, 503, 504} {
+				o.status.Store(status)
+				ask(t, "GET", url)
+				o.status.Store(http.StatusAccepted)
+				if got, body := ask(t, "GET", url); got != http.StatusAccepted {
+					t.Errorf("%s after %d with Cache-Control %q: %d %q", b.Path, status, h, got, body)
+				}
+			}
+		}
+	}
+}
+
+// TestOneAnswerForAll: 200 requests at once for an answer that nobody has make one call; and what is cached is cached
+// whatever else is in the requests.
+func TestOneAnswerForAll(t *testing.T) {
+	t.Parallel()
+	o, base := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", strings.Replace(listed, "max-age=1", "max-age=60", 1))
+		_, _ = io.WriteString(w, "list")
+	})
+	o.pause.Store(int64(300 * time.Millisecond))
+	var wait sync.WaitGroup
+	for i := range 200 {
+		wait.Go(func() {
+			ask(t, "GET", fmt.Sprintf("%s/seckill/ing?buster=%d", base, i), "Authorization", fmt.Sprint("Bearer ", i),
+				"Cookie", fmt.Sprint("a=", i), "Accept-Language", fmt.Sprintf("en-%d,de;q=0.%d", i, i), "User-Agent",
+				fmt.Sprint(i), "Cache-Control", "no-cache", "Accept-Encoding", "identity")
+		})
+	}
+	wait.Wait()
+	if n := o.calls.Load(); n != 1 {
+		t.Errorf("%d calls for 200 looks at once", n)
+	}
+	ask(t, "GET", base+"/seckill/ing", "Accept-Language", "zh", "Accept-Encoding", "identity")
+	ask(t, "GET", base+"/seckill/ing", "Accept-Language", "zh-TW", "Accept-Encoding", "br, gzip;q=0.9")
+	if n := o.calls.Load(); n != 3 {
+		t.Errorf("%d calls for two languages, one of them also compressed: want 3", n)
+	}
+}
+
+// TestNobodyGetsAnothersAnswer: 200 users on every path, headers and cookies varied, at an API that is forgetful: it
+// lets every answer be kept for a year, and writes into each what it was told of the user.
+func TestNobodyGetsAnothersAnswer(t *testing.T) {
+	t.Parallel()
+	_, base := start(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000")
+		_, _ = fmt.Fprintf(w, "path=%s query=%s token=%s cookie=%s own=%s key=%s from=%s", r.URL.Path, r.URL.RawQuery,
+			r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("Idempotency-Key"),
+			r.Header.Get("X-Api-Key"), r.Header.Get("X-Viewer-Address"))
+	})
+	own := []string{"/seckill/buy", "/seckill/order/2002", "/order/list", "/order/17", "/order/17/cancel", "/healthz",
+		"/seckill/alipay/notify", "/nothing", "/seckill/ingX", "/seckill/", "/Seckill/ing", "//seckill/ing"}
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for user := range 200 {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			header := []string{"Authorization", fmt.Sprintf("Bearer u%dx", user), "Cookie", fmt.Sprintf("s=u%dx", user),
+				"Idempotency-Key", fmt.Sprintf("u%dx", user), "X-Forwarded-For", fmt.Sprintf("10.0.0.%d", user),
+				"X-Api-Key", "forged", "X-Viewer-Address", "198.51.100.7",
+				"Accept-Language", []string{"zh", "en", "x"}[user%3]}
+			for _, path := range own {
+				for _, method := range []string{"GET", "POST"} {
+					_, got := ask(t, method, fmt.Sprintf("%s%s?u=%d", base, path, user), header...)
+					want := fmt.Sprintf("path=/live%s query=u=%d token=Bearer u%dx cookie=s=u%dx own=u%dx key=the-key "+
+						"from=127.0.0.1", path, user, user, user, user)
+					if got != want {
+						t.Errorf("%s %s of user %d: %q, want %q", method, path, user, got, want)
+					}
+				}
+			}
+			for _, b := range Behaviours() {
+				path := strings.Replace(b.Path, "*", "1", 1)
+				_, got := ask(t, "GET", fmt.Sprintf("%s%s?u=%d", base, path, user), header...)
+				if strings.Contains(got, fmt.Sprintf("u%dx", user)) || strings.Contains(got, "u=") ||
+					!strings.HasPrefix(got, "path=/live"+path+" ") || !strings.Contains(got, "key=the-key") {
+					t.Errorf("%s of user %d: %q", path, user, got)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestNothingPassesTheFunction: the time comes from the function, without a call; cached answers are stamped anew.
+func TestNothingPassesTheFunction(t *testing.T) {
+	t.Parallel()
+	o, base := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=60")
+	})
+	if status, body := ask(t, "GET", base+"/seckill/time"); status != http.StatusOK ||
+		!strings.Contains(body, `"now_ms":`) || o.calls.Load() != 0 {
+		t.Errorf("%d %q after %d calls", status, body, o.calls.Load())
+	}
+	stamps := map[string]bool{}
+	for range 2 {
+		resp, err := http.Get(base + "/seckill/status/1") //nolint:noctx // a test's own server
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		stamps[resp.Header.Get("X-Now")] = true
+		time.Sleep(5 * time.Millisecond)
+	}
+	if len(stamps) != 2 || stamps[""] || o.calls.Load() != 1 {
+		t.Errorf("stamps %v after %d calls", stamps, o.calls.Load())
+	}
+}

@@ -1,0 +1,211 @@
+package edge
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+// deployed is what this test reads of infra/edge.yaml. Intrinsic functions are read as their arguments.
+type deployed struct {
+	Resources map[string]struct {
+		Type       string
+		Properties struct {
+			CachePolicyConfig struct {
+				MinTTL, DefaultTTL, MaxTTL               int
+				ParametersInCacheKeyAndForwardedToOrigin struct {
+					EnableAcceptEncodingGzip, EnableAcceptEncodingBrotli bool
+					CookiesConfig                                        struct{ CookieBehavior string }
+					HeadersConfig                                        struct {
+						HeaderBehavior string
+						Headers        []string
+					}
+					QueryStringsConfig struct {
+						QueryStringBehavior string
+						QueryStrings        []string
+					}
+				}
+			}
+			FunctionCode       string
+			DistributionConfig struct {
+				DefaultCacheBehavior behaviour
+				CacheBehaviors       []behaviour
+				CustomErrorResponses []struct{ ErrorCode, ErrorCachingMinTTL int }
+			}
+		}
+	}
+}
+
+type behaviour struct {
+	PathPattern, CachePolicyId, OriginRequestPolicyId, ViewerProtocolPolicy string //nolint:revive // CloudFormation's
+	AllowedMethods, CachedMethods                                           []string
+	FunctionAssociations                                                    []struct{ EventType string }
+}
+
+func readTemplate(t *testing.T) (string, deployed) {
+	t.Helper()
+	text, err := os.ReadFile("../edge.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d deployed
+	if err := decode(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return string(text), d
+}
+
+// TestTemplateIsTheTable checks that infra/edge.yaml has the table's paths in its order, with caches that keep what the
+// table says, and that no refusal is kept.
+func TestTemplateIsTheTable(t *testing.T) {
+	t.Parallel()
+	_, d := readTemplate(t)
+	conf := d.Resources["Distribution"].Properties.DistributionConfig
+	got := []Behaviour{}
+	for _, b := range conf.CacheBehaviors {
+		got = append(got, Behaviour{b.PathPattern, d.cache(t, b.CachePolicyId)})
+		if b.OriginRequestPolicyId != "" {
+			t.Errorf("%s passes on what is not in its key: %s", b.PathPattern, b.OriginRequestPolicyId)
+		}
+	}
+	if diff := cmp.Diff(Behaviours(), got); diff != "" {
+		t.Errorf("behaviours.go (-), infra/edge.yaml (+):\n%s", diff)
+	}
+	const cachingDisabled, allViewerExceptHost = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad",
+		"b689b0a8-53d0-40ab-baf2-68738e2966ac"
+	rest := conf.DefaultCacheBehavior
+	if rest.CachePolicyId != cachingDisabled || rest.OriginRequestPolicyId != allViewerExceptHost {
+		t.Errorf("other paths: policies %s, %s", rest.CachePolicyId, rest.OriginRequestPolicyId)
+	}
+	for _, b := range append(conf.CacheBehaviors, rest) {
+		events := []string{}
+		for _, f := range b.FunctionAssociations {
+			events = append(events, f.EventType)
+		}
+		if !slices.Equal(events, []string{"viewer-request", "viewer-response"}) || len(b.AllowedMethods) != 7 ||
+			!slices.Equal(b.CachedMethods, []string{"GET", "HEAD"}) || b.ViewerProtocolPolicy != "redirect-to-https" {
+			t.Errorf("%s: %+v", b.PathPattern, b)
+		}
+	}
+	// "Control how long CloudFront caches errors": the codes that it takes, each kept for 10 s unless told otherwise.
+	kept := map[int]bool{400: true, 403: true, 404: true, 405: true, 414: true, 416: true, 500: true, 501: true,
+		502: true, 503: true, 504: true}
+	for _, e := range conf.CustomErrorResponses {
+		if e.ErrorCachingMinTTL == 0 {
+			delete(kept, e.ErrorCode)
+		}
+	}
+	if len(kept) > 0 {
+		t.Errorf("CloudFront would keep %v", kept)
+	}
+}
+
+// cache returns a policy as the table has it.
+func (d deployed) cache(t *testing.T, policy string) Cache {
+	t.Helper()
+	p, ok := d.Resources[policy]
+	if !ok {
+		t.Fatalf("no cache policy %q", policy)
+	}
+	conf := p.Properties.CachePolicyConfig
+	in := conf.ParametersInCacheKeyAndForwardedToOrigin
+	if conf.MinTTL != 0 || conf.DefaultTTL != 0 || in.CookiesConfig.CookieBehavior != "none" ||
+		!in.EnableAcceptEncodingGzip || in.EnableAcceptEncodingBrotli {
+		t.Errorf("%s: %+v; want no minimum, no default, no cookies, gzip", policy, conf)
+	}
+	c := Cache{Longest: time.Duration(conf.MaxTTL) * time.Second, Queries: in.QueryStringsConfig.QueryStrings,
+		Language: slices.Equal(in.HeadersConfig.Headers, []string{"Accept-Language"})}
+	if !c.Language && in.HeadersConfig.HeaderBehavior != "none" {
+		t.Errorf("%s: headers %v in the key", policy, in.HeadersConfig)
+	}
+	return c
+}
+
+// TestTemplateGetsTheFunction checks that the deployed text is function.js.
+func TestTemplateGetsTheFunction(t *testing.T) {
+	t.Parallel()
+	text, _ := readTemplate(t)
+	whole, err := Template(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d deployed
+	if err := decode([]byte(whole), &d); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Function, d.Resources["Function"].Properties.FunctionCode); diff != "" {
+		t.Errorf("function.js (-), the template (+):\n%s", diff)
+	}
+	if _, err := Template(whole); err == nil {
+		t.Error("a template without a place for the function was taken")
+	}
+}
+
+// TestEveryPathIsConsidered checks that each path of the API is in the table, or named here as a shopper's own.
+func TestEveryPathIsConsidered(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../api.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []string{"/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz", "/order/list", "/order/{id}",
+		"/order/{id}/cancel", "/seckill/alipay/notify", "/seckill/buy", "/seckill/order/{seckill_id}", "/seckill/time"}
+	var api struct {
+		Resources struct {
+			Api struct { //nolint:revive // CloudFormation's
+				Properties struct {
+					DefinitionBody struct{ Paths map[string]any }
+				}
+			}
+		}
+	}
+	if err := decode(text, &api); err != nil {
+		t.Fatal(err)
+	}
+	paths := api.Resources.Api.Properties.DefinitionBody.Paths
+	if len(paths) < 20 {
+		t.Fatalf("%d paths in infra/api.yaml", len(paths))
+	}
+	for path := range paths {
+		cached := slices.ContainsFunc(Behaviours(), func(b Behaviour) bool {
+			prefix, starred := strings.CutSuffix(b.Path, "*")
+			return path == b.Path || starred && strings.HasPrefix(path, prefix)
+		})
+		if cached == slices.Contains(own, path) {
+			t.Errorf("%s: cached %v, a shopper's own %v", path, cached, !cached)
+		}
+	}
+}
+
+// decode reads YAML into v, whose fields are matched as JSON's are. An intrinsic function is read as its arguments.
+func decode(text []byte, v any) error {
+	var n yaml.Node
+	if err := yaml.Unmarshal(text, &n); err != nil {
+		return err
+	}
+	plain(&n)
+	var all any
+	if err := n.Decode(&all); err != nil {
+		return err
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+func plain(n *yaml.Node) {
+	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
+		n.Tag = ""
+	}
+	for _, c := range n.Content {
+		plain(c)
+	}
+}
