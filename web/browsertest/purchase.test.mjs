@@ -46,6 +46,31 @@ for (const [name, answers, kind, sends] of [
   });
 }
 
+const turned = { status: 429, retryAfter: 1000 };
+for (const [name, answers, kind, sends, asks] of [
+  ['turned away, then sold out', [turned, turned], 'refused', 1, 1],
+  ['a lost answer may be an order', [turned, { status: 0 }, turned, { order_id: 'o1' }], 'accepted', 4, 0],
+  ['so may a failure', [{ status: 503 }, { order_id: 'o1' }], 'accepted', 2, 0],
+]) {
+  test(`purchase: ${name}`, async () => {
+    const { io } = world();
+    const send = scripted(answers);
+    let asked = 0;
+    const soldOut = async () => ++asked > 0 && (asks > 0 || send.calls.length > 1);
+    const got = await purchase({ ...io, send, soldOut, onWait() {} });
+    assert.equal(got.kind, kind);
+    assert.equal(send.calls.length, sends);
+    if (kind === 'refused') assert.equal(got.problem.code, 'sold_out');
+  });
+}
+
+test('purchase: turned away while units are left goes on', async () => {
+  const { io } = world();
+  const send = scripted([turned, turned, { order_id: 'o1' }]);
+  const got = await purchase({ ...io, send, soldOut: async () => false, onWait() {} });
+  assert.equal(got.orderId, 'o1');
+});
+
 test('purchase: waits what the server asks for, and tells why', async () => {
   const { io, waits } = world();
   const told = [];

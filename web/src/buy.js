@@ -1,5 +1,5 @@
 // The purchase sheet: form, sending, queue, payment, outcome. It draws what purchase.js decides.
-import { buy, myOrders, newestOrder, orderDetail } from './api.js';
+import { buy, itemStatus, myOrders, newestOrder, orderDetail } from './api.js';
 import { addressForm } from './address.js';
 import { at, knownNow, now, onSecond, sync } from './clock.js';
 import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
@@ -196,6 +196,7 @@ async function run(io, body) {
     wait: (ms) => pause(ms, signal),
     now,
     signal,
+    soldOut: () => itemStatus(item.id).then((s) => s.sold_out && !s.as_of, () => false),
     onWait({ kind, ms, problem }) {
       waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });
     },

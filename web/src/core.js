@@ -104,11 +104,13 @@ export function phase(item, now) {
 
 /** How long until the items' stock is asked for again, ms: soon while one of them is on sale or about to be. */
 export function lookWait(items, now, random = Math.random()) {
-  const near = items.some((item) => {
-    const where = phase(item, now);
-    return (where === 'live' && item.stock > 0) || (where === 'upcoming' && Date.parse(item.start_time) - now < NEAR);
-  });
-  return (near ? LOOK_NEAR : LOOK_FAR) + random * SPREAD;
+  return (items.some((item) => isNear(item, now)) ? LOOK_NEAR : LOOK_FAR) + random * SPREAD;
+}
+
+/** Whether an item is on sale, or about to be. */
+export function isNear(item, now) {
+  const where = phase(item, now);
+  return (where === 'live' && item.stock > 0) || (where === 'upcoming' && Date.parse(item.start_time) - now < NEAR);
 }
 
 const HOLDING = ['queued', 'pending_payment', 'closing'];

@@ -2,7 +2,7 @@
 // opens at its instant without asking the server: a crowd that reloads together would be the first thing to fall over.
 import { itemDetail, itemStatus, liveItems, upcomingItems } from './api.js';
 import { at, knownNow, now, onSecond } from './clock.js';
-import { SPREAD, countdown, leftShare, lookWait, percentOff, phase, yuan } from './core.js';
+import { LOOK_FAR, SPREAD, countdown, isNear, leftShare, lookWait, percentOff, phase, yuan } from './core.js';
 import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
 import { holdOf, onHolds } from './holds.js';
@@ -15,16 +15,22 @@ const FEW = 0.2; // share of the stock below which only few units are left
 export function homeView(onBuy) {
   const cards = new Map();
   const trouble = el('p', { class: 'notification', role: 'status', hidden: true }, t('list_trouble'));
-  const sections = { live: section('live', 'none_live', () => looks.soon()), upcoming: section('upcoming', 'none_upcoming', () => looks.soon()) };
+  const sections = { live: section('live', 'none_live', () => again()), upcoming: section('upcoming', 'none_upcoming', () => again()) };
   const node = el('div', {}, trouble, sections.live.node, sections.upcoming.node);
 
   function arrange() {
     for (const [name, s] of Object.entries(sections)) s.show([...cards.values()].filter((card) => card.phase() === name).map((card) => card.node));
   }
 
+  function again(ms) {
+    for (const l of lists) l.due = 0;
+    looks.soon(ms);
+  }
+
+  // An item whose phase changes goes from one list to the other.
   function crossed() {
     arrange();
-    looks.soon(Math.random() * SPREAD);
+    again(Math.random() * SPREAD);
   }
 
   function show(items) {
@@ -40,14 +46,21 @@ export function homeView(onBuy) {
     arrange();
   }
 
-  let all = [];
-  const looks = repeated(() => lookWait(all, knownNow()), async (left) => {
+  // A list is asked for when one of its items is near, or nothing asked for it for LOOK_FAR.
+  const lists = [
+    { load: () => sections.live.load(liveItems), items: [], due: 0 },
+    { load: () => sections.upcoming.load(upcomingItems), items: [], due: 0 },
+  ];
+  const all = () => lists.flatMap((l) => l.items);
+  const looks = repeated(() => lookWait(all(), knownNow()), async (left) => {
+    const near = (l) => l.items.some((item) => isNear(item, knownNow()));
+    const asked = lists.some(near) ? lists.filter((l) => near(l) || now() >= l.due) : lists;
     try {
-      const found = await Promise.all([sections.live.load(liveItems), sections.upcoming.load(upcomingItems)]);
+      await Promise.all(asked.map(async (l) => (l.items = await l.load())));
       if (left()) return;
+      for (const l of asked) l.due = now() + LOOK_FAR;
       trouble.hidden = true;
-      all = found.flat();
-      show(found.flat());
+      show(all());
     } catch {
       trouble.hidden = false;
     }

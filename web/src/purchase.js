@@ -12,12 +12,15 @@ export const GIVE_UP = 120_000;
  * @param {(ms: number) => Promise<void>} io.wait
  * @param {() => number} io.now  the server's clock
  * @param {AbortSignal} io.signal  the shopper left
+ * @param {() => Promise<boolean>} io.soldOut  what everybody is told of the stock; asked instead of sending again while
+ *   every attempt was turned away at the door (429: nothing was done), because that answer costs the shop nothing
  * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
  * @returns {Promise<{kind: string, orderId?: string, problem?: object}>} accepted, limit, sign_in, refused, unanswered
  *   (nobody knows; the same key may be sent again) or left
  */
-export async function purchase({ send, wait, now, signal, onWait }) {
+export async function purchase({ send, wait, now, signal, onWait, soldOut }) {
   const began = now();
+  let untouched = true; // no attempt can have become an order
   for (let attempt = 0; ; attempt++) {
     let problem;
     try {
@@ -26,6 +29,7 @@ export async function purchase({ send, wait, now, signal, onWait }) {
       problem = caught;
     }
     const what = decide(problem);
+    untouched = untouched && problem.status === 429;
     let ms;
     if (what === 'retry') {
       if (now() - began > GIVE_UP) return { kind: 'unanswered', problem };
@@ -40,6 +44,7 @@ export async function purchase({ send, wait, now, signal, onWait }) {
     }
     await wait(ms);
     if (signal.aborted) return { kind: 'left' };
+    if (untouched && (await soldOut())) return { kind: 'refused', problem: { status: 409, code: 'sold_out', detail: '' } };
   }
 }
 
