@@ -11,9 +11,10 @@ const (
 
 // Outcome is the result of a simulated sale. Times are seconds after the opening; -1 is never. Peaks are per second.
 type Outcome struct {
-	// Arrived is the sum of the next four. GaveUp got 429 or 503 for two minutes.
+	// Arrived is the sum of Answered, Waiting and GaveUp, who got 429 or 503 for two minutes. Saw is the part of
+	// Answered whose page said "sold out" before a purchase was sent, or sent again.
 	Arrived  float64 `json:"arrived"`
-	AtEdge   float64 `json:"refused_at_edge"`
+	Saw      float64 `json:"saw_sold_out"`
 	Answered float64 `json:"answered"`
 	Waiting  float64 `json:"waiting"`
 	GaveUp   float64 `json:"gave_up"`
@@ -45,13 +46,17 @@ type Outcome struct {
 	PeakPaid      float64 `json:"peak_paid"`   // paid orders, when all are paid
 	PeakStarts    float64 `json:"peak_starts"` // cold starts; each reads one secret
 
-	BuyCalls  float64 `json:"buy_calls"`  // that reached the function
-	ShopCalls float64 `json:"shop_calls"` // that reached the function, also before the opening
-	EdgeCalls float64 `json:"edge_calls"` // looks and purchases that the edge answered
+	BuyCalls  float64 `json:"buy_calls"`   // that reached the function
+	ShopCalls float64 `json:"shop_calls"`  // that reached the function, also before the opening
+	EdgeCalls float64 `json:"edge_calls"`  // of pages, answered by the CDN
+	FirstSees float64 `json:"first_looks"` // pages that opened, and fetched their files
 	Scripts   float64 `json:"reserve_scripts"`
 
 	Seconds []Second `json:"-"`
 }
+
+// calls returns the calls that reached the API, refused ones included.
+func (o *Outcome) calls() float64 { return o.BuyCalls + o.ShopCalls + o.Throttled + o.Refused }
 
 // Second is the traffic of one second. Instances is its maximum.
 type Second struct {
@@ -110,15 +115,15 @@ type sim struct {
 	out Outcome
 	t   float64
 	// Each method has its own bucket, and all share the account's.
-	buying, lists, clock, files, orders, account bucket
+	buying, lists, clock, files, status, orders, account bucket
 	// scripts in this second: of lists for one item, of looks at queued orders
-	levels, status float64
+	levels, queued float64
 	polls          float64 // in this second
 	asks           float64 // scripts of lists for one item, in this tick
 	buy, shop      pool
-	// returning shoppers by tick and number of tries
-	back [retryMost + 1][tries]float64
-	top  [retryMost + 1]int // 1 + their largest number of tries
+	// returning shoppers by tick and number of tries: those who only ever got 429, and those who got 503
+	back, doubt [retryMost + 1][tries]float64
+	top         [retryMost + 1]int // 1 + their largest number of tries
 	// answered shoppers by number of retries
 	waits   [tries]float64
 	left    float64 // orders for which units are left
@@ -153,17 +158,18 @@ func (m *sim) step(n int) {
 		opened -= min(fresh, float64(m.Shoppers)*m.First*tick/m.Within.Seconds())
 	}
 	o.Arrived += fresh
-	o.AtEdge += fresh * m.Edge
-	o.EdgeCalls += fresh * m.Edge
-	fresh *= 1 - m.Edge
+	if m.known() { // a page that opens now has no button
+		m.sees(0, opened)
+		fresh -= opened
+	}
 
-	now := m.back[slot]
+	now, doubt, top := m.back[slot], m.doubt[slot], max(m.top[slot], 1)
+	m.back[slot], m.doubt[slot], m.top[slot] = [tries]float64{}, [tries]float64{}, 0
+	asks, toStatus := m.ask(now[:top])
 	now[0] += fresh
-	top := max(m.top[slot], 1)
-	m.back[slot], m.top[slot] = [tries]float64{}, 0
 	buys := 0.0
 	for k := range top {
-		buys += now[k]
+		buys += now[k] + doubt[k]
 	}
 	// The pages of shoppers who have not pressed yet, or wait for an answer, poll.
 	pages := o.Waiting + fresh
@@ -172,10 +178,11 @@ func (m *sim) step(n int) {
 	}
 	polls := m.holders / pollEvery * tick
 	toShop, toLists, looks := m.look(pages, opened)
+	looks += asks
 	asked := buys + looks + polls
 
 	toBuy := m.buying.take(buys, m.BuyRate, m.BuyBurst)
-	toShop += m.orders.take(polls, m.Rate, m.Burst)
+	toShop += toStatus + m.orders.take(polls, m.Rate, m.Burst)
 	if let := m.account.take(toBuy+toShop, m.Account, m.AccountSize); let < toBuy+toShop {
 		share := let / (toBuy + toShop)
 		toBuy, toShop, toLists = toBuy*share, toShop*share, toLists*share
@@ -197,16 +204,16 @@ func (m *sim) step(n int) {
 	// a script.
 	m.asks = min(toLists/2, m.shop.warm*tick)
 	m.levels += m.asks
-	m.status += min(o.Queued, m.holders) / pollEvery * tick
+	m.queued += min(o.Queued, m.holders) / pollEvery * tick
 	m.polls += polls
 
 	served := m.redis(bought)
 	o.Refused += bought - served
-	share := 0.0
+	share, turned := 0.0, 0.0
 	if buys > 0 {
-		share = served / buys
+		share, turned = served/buys, 1-toBuy/buys
 	}
-	m.answer(now[:top], share, n)
+	m.answer(now[:top], doubt[:top], share, turned, n)
 	placed := m.consume()
 	m.record(looks+polls, buys, bought+looked, asked-bought-looked, placed)
 }
@@ -240,10 +247,10 @@ func (m *sim) redis(calls float64) float64 {
 	return served
 }
 
-// answer answers a share of the requests. The other shoppers retry or give up.
-func (m *sim) answer(asked []float64, share float64, n int) {
-	m.out.Waiting = 0
-	for k, v := range asked {
+// answer answers a share of the requests. The other shoppers retry or give up; turned is the share that got 429.
+func (m *sim) answer(asked, doubt []float64, share, turned float64, n int) {
+	for k := range asked {
+		v := asked[k] + doubt[k]
 		m.waits[k] += v * share
 		m.out.Answered += v * share
 		again := v * (1 - share)
@@ -257,11 +264,12 @@ func (m *sim) answer(asked []float64, share float64, n int) {
 		const spread = 5 // moments over which retries spread
 		for i := range spread {
 			at := (n + retryLeast + (retryMost-retryLeast)*i/(spread-1)) % len(m.back)
-			m.back[at][k+1] += again / spread
+			m.back[at][k+1] += asked[k] * turned / spread
+			m.doubt[at][k+1] += (again - asked[k]*turned) / spread
 			m.top[at] = max(m.top[at], k+2)
 		}
 	}
-	m.out.Waiting = m.out.Arrived - m.out.AtEdge - m.out.Answered - m.out.GaveUp
+	m.out.Waiting = m.out.Arrived - m.out.Answered - m.out.GaveUp
 	if m.out.Waiting >= half {
 		m.out.BusyUntil = m.t
 	}
@@ -290,7 +298,7 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	i := int(m.t - tick/2)
 	for len(o.Seconds) <= i {
 		o.Seconds = append(o.Seconds, Second{})
-		m.scripts, m.buy.started, m.shop.started, m.levels, m.status, m.polls = 0, 0, 0, 0, 0, 0
+		m.scripts, m.buy.started, m.shop.started, m.levels, m.queued, m.polls = 0, 0, 0, 0, 0, 0
 	}
 	s := &o.Seconds[i]
 	s.add(Second{looks, buys, passed, told, placed, max(m.Provisioned, m.buy.busy+m.buy.cold) + m.shop.busy +
@@ -301,7 +309,7 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	o.PeakPlaced = max(o.PeakPlaced, s.Placed)
 	o.PeakScripts = max(o.PeakScripts, m.scripts)
 	o.PeakLevels = max(o.PeakLevels, m.levels)
-	o.PeakStatus = max(o.PeakStatus, m.status)
+	o.PeakStatus = max(o.PeakStatus, m.queued)
 	o.PeakPolls = max(o.PeakPolls, m.polls)
 	o.PeakBuy, o.PeakShop = max(o.PeakBuy, m.buy.warm), max(o.PeakShop, m.shop.warm)
 	o.PeakStarts = max(o.PeakStarts, m.buy.started+m.shop.started)

@@ -18,8 +18,12 @@ func need(s *Sale, free *Outcome) Limits {
 	}
 	l.Ramp = rampInstances
 	// Pages look at lists before the opening, and buyers at their orders after it.
-	pages := float64(s.Shoppers) * s.First * (1 - s.Edge)
-	l.Rate = max(min(pages*s.Looks/openingLists, pages/seen.Seconds()), free.PeakPolls)
+	pages := float64(s.Shoppers) * s.First
+	lists := min(pages*s.Looks/openingLists, pages/seen.Seconds())
+	if s.Edge {
+		lists = min(lists, locations*languages)
+	}
+	l.Rate = max(lists, free.PeakPolls)
 	l.Rate = max(Today.Rate, min(maxThrottle, up(l.Rate, 100)))
 	l.Burst = max(Today.Burst, up(l.Rate/4, 100))
 	rate := func(v float64) { l.BuyRate, l.BuyBurst, l.Provisioned = v, math.Round(v/2), up(1.2*Occupied*v, 50) }

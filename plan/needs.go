@@ -92,21 +92,17 @@ func (p *Plan) override(name string) float64 {
 func (p *Plan) notes() {
 	add := func(format string, a ...any) { p.Notes = append(p.Notes, text(format, a...)) }
 	s, o := &p.Sale, &p.Planned.Outcome
-	through := float64(s.Shoppers) * (1 - s.Edge)
 	slot := p.Planned.Limits.Scripts
 	if o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half {
 		add("Whatever is deployed, a shopper waits up to %s, and %.0f give up: %.0f calls per second arrive, "+
-			"BuyRate is at most %d, and Redis reserves %.0f units per second. Answer more calls at the edge "+
-			"(--edge), or allow a longer wait (--wait).",
+			"BuyRate is at most %d, and Redis reserves %.0f units per second. Put the CDN in front (--edge), "+
+			"or allow a longer wait (--wait).",
 			seconds(o.LongestWait), o.GaveUp, p.Free.PeakCalls, maxThrottle, slot)
 	}
 	if o.PeakStarts > secretReads {
 		add("%.0f instances start in one second, but Secrets Manager answers %d calls per second: the others retry "+
-			"and start late. Provision more instances (BuyProvisioned), or answer more calls at the edge.",
+			"and start late. Provision more instances (BuyProvisioned).",
 			o.PeakStarts, secretReads)
-	}
-	if through < float64(s.Units)/float64(s.Count) {
-		add("Only %.0f shoppers get past the edge, fewer than there are orders to sell: units remain.", through)
 	}
 	if o.PeakScripts > slot {
 		add("One item's keys are in one slot of Redis, which runs %.0f purchases per second on ElastiCache "+
@@ -115,7 +111,7 @@ func (p *Plan) notes() {
 	}
 	if p.Redis.ItemECPU > slotECPU {
 		add("Purchases, lists and looks at orders of one item take %.0f ECPU per second of its slot, which has %d. "+
-			"No quota raises this, and the excess gets 503. Answer more looks at the edge.", p.Redis.ItemECPU, slotECPU)
+			"No quota raises this, and the excess gets 503. Put the CDN in front (--edge).", p.Redis.ItemECPU, slotECPU)
 	}
 	if r := p.Reads; r.Sale > keyReads || r.Start > keyReads || r.Lists > keyReads {
 		add("A row of the items table serves %d read units per second. The sale's row needs %.0f, a row of the "+
@@ -133,9 +129,9 @@ func (p *Plan) notes() {
 	for _, why := range p.Planned.Limits.Fits() {
 		add("The plan does not fit: %s.", why)
 	}
-	if s.Edge == 0 && p.Free.PeakCalls > accountRate {
-		add("Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening, open pages "+
-			"look at lists %.0f times per second. A CDN that keeps lists for the second that they allow "+
-			"(Cache-Control: public, max-age=1) takes most of that.", float64(s.Shoppers)*s.First*s.Looks)
+	if !s.Edge && p.Free.PeakCalls > accountRate {
+		add("Nothing answers before API Gateway. Just before the opening, open pages look at lists %.0f times per "+
+			"second. The CDN of make deploy EDGE=true (--edge) keeps nearly all of that.",
+			float64(s.Shoppers)*s.First*s.Looks)
 	}
 }

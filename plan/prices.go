@@ -24,7 +24,9 @@ const (
 	priceQueue     = 0.40 / million
 	priceECPU      = 0.0023 / million
 	priceCacheHour = 0.084          // ElastiCache Serverless for Valkey, per GB and hour; at least 0.1 GB
-	priceEdge      = 1.00 / million // CloudFront, per HTTPS call
+	priceEdge      = 1.20 / million // CloudFront, per HTTPS call in Asia
+	priceFunction  = 0.10 / million // CloudFront Functions, per run; two for each call
+	priceEdgeOut   = 0.12           // CloudFront, data out in Asia, per GB
 	priceWAF       = 0.60 / million // AWS WAF, per call
 )
 
@@ -48,9 +50,13 @@ func bill(p *Plan) []Line {
 	}
 	ecpu := max(p.Redis.ECPU, p.override(CacheEcpu)*hours*3600)
 	gb := max(0.1, float64(p.Redis.Bytes)/1e9)
+	out := kilobytesOut
+	if s.Edge {
+		out = 0 // CloudFront pays for what it fetches
+	}
 	lines := []Line{
 		{"API Gateway", text("%.0f calls × 3.50/million", calls), calls * priceAPI},
-		{"data out", text("%.1f kB each × 0.09/GB", kilobytesOut), calls * kilobytesOut / 1e6 * priceOut},
+		{"data out", text("%.1f kB each × 0.09/GB", out), calls * out / 1e6 * priceOut},
 		{"Lambda calls", "× 0.20/million", calls * priceInvoke},
 		{"Lambda time", text("%.0f ms × %.1f GB each × 0.0000133/GB-s", callSeconds*1000, memoryGB),
 			calls * callSeconds * memoryGB * priceCompute},
@@ -66,10 +72,15 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
-	if o.EdgeCalls > 0 {
-		lines = append(lines, Line{"the edge",
-			text("%.0f calls × (CloudFront 1.00 + WAF 0.60)/million, data out as above", o.EdgeCalls),
-			o.EdgeCalls * (priceEdge + priceWAF + kilobytesOut/1e6*priceOut)})
+	pages := o.FirstSees * kilobytesPage / 1e6
+	if !s.Edge {
+		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
 	}
-	return lines
+	through := o.EdgeCalls + calls + o.Throttled + o.Refused
+	answers := (through - o.FirstSees*openingFiles) * kilobytesOut / 1e6
+	return append(lines,
+		Line{"CloudFront, WAF", text("%.0f calls × (1.20 + functions 0.20 + WAF 0.60)/million", through),
+			through * (priceEdge + 2*priceFunction + priceWAF)},
+		Line{"CloudFront, data out", text("(page files %.1f + answers %.1f GB) × 0.12", pages, answers),
+			(pages + answers) * priceEdgeOut})
 }

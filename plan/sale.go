@@ -14,9 +14,9 @@ type Sale struct {
 	Count    int       `json:"count"` // units per order
 	Items    int       `json:"items"` // on the lists, this one included
 	At       time.Time `json:"at"`
-	// Edge is the share of calls that are answered before API Gateway: looks at lists, items and time by a CDN, and
-	// purchases by a waiting page that answers "sold out". Neither is part of template.yaml.
-	Edge float64 `json:"edge"`
+	// Edge says that the CDN of infra/edge.yaml answers pages, files, lists, status and time. Purchases and looks at
+	// orders pass it.
+	Edge bool `json:"edge"`
 
 	First  float64       `json:"first"`  // share of shoppers who wait for the opening; the rest come afterwards
 	Within time.Duration `json:"within"` // time in which the first press the button, evenly
@@ -33,7 +33,8 @@ const (
 	DefaultWithin = 2 * time.Second
 	DefaultRest   = time.Minute
 	DefaultBefore = 10 * time.Minute
-	DefaultLooks  = openingLists / (lookNear + lookSpread/2) // of the storefront's home page: its two lists
+	// Of the storefront's home page: the list with the sale at each look, the other one after lookFar.
+	DefaultLooks  = 1/(lookNear+lookSpread/2) + 1/(lookFar+lookNear+lookSpread/2)
 	DefaultPaying = time.Minute
 	DefaultItems  = 10
 	DefaultWait   = 10 * time.Second
@@ -55,7 +56,7 @@ func (s *Sale) Validate() error {
 	for _, err := range []error{
 		between("shoppers", s.Shoppers, 1, MaxShoppers), between("units", s.Units, 1, MaxUnits),
 		between("count", s.Count, 1, MaxCount), between("items", s.Items, 1, MaxItems),
-		between("edge", s.Edge, 0, 1), between("first", s.First, 0, 1), between("looks", s.Looks, 0, MaxLooks),
+		between("first", s.First, 0, 1), between("looks", s.Looks, 0, MaxLooks),
 		between("within", s.Within, 0, MaxSpan), between("rest", s.Rest, time.Second, maxRest),
 		between("before", s.Before, 0, 24*time.Hour), between("paying", s.Paying, time.Second, MaxSpan),
 		between("wait", s.Wait, 2*time.Second, giveUp),
@@ -64,10 +65,7 @@ func (s *Sale) Validate() error {
 			return err
 		}
 	}
-	switch {
-	case s.Edge == 1:
-		return fmt.Errorf("--edge 1: no shopper would reach the shop")
-	case s.Count > s.Units:
+	if s.Count > s.Units {
 		return fmt.Errorf("--count %d: the sale has %d units", s.Count, s.Units)
 	}
 	return nil

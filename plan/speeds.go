@@ -30,9 +30,15 @@ const (
 	giveUp     = 120 * time.Second
 	pollEvery  = 2.0 // s between a page's looks at an unpaid order (web/src/core.js)
 
-	kilobytesOut = 1.5 // per answer with its headers
-	kilobytesLog = 0.7 // per call: access log 0.3, Lambda's own lines 0.4
-	queueCalls   = 10  // to SQS per order: send, receive and delete in batches, for the order and for its closing
+	// Guess: CloudFront's locations that a country's shoppers meet, each with its own copy of an answer for each
+	// language.
+	locations = 40.0
+	languages = 2.0
+
+	kilobytesOut  = 1.5 // per answer with its headers
+	kilobytesPage = 31  // the page and its files as sent, at a first look (web/browsertest/run.mjs)
+	kilobytesLog  = 0.7 // per call: access log 0.3, Lambda's own lines 0.4
+	queueCalls    = 10  // to SQS per order: send, receive and delete in batches, for the order and for its closing
 )
 
 // Bytes of the data set in Redis, measured at 10^3 to 10^6 units on redis-server 7.0 (November 2026) and rounded up.

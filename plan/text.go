@@ -27,9 +27,15 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("          Shoppers who get 429 or 503 retry after 1 to 1.2 s, up to %v. A buyer pays after %v on average and",
 		giveUp, s.Paying)
 	line("          polls the order every %.0f s.", pollEvery)
-	line("edge      A CDN answers %.0f in 100 looks at lists, items, time and files; a waiting page tells as many",
-		100*s.Edge)
-	line("          purchases \"sold out\". Neither is part of template.yaml. All figures below are behind the edge.")
+	line("          A page that got 429 asks for the item's status before it sends the purchase again, and ends when")
+	line("          that says \"sold out\"; a page that opens after %.0f s of that has no button.", statusAge)
+	if s.Edge {
+		line("edge      The CDN answers pages, files, time, lists and status: %.0f locations ask the API for each answer",
+			locations)
+		line("          once a second and language. Calls per second below are those that reach the API.")
+	} else {
+		line("edge      None.")
+	}
 	line("lists     They show %d items.", s.Items)
 	line("")
 	p.table(line)
@@ -75,13 +81,15 @@ func (p *Plan) outcomes(line func(string, ...any)) {
 	}{
 		{"peak calls per second, requested", number, a.PeakCalls, b.PeakCalls},
 		{"peak calls per second, admitted", number, a.PeakPassed, b.PeakPassed},
-		{"answers 429", number, a.Throttled, b.Throttled},
-		{"answers 503", number, a.Refused, b.Refused},
+		{"calls to the API", number, a.calls(), b.calls()},
+		{"of these 429", number, a.Throttled, b.Throttled},
+		{"of these 503", number, a.Refused, b.Refused},
 		{"all units reserved after", seconds, a.SoldOut, b.SoldOut},
 		{"last order in the ledger after", seconds, a.LastPlaced, b.LastPlaced},
 		{"median wait for an answer", seconds, a.MedianWait, b.MedianWait},
 		{"longest wait for an answer", seconds, a.LongestWait, b.LongestWait},
 		{"shoppers wait until", seconds, a.BusyUntil, b.BusyUntil},
+		{"saw it sold out, and did not ask", number, a.Saw, b.Saw},
 		{"gave up without an answer", number, a.GaveUp, b.GaveUp},
 	} {
 		line("%-34s %14s %14s", r.what, r.show(r.a), r.show(r.b))

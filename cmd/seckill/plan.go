@@ -30,13 +30,12 @@ func planCommand() *cobra.Command {
 		Long: `Calculate what a sale needs: requests per second, quotas to have raised, parameters to deploy
 with, how long shoppers wait, and the costs. It works without AWS: it simulates a model of the
 crowd, of AWS's documented limits and of this system's measured and estimated times in steps of
-10 ms, once with the defaults, and once with the smallest settings under which no shopper who gets
-past the edge waits longer than --wait. The output lists the assumptions.
+10 ms, once with the defaults, and once with the smallest settings under which no shopper waits
+longer than --wait. The output lists the assumptions.
 
---edge is the share of two kinds of calls that a service in front of API Gateway answers: reads of
-lists, items and the time (a CDN), and purchases (a waiting room). template.yaml has no such
-service, so the default is 0.`,
-		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
+--edge plans with the CDN of "make deploy EDGE=true" in front: it answers pages, files, lists,
+status and the time; purchases and looks at orders pass it.`,
+		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
   seckill load --json report.json; seckill plan --compare report.json
   make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 \
@@ -51,8 +50,7 @@ service, so the default is 0.`,
 	p.StringVar(&f.at, "at", "", "opening of the sale (RFC 3339)")
 	p.IntVar(&f.Count, "count", 1, "units per order")
 	p.IntVar(&f.Items, "items", plan.DefaultItems, "number of items in the lists")
-	p.Float64Var(&f.Edge, "edge", 0,
-		"share of reads and purchases that a service in front of API Gateway answers, 0 to 1")
+	p.BoolVar(&f.Edge, "edge", false, "with the CDN of make deploy EDGE=true in front")
 	p.DurationVar(&f.Wait, "wait", plan.DefaultWait,
 		"maximum time that a shopper waits for an answer, and an order for its row")
 	p.Float64Var(&f.First, "first", plan.DefaultFirst, "share of shoppers who wait for the opening")

@@ -112,7 +112,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	tpl := open(t)
 	named := map[string]bool{}
 	for _, s := range []plan.Sale{
-		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: 0.8},
+		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: true},
 		{Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
 	} {
 		s.Count = max(s.Count, 1)
