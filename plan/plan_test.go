@@ -86,10 +86,21 @@ func inShort(t *testing.T, plan string) string {
 			deploy = cells[1]
 		}
 	}
-	if n := strings.Count(out, "\n"); n != 16 || deploy == "" {
-		t.Errorf("%d lines, want 16, and %q to deploy", n, deploy)
+	if n := strings.Count(out, "\n"); n != 15 || deploy == "" {
+		t.Errorf("%d lines, want 15, and %q to deploy", n, deploy)
 	}
 	return out + "\nDeploy `" + deploy + "`.\n"
+}
+
+// TestAMillionBehindTheCDN: with default quotas, every shopper is answered within seconds, for less than 60 USD.
+func TestAMillionBehindTheCDN(t *testing.T) {
+	t.Parallel()
+	p := Make(sale(1_000_000, 1000, true))
+	o := p.Planned.Outcome
+	if p.Quotas != nil || o.calls() > 4_400_000 || p.Total > 60 || o.LongestWait > 10 || o.GaveUp > 0 || o.Sold < 1000 {
+		t.Errorf("quotas %v, %.0f calls, %.2f USD, longest wait %.1f s, %.0f gave up, %.0f sold", p.Quotas, o.calls(),
+			p.Total, o.LongestWait, o.GaveUp, o.Sold)
+	}
 }
 
 // TestPlanKeepsItsWord: under the planned settings no shopper waits longer than allowed, unless a note says so. Planned

@@ -88,7 +88,6 @@ func TestPlanRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"--shoppers 1 --units 1":             "--at is missing: give the opening of the sale, such as",
 		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
-		small + " --edge 2":                  "--edge 2: want 0 to 1",
 		small + " --json --overrides":        "--json and --overrides contradict each other: give one of them",
 		small + " --units 0":                 "--units 0: want 1 to 1000000",
 		small + " --compare x.json":          "--compare takes no other flag",
