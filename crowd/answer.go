@@ -40,7 +40,8 @@ type answer struct {
 	reason string
 	pay    string // query string for the cashier
 	payBy  string // RFC 3339; "": the order cannot be paid
-	body   []byte // kept for the acts time, get and pay only
+	body   []byte // kept for the acts time, get, pay, file and status only
+	kept   bool   // a CDN answered it
 }
 
 // later reports whether the request should be repeated: it got no answer, 429 or 5xx.
@@ -67,10 +68,12 @@ func fill(req *fasthttp.Request, q *ask) {
 func read(a *answer, act string, resp *fasthttp.Response) {
 	a.status = resp.StatusCode()
 	body := resp.Body()
-	if act == journal.ActTime || act == journal.ActPay || act == journal.ActGet {
+	a.kept = kept(string(resp.Header.Peek("X-Cache")))
+	if act == journal.ActTime || act == journal.ActPay || act == journal.ActGet || act == actFile || act == actStatus {
 		a.body = append(a.body, body...)
 	}
-	if act == journal.ActPay || act == journal.ActTime && a.status == http.StatusOK {
+	if act == journal.ActPay || a.status == http.StatusOK && (act == journal.ActTime || act == actFile ||
+		act == actList || act == actStatus) {
 		return
 	}
 	a.order = field(body, `"order_id"`)

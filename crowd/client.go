@@ -66,7 +66,8 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	note := q.entry
 	note.Act = q.act
 	var n uint64
-	if c.journal != nil {
+	recorded := c.journal != nil && q.act != actFile && q.act != actList && q.act != actStatus
+	if recorded {
 		n = c.journal.Request(note)
 	}
 	c.tally.sent(q.act)
@@ -76,7 +77,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 		read(&a, q.act, resp)
 	}
 	c.tally.answered(q.act, &a, a.at.Sub(q.moment))
-	if c.journal != nil {
+	if recorded {
 		c.journal.Answer(noted(note, n, &a, resp))
 	}
 	return a

@@ -52,6 +52,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.client.close()
+	if o.Pages {
+		if r.files, err = pageFiles(ctx, r.client, r.base); err != nil {
+			return nil, err
+		}
+		r.tally = newTally()
+		r.client.tally = r.tally
+	}
 	after := context.WithoutCancel(ctx)
 	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
 		return nil, err

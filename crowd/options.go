@@ -43,7 +43,9 @@ type Options struct {
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
 	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
-	Lead  time.Duration
+	Lead time.Duration
+	// Pages says that shoppers load the page's files and look at lists as the storefront's page does. Needs a Lead.
+	Pages bool
 	Count int // units per order
 	journal.Shares
 	Think       time.Duration // mean time before a shopper pays or cancels
@@ -100,6 +102,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf(
 			"--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, because "+
 				"each shopper pays in one way", o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
+	case o.Pages && o.Lead == 0:
+		return errors.New("--pages: pages open during --lead, which is 0")
 	case o.For < o.Ramp:
 		return fmt.Errorf("--for %v: want at least the ramp, %v", o.For, o.Ramp)
 	case o.Secret == "":

@@ -60,6 +60,7 @@ type Requests struct {
 	Lost        int            `json:"no_answer"`
 	Acts        []Act          `json:"acts"`
 	Repeats     map[string]int `json:"second_presses"` // answers by code
+	Pages       *Pages         `json:"pages,omitempty"`
 }
 
 // Rates are per second; 0 means unknown. Only orders are throughput. Answered requests include refusals.
@@ -202,7 +203,10 @@ func (r *Report) count(run *run) {
 func (r *Report) countRequests(t *tally) {
 	q := &r.Requests
 	q.Repeats = t.repeats
-	for _, name := range []string{journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay,
+	if t.acts[actFile] != nil {
+		q.Pages = t.pages()
+	}
+	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay,
 		journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
@@ -238,8 +242,10 @@ func (r *Report) countRates(t *tally) {
 	r.Rates.SellOutSeconds, r.Rates.LastAnswerSecond = since(t.firstSoldOut), since(t.lastPress)
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0
-		if a := t.acts[journal.ActTime]; a != nil {
-			asked = a.OK + a.Refused // sent before the opening
+		for _, name := range []string{actFile, actList, journal.ActTime} { // sent before the opening
+			if a := t.acts[name]; a != nil {
+				asked += a.OK + a.Refused
+			}
 		}
 		r.Rates.Answered = float64(max(0, t.answeredAtLastPress-asked)) / d
 	}

@@ -19,10 +19,16 @@ type result struct {
 
 // shop plays the shopper's whole visit.
 func (s *shopper) shop(ctx context.Context) {
+	if s.opt.Pages {
+		s.openPage(ctx)
+	}
 	if s.opt.Lead > 0 {
 		s.askTime(ctx)
 	}
 	s.pressed = s.opensAt(s.offset).Add(s.press)
+	if s.opt.Pages {
+		s.watch(ctx, s.pressed)
+	}
 	if !sleep(ctx, s.pressed) {
 		return
 	}
@@ -116,8 +122,10 @@ func (s *shopper) buyTwice(ctx context.Context) result {
 
 // buy repeats the same request while the answer is to come back later, until the shopper's patience ends.
 func (s *shopper) buy(ctx context.Context, moment time.Time) result {
+	untouched := true
 	for attempt := 0; ; attempt++ {
 		a := s.send(ctx, moment)
+		untouched = untouched && a.status == http.StatusTooManyRequests
 		if errors.Is(a.err, errLeft) {
 			return result{outcome: brokenOff, at: time.Now()}
 		}
@@ -146,6 +154,9 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 		moment = a.at.Add(wait)
 		if !sleep(ctx, moment) {
 			return result{outcome: brokenOff, at: time.Now()}
+		}
+		if s.opt.Pages && untouched && s.soldOut(ctx, moment) {
+			return result{outcome: soldOut, at: time.Now()}
 		}
 	}
 }

@@ -91,6 +91,9 @@ func (t *tally) answered(act string, a *answer, took time.Duration) {
 	default:
 		c.OK++
 	}
+	if a.kept {
+		c.Kept++
+	}
 	c.took.add(took)
 	if act != journal.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
 		return
@@ -218,7 +221,8 @@ type Act struct {
 	Refused int     `json:"refused"`
 	Later   int     `json:"unavailable"` // 429 and 5xx
 	Lost    int     `json:"no_answer"`
-	Latency Latency `json:"latency"` // of answered requests
+	Kept    int     `json:"cdn,omitempty"` // of OK: answered by a CDN
+	Latency Latency `json:"latency"`       // of answered requests
 }
 
 // Orders counts the placed orders by what their shoppers saw last.

@@ -34,6 +34,11 @@ func (r *Report) Text(out io.Writer) error {
 	for _, a := range r.Requests.Acts {
 		p("  %s\t%d\t%s%s", a.Name, a.Sent, a.Latency.row(), a.troubles())
 	}
+	if g := r.Requests.Pages; g != nil && g.Shoppers > 0 {
+		each := func(n int) float64 { return float64(n) / float64(g.Shoppers) }
+		p("  calls per shopper until the answer\t%.2f\tpast the CDN %.2f, without files %.2f", each(g.Calls),
+			each(g.Past), each(g.Past-g.PastFiles))
+	}
 	p("  buy: sold out, asked after the sell-out\t%d\t%s", r.Refused.Count, r.Refused.row())
 	if err := w.Flush(); err != nil {
 		return err

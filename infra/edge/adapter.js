@@ -37,6 +37,7 @@ function generated(r) {
 function generate(r) {
   const answer = asked(r);
   for (const name in answer.headers) r.headersOut[name] = answer.headers[name].value;
+  r.headersOut['X-Cache'] = 'FunctionGeneratedResponse from cloudfront';
   r.return(answer.statusCode, r.method === 'HEAD' ? '' : answer.body.data);
 }
 
