@@ -22,7 +22,7 @@ const (
 const (
 	lookNear   = 5 * time.Second // at the list with the sale
 	lookFar    = 30 * time.Second
-	lookSpread = 2500 * time.Millisecond // both are longer by up to this much
+	lookSpread = 3 * time.Second // both are longer by up to this much
 )
 
 var assets = regexp.MustCompile(`(?:src|href)="(assets/[^"]+)"`)

@@ -4,7 +4,7 @@ package plan
 const (
 	lookNear   = 5.0  // between looks at the lists while a sale is near or on
 	lookFar    = 30.0 // otherwise
-	lookSpread = 2.5  // both are longer by up to this much
+	lookSpread = 3.0  // both are longer by up to this much
 	nearBefore = 60.0 // before its start, a sale is near
 
 	// After a sell-out, s until every copy of the item's status says so: an instance's own and the CDN's, a second each.

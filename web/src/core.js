@@ -8,7 +8,7 @@ export const MAX_ADDRESS = 500;
 /** ms between looks at lists and stock while a sale is near, and otherwise; the wait is spread by up to SPREAD more. */
 export const LOOK_NEAR = 5_000;
 export const LOOK_FAR = 30_000;
-export const SPREAD = 2_500;
+export const SPREAD = 3_000;
 
 const NEAR = 60_000; // ms before its start from which a sale is near
 const SECOND = 1000;
