@@ -66,8 +66,8 @@ validate: ## the templates by SAM's and CloudFormation's rules, and by ours
 	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -tags sam ./e2e/template
 
 .PHONY: deploy
-deploy: release ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL
-	SAM=$(SAM) ARCH=$(ARCH) GRADUAL=$(GRADUAL) infra/stack.sh deploy $(ENV) $(VERSION)
+deploy: release ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL; EDGE=true with a CDN
+	SAM=$(SAM) ARCH=$(ARCH) GRADUAL=$(GRADUAL) EDGE=$(EDGE) infra/stack.sh deploy $(ENV) $(VERSION)
 	@SAM=$(SAM) infra/stack.sh urls $(ENV)
 
 .PHONY: destroy

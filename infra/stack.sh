@@ -7,10 +7,12 @@
 # ENV default is a stand-in on this machine, at AWS_ENDPOINT_URL. SAM says which SAM CLI; without it the pinned one is installed into .tools.
 # A shop (no sandbox) is asked about first: its name typed or in CONFIRM; refused while it is at work (BUSY=true deploys).
 # OVERRIDES ("Name=value Name=value", as seckill plan --overrides prints) go before samconfig.toml's parameters.
+# EDGE=true puts the CDN of infra/edge.yaml in front, a stack of its own in us-east-1; it then stays up to date with each deployment.
+# EDGE_DOMAIN and EDGE_CERTIFICATE (ACM, us-east-1) are its own name; EDGE_KEY=a or b says which of its two keys it sends.
 # STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing), GRADUAL=true or false whether traffic is
 # shifted to the release step by step (as samconfig.toml says if nothing).
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,12s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,14s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
@@ -37,6 +39,21 @@ guard() {
   [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region" "${@:2}"
 }
 
+# cdn ACTION: deploy or destroy the CDN in front of the stack, or its url
+cdn() {
+  go run ./infra/cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} \
+    ${EDGE_DOMAIN:+"DomainName=$EDGE_DOMAIN"} ${EDGE_CERTIFICATE:+"CertificateArn=$EDGE_CERTIFICATE"}
+}
+
+# release [PARAMETER…]: deploys what was built, with the parameters given besides
+release() {
+  local all=("${given[@]}" "$@")
+  all+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${all[@]}")")
+  guard deploy "${all[@]}"
+  "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
+    --no-confirm-changeset --no-progressbar --parameter-overrides "${all[@]}"
+}
+
 case $action in
 deploy)
   [ -f .aws-sam/build/template.yaml ] || { echo "deploy: nothing is built: make functions" >&2; exit 1; }
@@ -49,14 +66,20 @@ deploy)
     mapfile -t given < <(printf '%s\n' "${given[@]}" | { grep -v "^${o%%=*}=" || true; }; echo "$o")
   done
   given+=("Release=$more" "Architecture=${ARCH:-arm64}" ${GRADUAL:+"GradualDeployment=$GRADUAL"})
-  given+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")")
-  guard deploy "${given[@]}"
-  "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
-    --no-confirm-changeset --no-progressbar --parameter-overrides "${given[@]}"
+  url=$(cdn url)
+  case ${EDGE-},$url in
+  true,) release Edge=key # its keys, which the CDN needs
+    url=$(cdn deploy) ;;
+  false,?*) echo "deploy: $stack has a CDN; EDGE=false would leave it without: make destroy removes both" >&2; exit 2 ;;
+  esac
+  # The API learns the CDN's address, and answers nothing else any more.
+  release ${url:+"Edge=only" "PublicUrl=$url"}
+  [ -z "$url" ] || cdn deploy >/dev/null
   guard protect
   ;;
 destroy)
   guard destroy
+  cdn destroy
   exec go run ./infra/destroy -stack "$stack" -region "$region" ${more:+-tables}
   ;;
 logs)

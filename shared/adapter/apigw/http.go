@@ -73,8 +73,8 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 	}
 	r := &http.Request{Method: e.HTTPMethod, URL: &url.URL{RawQuery: query(e).Encode()}, Proto: "HTTP/1.1",
 		ProtoMajor: 1, ProtoMinor: 1,
-		Header: headers(e), ContentLength: int64(len(body)), Body: http.NoBody,
-		RemoteAddr: e.RequestContext.Identity.SourceIP}
+		Header: headers(e), ContentLength: int64(len(body)), Body: http.NoBody}
+	r.RemoteAddr = viewer(e, r.Header)
 	if len(body) > 0 {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -90,6 +90,15 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 		id = lc.AwsRequestID
 	}
 	return r.WithContext(seckill.WithTrace(ctx, id)), nil
+}
+
+// viewer returns the address of the client. Behind the CDN it is the one that the CDN's function noted
+// (infra/edge/function.js), believed only of a request that had the CDN's key: API Gateway says which key it accepted.
+func viewer(e *events.APIGatewayProxyRequest, h http.Header) string {
+	if noted := h.Values("X-Viewer-Address"); e.RequestContext.Identity.APIKeyID != "" && len(noted) == 1 {
+		return noted[0]
+	}
+	return e.RequestContext.Identity.SourceIP
 }
 
 // pathOf returns the path without the stage. API Gateway leaves the stage out; some local gateways do not. The

@@ -1,0 +1,229 @@
+// Command cdn deploys infra/edge.yaml, the CDN in front of a stack, as the stack NAME-edge in us-east-1. In: the stack
+// behind it, whose Edge parameter has made API keys; AWS credentials (or AWS_ENDPOINT_URL). Out: the CDN, and on
+// standard output the shop's address.
+//
+//	cdn deploy -stack NAME -region REGION [-key a|b] [KEY=VALUE…]   creates or updates it; a parameter that is not
+//	                                                                named keeps its value
+//	cdn url -stack NAME -region REGION                              prints the address; nothing if there is no CDN
+//	cdn destroy -stack NAME -region REGION                          deletes it; its bucket of logs stays
+//
+// Run it from the project's root. A key's value goes from API Gateway to CloudFormation, through this process only.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/your-org/seckill/infra/edge"
+)
+
+const (
+	template = "infra/edge.yaml"
+	home     = "us-east-1" // the only region for CloudFront's web ACLs and certificates
+	// patience is long because every location of CloudFront gets the change, and a deletion disables it first.
+	patience = 45 * time.Minute
+)
+
+// cdn is one run of the command.
+type cdn struct {
+	stack, region, key string
+	cfn                *cloudformation.Client // in home
+	behind             *cloudformation.Client // in region
+	api                *apigateway.Client
+}
+
+func main() {
+	var c cdn
+	flags := flag.NewFlagSet("cdn", flag.ExitOnError)
+	flags.StringVar(&c.stack, "stack", "", "`name` of the stack behind it")
+	flags.StringVar(&c.region, "region", "", "where that stack is")
+	flags.StringVar(&c.key, "key", "", "which of its two keys the CDN sends: a or b (default the one it sends, else a)")
+	if len(os.Args) < 2 || flags.Parse(os.Args[2:]) != nil || c.stack == "" || c.region == "" ||
+		c.key != "" && c.key != "a" && c.key != "b" {
+		fmt.Fprintln(os.Stderr, "usage: cdn deploy|url|destroy -stack NAME -region REGION [-key a|b] [KEY=VALUE…]")
+		os.Exit(2)
+	}
+	if err := c.run(context.Background(), os.Args[1], flags.Args()); err != nil {
+		fmt.Fprintf(os.Stderr, "cdn: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func (c *cdn) run(ctx context.Context, action string, given []string) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(c.region))
+	if err != nil {
+		return err
+	}
+	c.behind, c.api = cloudformation.NewFromConfig(cfg), apigateway.NewFromConfig(cfg)
+	c.cfn = cloudformation.NewFromConfig(cfg, func(o *cloudformation.Options) { o.Region = home })
+	found, err := describe(ctx, c.cfn, c.name())
+	if err != nil {
+		return err
+	}
+	switch {
+	case action == "deploy":
+		if err := c.deploy(ctx, found, given); err != nil {
+			return err
+		}
+		found, err = describe(ctx, c.cfn, c.name())
+		fallthrough
+	case action == "url":
+		if found != nil {
+			fmt.Println(output(found, "Url"))
+		}
+		return err
+	case action == "destroy" && found != nil:
+		fmt.Fprintf(os.Stderr, "deleting %s in %s; this takes some minutes\n", c.name(), home)
+		if _, err := c.cfn.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: found.StackId}); err != nil {
+			return err
+		}
+		return cloudformation.NewStackDeleteCompleteWaiter(c.cfn).Wait(ctx,
+			&cloudformation.DescribeStacksInput{StackName: found.StackId}, patience)
+	case action == "destroy":
+		return nil
+	}
+	return fmt.Errorf("want deploy, url or destroy, not %s", action)
+}
+
+func (c *cdn) name() string { return c.stack + "-edge" }
+
+// deploy creates or updates the CDN's stack and waits for it.
+func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
+	behind, err := describe(ctx, c.behind, c.stack)
+	if err != nil {
+		return err
+	}
+	if behind == nil {
+		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
+	}
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return err
+	}
+	body, err := edge.Template(string(text))
+	if err != nil {
+		return err
+	}
+	if c.key == "" {
+		c.key = "a"
+		if found != nil && strings.Contains(tag(found, "key"), "b") {
+			c.key = "b"
+		}
+	}
+	value, err := c.keyValue(ctx)
+	if err != nil {
+		return err
+	}
+	params := map[string]string{"Stack": c.stack, "Key": value,
+		"Origin": fmt.Sprintf("%s.execute-api.%s.amazonaws.com", output(behind, "ApiId"), c.region)}
+	for _, g := range given {
+		name, v, ok := strings.Cut(g, "=")
+		if !ok {
+			return fmt.Errorf("%q is no KEY=VALUE", g)
+		}
+		params[name] = v
+	}
+	tags := []types.Tag{{Key: aws.String("key"), Value: &c.key}}
+	if found == nil {
+		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", c.name(), home)
+		_, err = c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: aws.String(c.name()),
+			TemplateBody: &body, Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
+		if err != nil {
+			return err
+		}
+		return cloudformation.NewStackCreateCompleteWaiter(c.cfn, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
+			o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
+		}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
+	}
+	_, err = c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: aws.String(c.name()),
+		TemplateBody: &body, Parameters: parameters(params, found), Tags: tags})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "No updates") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return cloudformation.NewStackUpdateCompleteWaiter(c.cfn, func(o *cloudformation.StackUpdateCompleteWaiterOptions) {
+		o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
+	}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
+}
+
+// keyValue returns the value of the newest of the stack's keys with the letter.
+func (c *cdn) keyValue(ctx context.Context) (string, error) {
+	prefix := c.stack + "-edge-" + c.key + "-"
+	out, err := c.api.GetApiKeys(ctx, &apigateway.GetApiKeysInput{NameQuery: &prefix, IncludeValues: aws.Bool(true)})
+	if err != nil {
+		return "", err
+	}
+	value, made := "", time.Time{}
+	for _, k := range out.Items {
+		if created := aws.ToTime(k.CreatedDate); strings.HasPrefix(aws.ToString(k.Name), prefix) && !created.Before(made) {
+			value, made = aws.ToString(k.Value), created
+		}
+	}
+	if value == "" {
+		return "", fmt.Errorf("%s has no API key %s…: deploy it with Edge=key first (make deploy EDGE=true does)", c.stack,
+			prefix)
+	}
+	return value, nil
+}
+
+// describe returns a stack, nil if there is none.
+func describe(ctx context.Context, cfn *cloudformation.Client, name string) (*types.Stack, error) {
+	out, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "does not exist") {
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	}
+	if err != nil || len(out.Stacks) == 0 {
+		return nil, err
+	}
+	return &out.Stacks[0], nil
+}
+
+// parameters returns those that are set, and has the others of the stack keep their values.
+func parameters(set map[string]string, has *types.Stack) (out []types.Parameter) {
+	for name, value := range set {
+		out = append(out, types.Parameter{ParameterKey: &name, ParameterValue: &value})
+	}
+	if has == nil {
+		return out
+	}
+	for _, p := range has.Parameters {
+		if _, ok := set[aws.ToString(p.ParameterKey)]; !ok {
+			out = append(out, types.Parameter{ParameterKey: p.ParameterKey, UsePreviousValue: aws.Bool(true)})
+		}
+	}
+	return out
+}
+
+func output(s *types.Stack, key string) string {
+	for _, o := range s.Outputs {
+		if aws.ToString(o.OutputKey) == key {
+			return aws.ToString(o.OutputValue)
+		}
+	}
+	return ""
+}
+
+func tag(s *types.Stack, key string) string {
+	for _, t := range s.Tags {
+		if aws.ToString(t.Key) == key {
+			return aws.ToString(t.Value)
+		}
+	}
+	return ""
+}
