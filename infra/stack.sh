@@ -47,7 +47,9 @@ cdn() {
 
 # release [PARAMETER…]: deploys what was built, with the parameters given besides
 release() {
-  local all=("${given[@]}" "$@")
+  local all=("${given[@]}") p
+  for p; do mapfile -t all < <(printf '%s\n' "${all[@]}" | { grep -v "^${p%%=*}=" || true; }); done
+  all+=("$@")
   all+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${all[@]}")")
   guard deploy "${all[@]}"
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \

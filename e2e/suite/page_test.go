@@ -21,6 +21,12 @@ import (
 // testPage buys and pays in a browser at the stack's own address.
 func testPage(t *testing.T, s *stack) {
 	s.pageAt(t)
+	s.browse(t, strings.TrimSuffix(s.Base, "/"))
+}
+
+// browse buys and pays in a browser at an address of the shop.
+func (s *stack) browse(t *testing.T, base string) {
+	t.Helper()
 	chromium := os.Getenv("CHROMIUM")
 	if chromium == "" {
 		chromium = "/usr/bin/chromium"
@@ -50,7 +56,7 @@ func testPage(t *testing.T, s *stack) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := run("node", "deployed.mjs", strings.TrimSuffix(s.Base, "/")+"/", t.TempDir())
+	cmd := run("node", "deployed.mjs", base+"/", t.TempDir())
 	cmd.Env = append(os.Environ(), "SHOPPER="+string(who), "ITEM="+it.ID)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)

@@ -58,6 +58,7 @@ type stack struct {
 	description
 	*contracttest.Client
 	secret    string        // signs the tokens
+	key       string        // of the CDN; "": none is needed
 	busy      chan struct{} // calls under way
 	tables    *dynamodb.Client
 	queues    *sqs.Client
@@ -141,8 +142,13 @@ func open(ctx context.Context, name string) (*stack, error) {
 	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg),
 		Path: s.Outputs["SecretsPath"]}
 	s.busy = make(chan struct{}, s.clients())
+	if s.Outputs["Edge"] == "only" {
+		if s.key, err = s.edgeKey(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
 	s.Client = &contracttest.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
-		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
+		Transport: bounded{s.busy, keyed{s.key, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}}
 	s.operator = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
 		error) {
 		return s.invoke(ctx, "StageFunction", event)

@@ -24,6 +24,7 @@ func TestShop(t *testing.T) {
 	t.Run("Poison", func(t *testing.T) { testPoison(t, first) })
 	t.Run("Stacks", func(t *testing.T) { testStacks(t, first, second) })
 	t.Run("Flush", func(t *testing.T) { testFlush(t, first) })
+	t.Run("Edge", func(t *testing.T) { testEdge(t, other()) })
 	t.Run("Update", func(t *testing.T) { testUpdate(t, first) })
 }
 
