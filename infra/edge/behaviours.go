@@ -30,6 +30,7 @@ type Cache struct {
 // The kinds of caches. Answers and pages may live for 1 s, 5 s more while a new one is fetched, and 60 s more while the
 // API fails.
 var (
+	lists   = Cache{Longest: 2 * time.Minute, Language: true, Queries: []string{"page", "size"}}
 	answers = Cache{Longest: 2 * time.Minute, Language: true}
 	pages   = Cache{Longest: 2 * time.Minute, Language: true, Queries: []string{"lang"}}
 	files   = Cache{Longest: 365 * 24 * time.Hour}
@@ -46,7 +47,7 @@ type Behaviour struct {
 // shopper's own, or answer differently each time: Own.
 func Behaviours() []Behaviour {
 	return []Behaviour{
-		{"/seckill/ing", answers}, {"/seckill/will", answers},
+		{"/seckill/ing", lists}, {"/seckill/will", lists},
 		{"/seckill/detail/*", answers}, {"/seckill/status/*", answers},
 		{"/", pages}, {"/docs", pages}, {"/openapi.json", pages},
 		{"/assets/*", files}, {"/pictures/*", files}, {"/favicon.ico", files},

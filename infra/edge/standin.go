@@ -50,7 +50,7 @@ func (s StandIn) Write() error {
 	var text bytes.Buffer
 	err = tmpl.Execute(&text, map[string]any{"Listen": s.Listen, "Key": s.Key, "Host": origin.Host,
 		"Scheme": origin.Scheme, "Path": strings.TrimSuffix(origin.Path, "/"),
-		"Behaviours": Behaviours(), "Dir": s.Dir, "Root": os.Geteuid() == 0})
+		"Behaviours": Behaviours(), "Queries": []string{"lang", "page", "size"}, "Dir": s.Dir, "Root": os.Geteuid() == 0})
 	if err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func key(c Cache) string {
 func query(c Cache) string {
 	var parts []string
 	for _, q := range c.Queries {
-		parts = append(parts, q+"=$arg_"+q)
+		parts = append(parts, "$edge_query_"+q)
 	}
 	if parts == nil {
 		return ""
 	}
-	return "?" + strings.Join(parts, "&")
+	return "?" + strings.Join(parts, "")
 }
 
 // Run starts nginx with what Write wrote and returns once it has ended: nil when ctx was cancelled. ready is called

@@ -144,9 +144,13 @@ func TestStaleWhileTheAPIFails(t *testing.T) {
 	o.pause.Store(0)
 	time.Sleep(3 * time.Second)
 	fresh(6)
+	o.status.Store(http.StatusTooManyRequests) // 429 is no failure to CloudFront: for 6 s only
+	stale("the API throttles", 6)
+	o.status.Store(http.StatusOK)
+	fresh(7)
 	o.CloseClientConnections()
 	_ = o.Listener.Close()
-	stale("the API is gone", 6)
+	stale("the API is gone", 7)
 }
 
 // TestRefusalsAreNotKept: whatever the API refuses or fails at, on any path, the next request reaches it again.
@@ -181,9 +185,9 @@ func TestRefusalsAreNotKept(t *testing.T) {
 // whatever else is in the requests.
 func TestOneAnswerForAll(t *testing.T) {
 	t.Parallel()
-	o, base := start(t, func(w http.ResponseWriter, _ *http.Request) {
+	o, base := start(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", strings.Replace(listed, "max-age=1", "max-age=60", 1))
-		_, _ = io.WriteString(w, "list")
+		_, _ = io.WriteString(w, "list "+r.URL.RawQuery)
 	})
 	o.pause.Store(int64(300 * time.Millisecond))
 	var wait sync.WaitGroup
@@ -202,6 +206,14 @@ func TestOneAnswerForAll(t *testing.T) {
 	ask(t, "GET", base+"/seckill/ing", "Accept-Language", "zh-TW", "Accept-Encoding", "br, gzip;q=0.9")
 	if n := o.calls.Load(); n != 3 {
 		t.Errorf("%d calls for two languages, one of them also compressed: want 3", n)
+	}
+	if _, got := ask(t, "GET", base+"/seckill/will?b=1&size=7&page=3&size="); got != "list page=3&size=7&" {
+		t.Errorf("the API was asked for %q", got)
+	}
+	o.calls.Add(-1)
+	ask(t, "GET", base+"/seckill/ing?page=2", "Accept-Language", "zh", "Accept-Encoding", "identity")
+	if n := o.calls.Load(); n != 4 {
+		t.Errorf("%d calls after a list's second page: want 4", n)
 	}
 }
 
@@ -240,7 +252,7 @@ func TestNobodyGetsAnothersAnswer(t *testing.T) {
 			for _, b := range Behaviours() {
 				path := strings.Replace(b.Path, "*", "1", 1)
 				_, got := ask(t, "GET", fmt.Sprintf("%s%s?u=%d", base, path, user), header...)
-				if strings.Contains(got, fmt.Sprintf("u%dx", user)) || strings.Contains(got, "u=") ||
+				if strings.Contains(got, fmt.Sprintf("u%dx", user)) || strings.Contains(got, "&u=") || strings.Contains(got, "query=u=") ||
 					!strings.HasPrefix(got, "path=/live"+path+" ") || !strings.Contains(got, "key=the-key") {
 					t.Errorf("%s of user %d: %q", path, user, got)
 				}

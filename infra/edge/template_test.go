@@ -183,6 +183,47 @@ func TestEveryPathIsConsidered(t *testing.T) {
 	}
 }
 
+// TestQueriesAreInTheKey checks that the CDN passes on what the API reads of a list's query, and nothing else: else all
+// pages of a list would be its first.
+func TestQueriesAreInTheKey(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type parameter struct{ Name, In, Ref string }
+	var api struct {
+		Paths map[string]struct {
+			Get struct{ Parameters []map[string]any }
+		}
+		Components struct{ Parameters map[string]parameter }
+	}
+	if err := decode(text, &api); err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, b := range Behaviours() {
+		path, ok := api.Paths[strings.Replace(b.Path, "*", "{seckill_id}", 1)]
+		if !ok || !strings.HasPrefix(b.Path, "/seckill/") {
+			continue
+		}
+		var reads []string
+		for _, p := range path.Get.Parameters {
+			name, _ := p["$ref"].(string)
+			if q := api.Components.Parameters[name[strings.LastIndex(name, "/")+1:]]; q.In == "query" {
+				reads = append(reads, q.Name)
+			}
+		}
+		slices.Sort(reads)
+		if compared++; !slices.Equal(reads, b.Cache.Queries) {
+			t.Errorf("%s reads %v, the CDN passes on %v", b.Path, reads, b.Cache.Queries)
+		}
+	}
+	if compared != 4 {
+		t.Errorf("compared %d paths, want 4", compared)
+	}
+}
+
 // decode reads YAML into v, whose fields are matched as JSON's are. An intrinsic function is read as its arguments.
 func decode(text []byte, v any) error {
 	var n yaml.Node
