@@ -103,7 +103,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"local", "audit record shared web", ""},
 	{"crowd", "record shared", "audit local"},
 	{"cmd", "audit crowd local plan record shared sim", "functions"},
-	{"e2e", "audit cmd crowd functions local plan record shared web", ""},
+	{"e2e", "audit cmd crowd functions infra local plan record shared web", ""},
 }
 
 // floor returns the index of the folder that contains a package.

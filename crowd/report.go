@@ -206,8 +206,8 @@ func (r *Report) countRequests(t *tally) {
 	if t.acts[actFile] != nil {
 		q.Pages = t.pages()
 	}
-	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay,
-		journal.ActCancel} {
+	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, journal.ActBuy, journal.ActOrder,
+		journal.ActGet, journal.ActPay, journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
 			continue

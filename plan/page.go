@@ -7,7 +7,7 @@ const (
 	lookSpread = 3.0  // both are longer by up to this much
 	nearBefore = 60.0 // before its start, a sale is near
 
-	// After a sell-out, s until every copy of the item's status says so: an instance's own and the CDN's, a second each.
+	// After a sell-out, s until every copy of the item's status says so: an instance's own and the CDN's, 1 s each.
 	statusAge = 2.0
 
 	openingLists = 2 // calls of a page that opens

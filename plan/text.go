@@ -30,7 +30,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("          A page that got 429 asks for the item's status before it sends the purchase again, and ends when")
 	line("          that says \"sold out\"; a page that opens after %.0f s of that has no button.", statusAge)
 	if s.Edge {
-		line("edge      The CDN answers pages, files, time, lists and status: %.0f locations ask the API for each answer",
+		line("edge      The CDN answers pages, files, time, lists and status: %.0f locations ask for each answer",
 			locations)
 		line("          once a second and language. Calls per second below are those that reach the API.")
 	} else {

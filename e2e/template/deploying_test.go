@@ -25,7 +25,8 @@ func deployer(t *testing.T) func(env ...string) []string {
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "samconfig.toml", "infra/deployment"} {
+	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "samconfig.toml", "infra/deployment",
+		"infra/cdn", "infra/edge"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -143,7 +143,8 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		if err != nil {
 			return err
 		}
-		return cloudformation.NewStackCreateCompleteWaiter(c.cfn, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
+		type options = cloudformation.StackCreateCompleteWaiterOptions
+		return cloudformation.NewStackCreateCompleteWaiter(c.cfn, func(o *options) {
 			o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
 		}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
 	}
@@ -156,7 +157,8 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if err != nil {
 		return err
 	}
-	return cloudformation.NewStackUpdateCompleteWaiter(c.cfn, func(o *cloudformation.StackUpdateCompleteWaiterOptions) {
+	type options = cloudformation.StackUpdateCompleteWaiterOptions
+	return cloudformation.NewStackUpdateCompleteWaiter(c.cfn, func(o *options) {
 		o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
 	}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
 }
@@ -170,13 +172,14 @@ func (c *cdn) keyValue(ctx context.Context) (string, error) {
 	}
 	value, made := "", time.Time{}
 	for _, k := range out.Items {
-		if created := aws.ToTime(k.CreatedDate); strings.HasPrefix(aws.ToString(k.Name), prefix) && !created.Before(made) {
+		created := aws.ToTime(k.CreatedDate)
+		if strings.HasPrefix(aws.ToString(k.Name), prefix) && !created.Before(made) {
 			value, made = aws.ToString(k.Value), created
 		}
 	}
 	if value == "" {
-		return "", fmt.Errorf("%s has no API key %s…: deploy it with Edge=key first (make deploy EDGE=true does)", c.stack,
-			prefix)
+		return "", fmt.Errorf("%s has no API key %s…: deploy it with Edge=key first (make deploy EDGE=true does)",
+			c.stack, prefix)
 	}
 	return value, nil
 }

@@ -50,7 +50,8 @@ func (s StandIn) Write() error {
 	var text bytes.Buffer
 	err = tmpl.Execute(&text, map[string]any{"Listen": s.Listen, "Key": s.Key, "Host": origin.Host,
 		"Scheme": origin.Scheme, "Path": strings.TrimSuffix(origin.Path, "/"),
-		"Behaviours": Behaviours(), "Queries": []string{"lang", "page", "size"}, "Dir": s.Dir, "Root": os.Geteuid() == 0})
+		"Behaviours": Behaviours(), "Queries": []string{"lang", "page", "size"}, "Dir": s.Dir,
+		"Root": os.Geteuid() == 0})
 	if err != nil {
 		return err
 	}
