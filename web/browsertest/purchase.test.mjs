@@ -64,6 +64,13 @@ for (const [name, answers, kind, sends, asks] of [
   });
 }
 
+test('purchase: one that was sent before may be an order, whatever the status says', async () => {
+  const { io } = world();
+  const send = scripted([turned, turned, { order_id: 'o1' }]);
+  const got = await purchase({ ...io, send, sentBefore: true, soldOut: async () => true, onWait() {} });
+  assert.equal(got.orderId, 'o1');
+});
+
 test('purchase: turned away while units are left goes on', async () => {
   const { io } = world();
   const send = scripted([turned, turned, { order_id: 'o1' }]);

@@ -184,6 +184,7 @@ function unanswered(io, meant) {
 
 async function run(io, body) {
   const { item, signal } = io;
+  const earlier = intents()[item.id]?.key;
   const meant = intent(item.id, item.commodity.title, body);
   beReady(item.id, 0);
   io.price(item.sk_price * body.count, body.count);
@@ -196,6 +197,7 @@ async function run(io, body) {
     wait: (ms) => pause(ms, signal),
     now,
     signal,
+    sentBefore: earlier === meant.key,
     soldOut: () => itemStatus(item.id).then((s) => s.sold_out && !s.as_of, () => false),
     onWait({ kind, ms, problem }) {
       waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });

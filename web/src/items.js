@@ -15,7 +15,7 @@ const FEW = 0.2; // share of the stock below which only few units are left
 export function homeView(onBuy) {
   const cards = new Map();
   const trouble = el('p', { class: 'notification', role: 'status', hidden: true }, t('list_trouble'));
-  const sections = { live: section('live', 'none_live', () => again()), upcoming: section('upcoming', 'none_upcoming', () => again()) };
+  const sections = { live: section('live', 'none_live', again), upcoming: section('upcoming', 'none_upcoming', again) };
   const node = el('div', {}, trouble, sections.live.node, sections.upcoming.node);
 
   function arrange() {
@@ -46,7 +46,7 @@ export function homeView(onBuy) {
     arrange();
   }
 
-  // A list is asked for when one of its items is near, or nothing asked for it for LOOK_FAR.
+  // A list is asked for when one of its items is near, or was not asked for during LOOK_FAR.
   const lists = [
     { load: () => sections.live.load(liveItems), items: [], due: 0 },
     { load: () => sections.upcoming.load(upcomingItems), items: [], due: 0 },

@@ -12,15 +12,16 @@ export const GIVE_UP = 120_000;
  * @param {(ms: number) => Promise<void>} io.wait
  * @param {() => number} io.now  the server's clock
  * @param {AbortSignal} io.signal  the shopper left
- * @param {() => Promise<boolean>} io.soldOut  what everybody is told of the stock; asked instead of sending again while
- *   every attempt was turned away at the door (429: nothing was done), because that answer costs the shop nothing
+ * @param {boolean} io.sentBefore  an earlier call sent it with the same key (a reload, "try again"): it may be an order
+ * @param {() => Promise<boolean>} io.soldOut  whether the item's status says so. Asked before each repeat while every
+ *   attempt got 429, which the gateway answers before anything is done
  * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
  * @returns {Promise<{kind: string, orderId?: string, problem?: object}>} accepted, limit, sign_in, refused, unanswered
  *   (nobody knows; the same key may be sent again) or left
  */
-export async function purchase({ send, wait, now, signal, onWait, soldOut }) {
+export async function purchase({ send, wait, now, signal, onWait, sentBefore, soldOut }) {
   const began = now();
-  let untouched = true; // no attempt can have become an order
+  let untouched = !sentBefore; // no attempt can have become an order
   for (let attempt = 0; ; attempt++) {
     let problem;
     try {
