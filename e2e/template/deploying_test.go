@@ -26,7 +26,7 @@ func deployer(t *testing.T) func(env ...string) []string {
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "samconfig.toml", "infra/deployment",
-		"infra/cdn", "infra/edge"} {
+		"infra/cdn", "infra/edge", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

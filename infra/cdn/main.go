@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,6 +28,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/your-org/seckill/infra/edge"
+	"github.com/your-org/seckill/infra/stacks"
 )
 
 const (
@@ -34,6 +36,8 @@ const (
 	home     = "us-east-1" // the only region for CloudFront's web ACLs and certificates
 	// patience is long because every location of CloudFront gets the change, and a deletion disables it first.
 	patience = 45 * time.Minute
+	soon     = time.Second // between looks at the stack, and at most
+	often    = 15 * time.Second
 )
 
 // cdn is one run of the command.
@@ -68,7 +72,7 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 	}
 	c.behind, c.api = cloudformation.NewFromConfig(cfg), apigateway.NewFromConfig(cfg)
 	c.cfn = cloudformation.NewFromConfig(cfg, func(o *cloudformation.Options) { o.Region = home })
-	found, err := describe(ctx, c.cfn, c.name())
+	found, err := stacks.Find(ctx, c.cfn, c.name())
 	if err != nil {
 		return err
 	}
@@ -77,11 +81,11 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 		if err := c.deploy(ctx, found, given); err != nil {
 			return err
 		}
-		found, err = describe(ctx, c.cfn, c.name())
+		found, err = stacks.Find(ctx, c.cfn, c.name())
 		fallthrough
 	case action == "url":
 		if found != nil {
-			fmt.Println(output(found, "Url"))
+			fmt.Println(stacks.Output(found, "Url"))
 		}
 		return err
 	case action == "destroy" && found != nil:
@@ -101,7 +105,7 @@ func (c *cdn) name() string { return c.stack + "-edge" }
 
 // deploy creates or updates the CDN's stack and waits for it.
 func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
-	behind, err := describe(ctx, c.behind, c.stack)
+	behind, err := stacks.Find(ctx, c.behind, c.stack)
 	if err != nil {
 		return err
 	}
@@ -116,18 +120,16 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if err != nil {
 		return err
 	}
-	if c.key == "" {
-		c.key = "a"
-		if found != nil && strings.Contains(tag(found, "key"), "b") {
-			c.key = "b"
-		}
+	if c.key == "" && found != nil {
+		c.key = tag(found, "key")
 	}
+	c.key = cmp.Or(c.key, "a")
 	value, err := c.keyValue(ctx)
 	if err != nil {
 		return err
 	}
 	params := map[string]string{"Stack": c.stack, "Key": value,
-		"Origin": fmt.Sprintf("%s.execute-api.%s.amazonaws.com", output(behind, "ApiId"), c.region)}
+		"Origin": fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)}
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")
 		if !ok {
@@ -135,21 +137,25 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		}
 		params[name] = v
 	}
-	tags := []types.Tag{{Key: aws.String("key"), Value: &c.key}}
+	return c.put(ctx, found, body, params)
+}
+
+// put creates the stack, or updates the one that was found, and waits for it.
+func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
+	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key}}
+	same := &cloudformation.DescribeStacksInput{StackName: &name}
 	if found == nil {
-		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", c.name(), home)
-		_, err = c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: aws.String(c.name()),
-			TemplateBody: &body, Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
-		if err != nil {
+		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
+		if _, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
+			Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete}); err != nil {
 			return err
 		}
 		type options = cloudformation.StackCreateCompleteWaiterOptions
-		return cloudformation.NewStackCreateCompleteWaiter(c.cfn, func(o *options) {
-			o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
-		}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
+		return cloudformation.NewStackCreateCompleteWaiter(c.cfn,
+			func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx, same, patience)
 	}
-	_, err = c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: aws.String(c.name()),
-		TemplateBody: &body, Parameters: parameters(params, found), Tags: tags})
+	_, err := c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
+		Parameters: parameters(params, found), Tags: tags})
 	var refused smithy.APIError
 	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "No updates") {
 		return nil
@@ -158,9 +164,8 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		return err
 	}
 	type options = cloudformation.StackUpdateCompleteWaiterOptions
-	return cloudformation.NewStackUpdateCompleteWaiter(c.cfn, func(o *options) {
-		o.MinDelay, o.MaxDelay = time.Second, 15*time.Second
-	}).Wait(ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(c.name())}, patience)
+	return cloudformation.NewStackUpdateCompleteWaiter(c.cfn,
+		func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx, same, patience)
 }
 
 // keyValue returns the value of the newest of the stack's keys with the letter.
@@ -184,19 +189,6 @@ func (c *cdn) keyValue(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// describe returns a stack, nil if there is none.
-func describe(ctx context.Context, cfn *cloudformation.Client, name string) (*types.Stack, error) {
-	out, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
-	var refused smithy.APIError
-	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return nil, nil //nolint:nilnil // there is none, and that is no error
-	}
-	if err != nil || len(out.Stacks) == 0 {
-		return nil, err
-	}
-	return &out.Stacks[0], nil
-}
-
 // parameters returns those that are set, and has the others of the stack keep their values.
 func parameters(set map[string]string, has *types.Stack) (out []types.Parameter) {
 	for name, value := range set {
@@ -211,15 +203,6 @@ func parameters(set map[string]string, has *types.Stack) (out []types.Parameter)
 		}
 	}
 	return out
-}
-
-func output(s *types.Stack, key string) string {
-	for _, o := range s.Outputs {
-		if aws.ToString(o.OutputKey) == key {
-			return aws.ToString(o.OutputValue)
-		}
-	}
-	return ""
 }
 
 func tag(s *types.Stack, key string) string {

@@ -24,8 +24,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/smithy-go"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/your-org/seckill/infra/stacks"
 )
 
 // itself is the parameter that receives the hash.
@@ -97,21 +98,16 @@ func defaults(built fs.FS) (map[string]string, error) {
 
 // deployed returns the stack's parameters; none if there is no such stack.
 func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
-	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
-		&cloudformation.DescribeStacksInput{StackName: &stack})
-	params := map[string]string{}
-	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
-		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return params, nil
-	}
+	found, err := stacks.Find(ctx, cloudformation.NewFromConfig(cfg), stack)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range out.Stacks {
-		for _, p := range s.Parameters {
-			params[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
-		}
+	params := map[string]string{}
+	if found == nil {
+		return params, nil
+	}
+	for _, p := range found.Parameters {
+		params[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}
 	return params, nil
 }

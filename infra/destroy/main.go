@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/your-org/seckill/infra/stacks"
 )
 
 // patience is long because Lambda keeps network interfaces for up to 20 minutes, and the network can only be deleted
@@ -47,7 +48,7 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 	if err != nil {
 		return err
 	}
-	if sandbox := output(found.Stacks[0], "Sandbox"); withTables && sandbox != "true" {
+	if sandbox := stacks.Output(&found.Stacks[0], "Sandbox"); withTables && sandbox != "true" {
 		return fmt.Errorf("%s is no sandbox: its tables are not deleted from here", stack)
 	}
 	tables, err := tablesOf(ctx, cfn, stack)
@@ -79,15 +80,6 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 	}
 	fmt.Printf("deleted, and its tables: %v\n", tables)
 	return nil
-}
-
-func output(s types.Stack, key string) string {
-	for _, o := range s.Outputs {
-		if aws.ToString(o.OutputKey) == key {
-			return aws.ToString(o.OutputValue)
-		}
-	}
-	return ""
 }
 
 // playMoney is the logical id of the table that is deleted with its stack.

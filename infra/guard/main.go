@@ -33,8 +33,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"github.com/aws/smithy-go"
 
+	"github.com/your-org/seckill/infra/stacks"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
@@ -89,7 +89,7 @@ func (g *guard) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if output(found, "Sandbox") == "true" {
+	if stacks.Output(found, "Sandbox") == "true" {
 		return nil
 	}
 	switch g.action {
@@ -118,15 +118,7 @@ func (g *guard) run(ctx context.Context) error {
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	out, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &g.stack})
-	var refused smithy.APIError
-	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return nil, nil
-	}
-	if err != nil || len(out.Stacks) == 0 {
-		return nil, err
-	}
-	return &out.Stacks[0], nil
+	return stacks.Find(ctx, cfn, g.stack)
 }
 
 // warmed maps tables to the parameters with their warm throughput (infra/data.yaml). warmBefore was the single one
@@ -145,10 +137,10 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	db := dynamodb.NewFromConfig(cfg)
 	for _, table := range slices.Sorted(maps.Keys(warmed)) {
 		name := warmed[table]
-		have := parameter(s, name)
+		have := stacks.Parameter(s, name)
 		want := have
 		if have == "" {
-			have, want = parameter(s, warmBefore), warmDefault
+			have, want = stacks.Parameter(s, warmBefore), warmDefault
 		}
 		for _, p := range g.given {
 			if v, ok := strings.CutPrefix(p, name+"="); ok {
@@ -205,7 +197,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 		sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
 		sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed}
 	for _, name := range queues {
-		url := output(s, name)
+		url := stacks.Output(s, name)
 		if url == "" {
 			continue // never deployed completely
 		}
@@ -227,7 +219,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	}
 	db := dynamodb.NewFromConfig(cfg)
 	for _, i := range indexes {
-		table := output(s, "StackPrefix") + i.table
+		table := stacks.Output(s, "StackPrefix") + i.table
 		out, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: &table, IndexName: aws.String(i.index),
 			Limit: aws.Int32(1)})
 		if err != nil {
@@ -270,22 +262,4 @@ func (g *guard) protect(ctx context.Context, cfn *cloudformation.Client, on bool
 		fmt.Fprintf(g.out, "%s is protected against deletion\n", g.stack)
 	}
 	return err
-}
-
-func parameter(s *types.Stack, key string) string {
-	for _, p := range s.Parameters {
-		if aws.ToString(p.ParameterKey) == key {
-			return aws.ToString(p.ParameterValue)
-		}
-	}
-	return ""
-}
-
-func output(s *types.Stack, key string) string {
-	for _, o := range s.Outputs {
-		if aws.ToString(o.OutputKey) == key {
-			return aws.ToString(o.OutputValue)
-		}
-	}
-	return ""
 }
