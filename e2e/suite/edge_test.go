@@ -5,7 +5,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 
-	"github.com/your-org/seckill/infra/edge"
+	"github.com/your-org/seckill/infra/edge/edgetest"
 	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
@@ -26,9 +25,6 @@ import (
 func testEdge(t *testing.T, s *stack) {
 	s.needs(t, s.key != "", "no stack is behind a CDN")
 	s.needs(t, s.Endpoint != "", "AWS has a real CDN")
-	if _, err := exec.LookPath("nginx"); err != nil {
-		t.Skip("nginx is missing: apt-get install nginx libnginx-mod-http-js")
-	}
 	report.timed(t, nil)
 	if url := s.cdn(t, "deploy", strings.TrimSuffix(s.Outputs["StackPrefix"], "-")); !strings.HasPrefix(url, "https://") {
 		t.Errorf("the CDN's stack says its address is %q", url)
@@ -64,7 +60,7 @@ func testEdge(t *testing.T, s *stack) {
 		t.Errorf("a notification past the CDN: %v", a)
 	}
 
-	through := s.standIn(t)
+	through := edgetest.Start(t, s.URL, s.key)
 	for path, want := range map[string]int{"/": 200, "/healthz": 200, "/seckill/ing": 200, "/order/list": 403,
 		"/seckill/time": 200} {
 		a, err := (&contracttest.Client{URL: through, HTTP: http.DefaultClient}).Call(t.Context(), "", "GET", path, nil)
@@ -150,30 +146,4 @@ func (s *stack) edgeKey(ctx context.Context, cfg aws.Config) (string, error) {
 		return "", fmt.Errorf("keys %s: %v, %w", name, out, err)
 	}
 	return aws.ToString(out.Items[0].Value), nil
-}
-
-// standIn starts a stand-in for the CDN and returns its address.
-func (s *stack) standIn(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	in := edge.StandIn{Listen: l.Addr().String(), Origin: strings.TrimSuffix(s.Base, "/"), Key: s.key, Dir: t.TempDir()}
-	ctx, cancel := context.WithCancel(context.Background())
-	up, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- in.Run(ctx, func() { close(up) }) }()
-	select {
-	case <-up:
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return "http://" + in.Listen
 }

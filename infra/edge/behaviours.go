@@ -22,9 +22,9 @@ const placeholder = "infra/edge/function.js"
 // is kept the API says (Cache-Control). Cookies, Authorization and every other header are neither in the key nor passed
 // to the API, so an answer cannot depend on them.
 type Cache struct {
-	Longest  time.Duration // 0: nothing is kept, and every request is passed on whole
-	Language bool          // Accept-Language, which the function has reduced to zh or en
-	Queries  []string      // parameters of the query; others are dropped
+	Longest  time.Duration
+	Language bool     // Accept-Language, which the function has reduced to zh or en
+	Queries  []string // parameters of the query; others are dropped
 }
 
 // The kinds of caches. Answers and pages may live for 1 s, 5 s more while a new one is fetched, and 60 s more while the
@@ -34,7 +34,6 @@ var (
 	answers = Cache{Longest: 2 * time.Minute, Language: true}
 	pages   = Cache{Longest: 2 * time.Minute, Language: true, Queries: []string{"lang"}}
 	files   = Cache{Longest: 365 * 24 * time.Hour}
-	own     = Cache{}
 )
 
 // Behaviour is a path and how its answers are cached. A star at the end of a path stands for any characters.
@@ -43,8 +42,8 @@ type Behaviour struct {
 	Cache Cache
 }
 
-// Behaviours returns the paths whose answers are kept, in the order in which they are matched. All other paths are a
-// shopper's own, or answer differently each time: Own.
+// Behaviours returns the paths whose answers are kept, in the order in which they are matched. The answers
+// of all other paths are not kept: they are a shopper's own, or differ each time.
 func Behaviours() []Behaviour {
 	return []Behaviour{
 		{"/seckill/ing", lists}, {"/seckill/will", lists},
@@ -54,11 +53,8 @@ func Behaviours() []Behaviour {
 	}
 }
 
-// Own returns how the paths are cached that Behaviours does not name: not at all.
-func Own() Cache { return own }
-
-// StaleOn are the statuses of an API that fails: a copy that is too old is better than these.
-var StaleOn = []int{500, 502, 503, 504}
+// staleOn has the statuses of an API that fails, in whose place an expired copy is sent.
+var staleOn = []int{500, 502, 503, 504}
 
 // Template returns infra/edge.yaml with the function's text in it, which CloudFormation takes only there.
 func Template(text string) (string, error) {

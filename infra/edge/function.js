@@ -1,4 +1,4 @@
-// The function of the edge (CloudFront Functions, cloudfront-js-2.0), for every behaviour, before the cache and after it.
+// The CDN's function (CloudFront Functions, cloudfront-js-2.0), for every behaviour, before the cache and after it.
 // Before: it answers the server's time, so that a million clocks are set without a call; reduces Accept-Language to one
 // of the two languages that there are, so that caches keep two copies and not a thousand; and says from which address a
 // request came, whatever the viewer says. After: it stamps the time on answers below 400, also on those that a cache

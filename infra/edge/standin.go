@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"text/template"
@@ -20,7 +21,7 @@ import (
 // StandIn is a stand-in for the CDN on one machine: nginx, driven by the table, with the function in its njs.
 //
 // nginx differs from CloudFront: it is one cache and not one for each location; it keeps a stale answer for an API that
-// fails without an end, where CloudFront obeys stale-if-error; it passes on bodies of any GET; it answers a
+// fails, for any time, where CloudFront obeys stale-if-error; it passes on bodies of any GET; it answers a
 // connection's next request only after what it fetches in the background. It has no web ACL.
 type StandIn struct {
 	Listen string // host:port
@@ -41,8 +42,8 @@ var tmpl = template.Must(template.New("nginx.conf").Funcs(template.FuncMap{
 	"query":    query,
 }).Parse(configuration))
 
-// Write writes all that nginx needs into s.Dir, which it makes.
-func (s StandIn) Write() error {
+// write writes all that nginx needs into s.Dir, which it makes.
+func (s StandIn) write() error {
 	origin, err := url.Parse(s.Origin)
 	if err != nil || origin.Host == "" || origin.RawQuery != "" {
 		return fmt.Errorf("origin %q: want an address such as http://127.0.0.1:8100 or https://HOST/live", s.Origin)
@@ -50,7 +51,7 @@ func (s StandIn) Write() error {
 	var text bytes.Buffer
 	err = tmpl.Execute(&text, map[string]any{"Listen": s.Listen, "Key": s.Key, "Host": origin.Host,
 		"Scheme": origin.Scheme, "Path": strings.TrimSuffix(origin.Path, "/"),
-		"Behaviours": Behaviours(), "Queries": []string{"lang", "page", "size"}, "Dir": s.Dir,
+		"Behaviours": Behaviours(), "Queries": queries(), "StaleOn": staleOn, "Dir": s.Dir,
 		"Root": os.Geteuid() == 0})
 	if err != nil {
 		return err
@@ -87,6 +88,16 @@ func key(c Cache) string {
 	return strings.Join(parts, "|")
 }
 
+// queries returns every parameter that a behaviour names, once.
+func queries() []string {
+	var all []string
+	for _, b := range Behaviours() {
+		all = append(all, b.Cache.Queries...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // query returns the query that the API sees.
 func query(c Cache) string {
 	var parts []string
@@ -99,10 +110,10 @@ func query(c Cache) string {
 	return "?" + strings.Join(parts, "")
 }
 
-// Run starts nginx with what Write wrote and returns once it has ended: nil when ctx was cancelled. ready is called
-// when it answers.
+// Run starts nginx with its configuration in s.Dir, and returns once it has ended: nil when ctx was cancelled. It calls
+// ready when nginx answers.
 func (s StandIn) Run(ctx context.Context, ready func()) error {
-	if err := s.Write(); err != nil {
+	if err := s.write(); err != nil {
 		return err
 	}
 	nginx, err := exec.LookPath("nginx")

@@ -1,19 +1,18 @@
-package edge
+package edge_test
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/your-org/seckill/infra/edge"
+	"github.com/your-org/seckill/infra/edge/edgetest"
 )
 
 const listed = "public, max-age=1, stale-while-revalidate=5, stale-if-error=60" // as function shop sends lists
@@ -27,16 +26,9 @@ type origin struct {
 	answer func(w http.ResponseWriter, r *http.Request)
 }
 
-// start starts a stand-in before an origin and returns its address. Without nginx the test is skipped, except by `make
-// edge`.
+// start starts a stand-in before an origin and returns its address.
 func start(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (*origin, string) {
 	t.Helper()
-	if _, err := exec.LookPath("nginx"); err != nil {
-		if os.Getenv("SECKILL_TEST_EDGE") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("nginx is missing: apt-get install nginx libnginx-mod-http-js")
-	}
 	o := &origin{answer: answer}
 	o.status.Store(http.StatusOK)
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,27 +37,7 @@ func start(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (*
 		o.answer(w, r)
 	}))
 	t.Cleanup(o.Close)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	s := StandIn{Listen: l.Addr().String(), Origin: o.URL + "/live", Key: "the-key", Dir: t.TempDir()}
-	ctx, cancel := context.WithCancel(context.Background())
-	up, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- s.Run(ctx, func() { close(up) }) }()
-	select {
-	case <-up:
-	case err := <-ended:
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return o, "http://" + s.Listen
+	return o, edgetest.Start(t, o.URL+"/live", "the-key")
 }
 
 // ask sends a request and returns its status and body.
@@ -112,10 +84,15 @@ func TestStaleWhileTheAPIFails(t *testing.T) {
 		t.Helper()
 		version.Store(want)
 		expired()
-		ask(t, "GET", base+"/seckill/ing") // may be the old one, and has a new one fetched
-		time.Sleep(200 * time.Millisecond)
-		if status, body := ask(t, "GET", base+"/seckill/ing"); body != fmt.Sprint("version ", want) {
-			t.Fatalf("%d %q, want version %d", status, body, want)
+		// The first answer may be the old one; it has the new one fetched.
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			status, body := ask(t, "GET", base+"/seckill/ing")
+			if body == fmt.Sprint("version ", want) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d %q, want version %d", status, body, want)
+			}
 		}
 	}
 	stale := func(what string, want int32) {
@@ -167,7 +144,8 @@ func TestRefusalsAreNotKept(t *testing.T) {
 	}
 	for _, h := range []string{"no-store", ""} { // as the API answers, and as one that forgot the header
 		header.Store(&h)
-		for i, b := range append(Behaviours(), Behaviour{Path: "/order/list"}, Behaviour{Path: "/seckill/order/1"}) {
+		for i, b := range append(edge.Behaviours(), edge.Behaviour{Path: "/order/list"},
+			edge.Behaviour{Path: "/seckill/order/1"}) {
 			url := base + strings.Replace(b.Path, "*", fmt.Sprintf("x%d%s", i, h), 1)
 			for _, status := range []int32{400, 403, 404, 405, 409, 410, 414, 422, 429, 500, 501, 502, 503, 504} {
 				o.status.Store(status)
@@ -249,7 +227,7 @@ func TestNobodyGetsAnothersAnswer(t *testing.T) {
 					}
 				}
 			}
-			for _, b := range Behaviours() {
+			for _, b := range edge.Behaviours() {
 				path := strings.Replace(b.Path, "*", "1", 1)
 				_, got := ask(t, "GET", fmt.Sprintf("%s%s?u=%d", base, path, user), header...)
 				if strings.Contains(got, fmt.Sprintf("u%dx", user)) || strings.Contains(got, "&u=") ||

@@ -1,6 +1,5 @@
 // Command standin runs a stand-in for the CDN of infra/edge.yaml on this machine, until Ctrl-C. In: -origin, the
-// address of the API; nginx and its njs. Out: the shop at -listen, and -dir with nginx's logs. -template FILE prints
-// infra/edge.yaml with the function's text in it instead.
+// address of the API; nginx and its njs. Out: the shop at -listen, and -dir with nginx's logs.
 package main
 
 import (
@@ -22,26 +21,14 @@ func main() {
 	flag.StringVar(&s.Key, "key", "none", "sent to the API as X-Api-Key")
 	flag.StringVar(&s.Dir, "dir", "", "`folder` for cache and logs (default a temporary one)")
 	said := flag.String("said", "", "`text` before the address")
-	file := flag.String("template", "", "`file` to print with the function in it")
 	flag.Parse()
-	if err := run(s, *file, *said); err != nil {
+	if err := run(s, *said); err != nil {
 		fmt.Fprintf(os.Stderr, "standin: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(s edge.StandIn, file, said string) error {
-	if file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		whole, err := edge.Template(string(text))
-		if err == nil {
-			_, err = fmt.Print(whole)
-		}
-		return err
-	}
+func run(s edge.StandIn, said string) error {
 	if s.Dir == "" {
 		dir, err := os.MkdirTemp("", "seckill-edge-")
 		if err != nil {
