@@ -39,21 +39,22 @@ guard() {
   [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region" "${@:2}"
 }
 
-# cdn ACTION: deploy or destroy the CDN in front of the stack, or its url
+# cdn deploy|url|destroy: the CDN in front of the stack
 cdn() {
   go run ./infra/cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} \
     ${EDGE_DOMAIN:+"DomainName=$EDGE_DOMAIN"} ${EDGE_CERTIFICATE:+"CertificateArn=$EDGE_CERTIFICATE"}
 }
 
-# release [PARAMETER…]: deploys what was built, with the parameters given besides
+# give NAME=VALUE: a parameter of this deployment, in the place of one with the same name
+give() { mapfile -t given < <(printf '%s\n' "${given[@]}" | { grep -v "^${1%%=*}=" || true; }; echo "$1"); }
+
+# release [PARAMETER…]: deploys what was built with the parameters given so far and these
 release() {
-  local all=("${given[@]}") p
-  for p; do mapfile -t all < <(printf '%s\n' "${all[@]}" | { grep -v "^${p%%=*}=" || true; }); done
-  all+=("$@")
-  all+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${all[@]}")")
-  guard deploy "${all[@]}"
+  local p
+  for p; do give "$p"; done
+  give "Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")"
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
-    --no-confirm-changeset --no-progressbar --parameter-overrides "${all[@]}"
+    --no-confirm-changeset --no-progressbar --parameter-overrides "${given[@]}"
 }
 
 case $action in
@@ -65,16 +66,17 @@ deploy)
   mapfile -t given < <(overrides | grep -v '^Release=')
   for o in ${OVERRIDES-}; do
     [[ $o =~ ^[A-Za-z]+=.+$ ]] || { echo "deploy: OVERRIDES has $o: want Name=value" >&2; exit 2; }
-    mapfile -t given < <(printf '%s\n' "${given[@]}" | { grep -v "^${o%%=*}=" || true; }; echo "$o")
+    give "$o"
   done
   given+=("Release=$more" "Architecture=${ARCH:-arm64}" ${GRADUAL:+"GradualDeployment=$GRADUAL"})
+  guard deploy "${given[@]}"
   url=$(cdn url)
   case ${EDGE-},$url in
-  true,) release Edge=key # its keys, which the CDN needs
+  true,) release Edge=key # makes the API keys, one of which the CDN sends
     url=$(cdn deploy) ;;
-  false,?*) echo "deploy: $stack has a CDN; EDGE=false would leave it without: make destroy removes both" >&2; exit 2 ;;
+  false,?*) echo "deploy: $stack has a CDN, which EDGE=false does not remove: leave EDGE out; make destroy removes both" >&2; exit 2 ;;
   esac
-  # The API learns the CDN's address, and answers nothing else any more.
+  # With a CDN, the API answers only what comes through it.
   release ${url:+"Edge=only" "PublicUrl=$url"}
   [ -z "$url" ] || cdn deploy >/dev/null
   guard protect
