@@ -69,11 +69,11 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	a.status = resp.StatusCode()
 	body := resp.Body()
 	a.kept = kept(string(resp.Header.Peek("X-Cache")))
-	if act == journal.ActTime || act == journal.ActPay || act == journal.ActGet || act == actFile || act == actStatus {
+	switch act {
+	case journal.ActTime, journal.ActPay, journal.ActGet, actFile, actStatus:
 		a.body = append(a.body, body...)
 	}
-	if act == journal.ActPay || a.status == http.StatusOK && (act == journal.ActTime || act == actFile ||
-		act == actList || act == actStatus) {
+	if act == journal.ActPay || a.status == http.StatusOK && (act == journal.ActTime || ofPage(act)) {
 		return
 	}
 	a.order = field(body, `"order_id"`)

@@ -66,7 +66,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	note := q.entry
 	note.Act = q.act
 	var n uint64
-	recorded := c.journal != nil && q.act != actFile && q.act != actList && q.act != actStatus
+	recorded := c.journal != nil && !ofPage(q.act)
 	if recorded {
 		n = c.journal.Request(note)
 	}

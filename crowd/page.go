@@ -18,6 +18,9 @@ const (
 	actStatus = "status" // GET /seckill/status/{item}
 )
 
+// ofPage reports whether an act is one of these.
+func ofPage(act string) bool { return act == actFile || act == actList || act == actStatus }
+
 // Looks of the storefront's home page near a sale (web/src/core.js, web/src/items.js).
 const (
 	lookNear   = 5 * time.Second // at the list with the sale

@@ -11,8 +11,8 @@ const (
 
 // Outcome is the result of a simulated sale. Times are seconds after the opening; -1 is never. Peaks are per second.
 type Outcome struct {
-	// Arrived is the sum of Answered, Waiting and GaveUp, who got 429 or 503 for two minutes. Saw is the part of
-	// Answered whose page said "sold out" before a purchase was sent, or sent again.
+	// Arrived is the sum of Answered, Waiting and GaveUp. GaveUp got 429 or 503 for two minutes. Saw is a part of
+	// Answered: their page said "sold out" before it sent a purchase, or sent it again.
 	Arrived  float64 `json:"arrived"`
 	Saw      float64 `json:"saw_sold_out"`
 	Answered float64 `json:"answered"`
@@ -46,11 +46,11 @@ type Outcome struct {
 	PeakPaid      float64 `json:"peak_paid"`   // paid orders, when all are paid
 	PeakStarts    float64 `json:"peak_starts"` // cold starts; each reads one secret
 
-	BuyCalls  float64 `json:"buy_calls"`   // that reached the function
-	ShopCalls float64 `json:"shop_calls"`  // that reached the function, also before the opening
-	EdgeCalls float64 `json:"edge_calls"`  // of pages, answered by the CDN
-	FirstSees float64 `json:"first_looks"` // pages that opened, and fetched their files
-	Scripts   float64 `json:"reserve_scripts"`
+	BuyCalls   float64 `json:"buy_calls"`   // that reached the function
+	ShopCalls  float64 `json:"shop_calls"`  // that reached the function, also before the opening
+	EdgeCalls  float64 `json:"edge_calls"`  // of pages, answered by the CDN
+	FirstLooks float64 `json:"first_looks"` // pages that opened, and fetched their files
+	Scripts    float64 `json:"reserve_scripts"`
 
 	Seconds []Second `json:"-"`
 }

@@ -34,7 +34,7 @@ func (m *sim) before() {
 		if t < span-nearBefore {
 			looks *= farShare
 		}
-		m.out.FirstSees += pages
+		m.out.FirstLooks += pages
 		c := m.past(looks, pages, 1)
 		rate = min(m.Account, 2*min(c.lists, m.Rate)+min(c.times, m.Rate)+2*min(c.files, m.Rate))
 		m.out.ShopCalls += rate
@@ -73,7 +73,7 @@ func (m *sim) look(pages, opened float64) (passed, lists, asked float64) {
 	if m.left < half {
 		looks *= farShare // nothing is left to look at
 	}
-	m.out.FirstSees += opened
+	m.out.FirstLooks += opened
 	c := m.past(looks, opened, tick)
 	lists = 2 * m.lists.take(c.lists, m.Rate, m.Burst)
 	passed = lists + m.clock.take(c.times, m.Rate, m.Burst) + 2*m.files.take(c.files, m.Rate, m.Burst)

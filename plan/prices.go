@@ -72,12 +72,12 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
-	pages := o.FirstSees * kilobytesPage / 1e6
+	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
 	}
 	through := o.EdgeCalls + calls + o.Throttled + o.Refused
-	answers := (through - o.FirstSees*openingFiles) * kilobytesOut / 1e6
+	answers := (through - o.FirstLooks*openingFiles) * kilobytesOut / 1e6
 	return append(lines,
 		Line{"CloudFront, WAF", text("%.0f calls × (1.20 + functions 0.20 + WAF 0.60)/million", through),
 			through * (priceEdge + 2*priceFunction + priceWAF)},

@@ -27,14 +27,15 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("          Shoppers who get 429 or 503 retry after 1 to 1.2 s, up to %v. A buyer pays after %v on average and",
 		giveUp, s.Paying)
 	line("          polls the order every %.0f s.", pollEvery)
-	line("          A page that got 429 asks for the item's status before it sends the purchase again, and ends when")
-	line("          that says \"sold out\"; a page that opens after %.0f s of that has no button.", statusAge)
+	line("          A page that got 429 asks for the item's status before it sends the purchase again, and stops when")
+	line("          that says \"sold out\". A page that opens more than %.0f s after the sell-out has no button.",
+		statusAge)
 	if s.Edge {
-		line("edge      The CDN answers pages, files, time, lists and status: %.0f locations ask for each answer",
+		line("CDN       It answers pages, files, time, lists and status. Each of %.0f locations asks for each answer",
 			locations)
-		line("          once a second and language. Calls per second below are those that reach the API.")
+		line("          once a second for each language. Below, calls are those that reach the API.")
 	} else {
-		line("edge      None.")
+		line("CDN       None.")
 	}
 	line("lists     They show %d items.", s.Items)
 	line("")
@@ -89,7 +90,7 @@ func (p *Plan) outcomes(line func(string, ...any)) {
 		{"median wait for an answer", seconds, a.MedianWait, b.MedianWait},
 		{"longest wait for an answer", seconds, a.LongestWait, b.LongestWait},
 		{"shoppers wait until", seconds, a.BusyUntil, b.BusyUntil},
-		{"saw it sold out, and did not ask", number, a.Saw, b.Saw},
+		{"saw \"sold out\", sent no more", number, a.Saw, b.Saw},
 		{"gave up without an answer", number, a.GaveUp, b.GaveUp},
 	} {
 		line("%-34s %14s %14s", r.what, r.show(r.a), r.show(r.b))
