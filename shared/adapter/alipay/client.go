@@ -95,8 +95,8 @@ func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.S
 // Unwrap returns the cause.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Signer implements seckill.Pages: it signs the strings and addresses with which shoppers pay. Of Alipay's settings it needs only
-// the numbers of the root certificates. It is safe for concurrent use.
+// Signer implements seckill.Pages: it signs the strings and addresses with which shoppers pay. Of Alipay's settings it
+// needs only the numbers of the root certificates. It is safe for concurrent use.
 type Signer struct {
 	app, seller        string
 	gateway, notifyURL string

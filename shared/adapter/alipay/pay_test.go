@@ -138,7 +138,8 @@ func TestPagesRefuse(t *testing.T) {
 	}
 	for _, address := range []string{"", "/quit", "ftp://shop.example/quit", "https://shop.example/" +
 		strings.Repeat("x", 400)} {
-		if got, err := c.WapPay(t.Context(), order(), address, returnURL); err == nil || !strings.Contains(err.Error(), "quit URL") {
+		got, err := c.WapPay(t.Context(), order(), address, returnURL)
+		if err == nil || !strings.Contains(err.Error(), "quit URL") {
 			t.Errorf("quit to %q: got %s, %v", address, got, err)
 		}
 	}

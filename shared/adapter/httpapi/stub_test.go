@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -41,6 +42,8 @@ type stubs struct {
 	form     url.Values
 	calls    int
 	user, id string
+	kind     seckill.PayKind
+	way      pay.Way
 	trace    string // of the context passed to Buy
 	page     [2]int
 }
@@ -109,6 +112,11 @@ func (s *stubs) Cancel(ctx context.Context, user, id string) (shop.Status, error
 	return s.Newest(ctx, user, id)
 }
 
+func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
+	s.user, s.id, s.kind = user, id, kind
+	return s.way, s.called()
+}
+
 func (s *stubs) Now() time.Time { return now }
 
 // newStubs returns a handler of all routes over stubs.
@@ -117,7 +125,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewNotify(s, o)), s
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o)), s
 }
 
 func verifier() *jwtauth.Verifier {
