@@ -13,7 +13,7 @@ if (!base || !out) {
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 export const GRACE = 60; // seconds from the end of the hold to the release
-export const PATIENCE = 60_000; // ms for anything that should appear, on a machine that is busy
+export const PATIENCE = Number(process.env.PATIENCE) || 60_000; // ms for anything that should appear, on a machine that is busy
 const LONGEST = 300_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
 const LARGEST = 300 * 1024; // bytes of one picture
 export const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
@@ -24,10 +24,11 @@ let passed = 0;
 const failures = [];
 
 export async function check(name, f) {
+  const began = Date.now();
   try {
     await within(LONGEST, f());
     passed++;
-    console.log(`ok      ${name}`);
+    console.log(`ok      ${name}${process.env.TIMES ? ` ${Date.now() - began} ms` : ''}`);
   } catch (error) {
     failures.push(name);
     console.log(`FAILED  ${name}\n        ${String(error.message || error).split('\n').slice(0, 6).join('\n        ')}`);
@@ -112,10 +113,10 @@ export async function picture(page, name) {
 
 export const close = (page) => page.context().close();
 export const card = (page, id) => page.locator(`[data-item="${id}"]`);
-export const stateTitle = (page) => page.locator('dialog .state-title');
+export const stateTitle = (page) => page.locator('dialog .state-title, #content .state-title');
 
 export async function says(page, title) {
-  await stateTitle(page).filter({ hasText: title }).waitFor();
+  await stateTitle(page).filter({ hasText: title }).first().waitFor();
 }
 
 export async function startPurchase(page, item) {
@@ -127,13 +128,29 @@ export async function fillAddress(page) {
   for (const [name, text] of Object.entries(PARTS)) await page.locator(`#address-${name}`).fill(text);
 }
 
-/** Pays in the cashier's tab; `before` sees the cashier first. The tab stays, and closes with its page's context. */
-export async function payAt(page, link, success, before = async () => {}) {
-  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.locator('dialog').getByRole('link', { name: link }).click()]);
+/** Goes to the cashier by the order's button. */
+export async function toCashier(page, button) {
+  await page.locator('dialog, #content').getByRole('button', { name: button }).first().click();
+  await page.locator('#pay').waitFor();
+}
+
+/** Pays at the cashier, which leads back to the order's page; `before` sees the cashier first. */
+export async function payAt(page, button, success, before = async () => {}) {
+  await toCashier(page, button);
+  await before(page);
+  await page.locator('#pay').click();
+  await page.getByText(success).first().waitFor();
+  await page.locator('#back').click();
+}
+
+/** Opens the cashier of an order in a tab of its own. */
+export async function cashierTab(page, shopper, order, kind = 'page') {
+  const headers = { ...mine(shopper).headers, 'Content-Type': 'application/json' };
+  const { url } = await ask(`order/${order}/payment`, { method: 'POST', headers, body: JSON.stringify({ kind }) });
+  const cashier = await page.context().newPage();
+  await cashier.goto(url);
   await cashier.locator('#pay').waitFor();
-  await before(cashier);
-  await cashier.locator('#pay').click();
-  await cashier.getByText(success).first().waitFor();
+  return cashier;
 }
 
 // An instance may answer with figures up to a second old.

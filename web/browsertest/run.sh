@@ -42,5 +42,6 @@ if [ "${3-}" = film ]; then
 else
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
+  drive payment.mjs --stock 40 --limit 20
 fi
 exit $failed

@@ -43,6 +43,12 @@ test('every outcome of an order has a title and a text', () => {
   for (const name of OUTCOMES) assert.ok(TEXTS[name] && TEXTS[`${name}_text`], name);
 });
 
+test('everything that a shopper reads who was at the cashier has a text', () => {
+  const names = [...all.matchAll(/'((?:cashier|confirming)(?:_[a-z]+)?)'/g)].map((m) => m[1]);
+  assert.ok(names.length >= 6, `only ${names.length} found`);
+  for (const name of names) assert.ok(TEXTS[`${name}_text`], name);
+});
+
 test('no text is left over', () => {
   const composed = /^(state|item|payment|refused|address|hint|fault|st)_|_text$/; // names put together in code
   const literal = new Set([...all.matchAll(/['"`](\w+)['"`]|data-(?:text|label)="(\w+)"/g)].flatMap((m) => [m[1], m[2]]));

@@ -64,6 +64,9 @@ export const orderDetail = (order) => call('GET', `order/${id(order)}`, { person
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
 export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
 
+/** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
+export const payOrder = (order, kind) => call('POST', `order/${id(order)}/payment`, { body: { kind }, personal: true });
+
 /** The demo shoppers; they exist only where the whole system runs on one machine, and the page says so. */
 export async function demoShoppers() {
   if (document.documentElement.dataset.local === undefined) return [];
@@ -76,15 +79,3 @@ export async function demoShoppers() {
 
 /** What the status page shows. */
 export const localState = () => call('GET', '_local/state');
-
-let cashier;
-
-/** Where an order is paid: the cashier's address with the order's signed pay string. */
-export async function payAddress(payString) {
-  try {
-    cashier ||= (await call('GET', 'healthz')).cashier_url || 'cashier';
-  } catch {
-    return `cashier?${payString}`; // not remembered: the next call asks again
-  }
-  return `${cashier}${cashier.includes('?') ? '&' : '?'}${payString}`;
-}

@@ -9,6 +9,7 @@ import { holdsBar } from './holds.js';
 import { startLanguage, switchLanguage, t, translate } from './i18n.js';
 import { homeView, itemView } from './items.js';
 import { orderView, ordersView } from './orders.js';
+import { arrive } from './pay.js';
 import { become, onShopper, shopper } from './session.js';
 
 const main = document.getElementById('main');
@@ -65,6 +66,7 @@ async function beFirstDemoShopper() {
 }
 
 startLanguage();
+arrive();
 const drawHolds = holdsBar(document.getElementById('holds'), async (item) => {
   try {
     openPurchase(await itemDetail(item));
