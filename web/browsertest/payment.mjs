@@ -1,6 +1,6 @@
 // Paying in a browser, on a Chinese phone and on an English computer: the way there and back, and what a shopper reads
 // when something is in between. node payment.mjs BASE OUT; it needs a fresh `seckill run --stock 40 --limit 20`.
-import { EXPECTED, GRACE, advance, ask, base, browser, cashierTab, check, close, finish, has, mine, open, picture, same, says, stateTitle, toCashier, until } from './harness.mjs';
+import { EXPECTED, GRACE, advance, ask, base, browser, cashierTab, check, close, finish, has, launch, mine, open, picture, same, says, stateTitle, toCashier, until } from './harness.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
@@ -38,7 +38,150 @@ async function payAndReturn(page, place) {
   await page.locator('#back').click();
 }
 
-for (const place of PLACES) {
+/** Goes back until the order's page is there. */
+async function backToOrder(page) {
+  for (let n = 0; n < 4 && !page.url().includes('#/order/'); n++) await page.goBack();
+}
+
+/** What needs neither the gateway's faults nor the clock: both places at once. */
+async function atAnyTime(place) {
+  const { lang, size, who } = place;
+  const on = `${size}, ${lang}`;
+
+  await check(`${on}: a return is no proof, whatever it says; still confirming after a while`, async () => {
+    const id = await bought(who);
+    const page = await open({ ...place, shopper: who, path: `&paid=${id}&out_trade_no=${id}&trade_no=1&total_amount=0.01&method=alipay.trade.page.pay.return&sign=x` });
+    await says(page, place.confirming);
+    same(page.url(), new URL(`?lang=${lang}#/order/${id}`, base).href, 'address');
+    await page.evaluate(() => {
+      const kept = JSON.parse(sessionStorage.getItem('seckill.cashier'));
+      for (const note of Object.values(kept)) note.at -= 30_000;
+      sessionStorage.setItem('seckill.cashier', JSON.stringify(kept));
+    });
+    await page.reload();
+    await says(page, place.still);
+    await reads(page, place.leave);
+    same(await payButtons(page, place), 1, 'buttons to pay');
+    same((await orderOf(who, id)).state, 'pending_payment', 'the ledger');
+    await picture(page, `still-confirming-${lang}`);
+    await close(page);
+  });
+
+  await check(`${on}: a second tab reads that the cashier is open in the first, and becomes paid by itself`, async () => {
+    const id = await bought(who);
+    const page = await at(place, id);
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await says(second, place.wait);
+    await toCashier(page, place.pay);
+    await reads(second, place.elsewhere);
+    same(await second.evaluate(() => localStorage.getItem('seckill.cashier')), null, 'left on the device');
+    await payAndReturn(page, place);
+    await says(page, place.paid);
+    await says(second, place.paid);
+    await close(page);
+  });
+
+  await check(`${on}: Back from the cashier finds the order, its time and its button`, async () => {
+    const id = await bought(who);
+    const page = await at(place, id);
+    await says(page, place.wait);
+    await toCashier(page, place.pay);
+    await backToOrder(page);
+    await reads(page, place.went);
+    await says(page, place.wait);
+    same(await page.locator('#content button:disabled').count(), 0, 'buttons that do nothing');
+    // In another order of things: paid, and then Back instead of the cashier's link.
+    await toCashier(page, place.pay);
+    await page.locator('#pay').click();
+    await page.getByText(place.success).first().waitFor();
+    await backToOrder(page);
+    await says(page, place.paid);
+    await close(page);
+  });
+
+  await check(`${on}: Back finds the page as it was left, out of the browser's cache of pages, and its button works`, async () => {
+    const caching = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+    const id = await bought(who);
+    const page = await open({ ...place, shopper: who, path: `#/order/${id}`, into: caching });
+    await page.evaluate(() => (window.kept = true));
+    await toCashier(page, place.pay);
+    await page.goBack({ waitUntil: 'commit' });
+    await reads(page, place.went);
+    same(await page.evaluate(() => window.kept), true, 'the page as it was left');
+    await toCashier(page, place.pay);
+    await caching.close();
+  });
+
+  await check(`${on}: the cashier's way out leads to the order`, async () => {
+    const id = await bought(who);
+    const page = await at(place, id);
+    await toCashier(page, place.pay);
+    await page.locator('#back').click();
+    await reads(page, place.went);
+    same(page.url().endsWith(`#/order/${id}`), true, page.url());
+    await close(page);
+  });
+
+  await check(`${on}: another device: paid there, seen here; come back there, signed out or as somebody else`, async () => {
+    const id = await bought(who);
+    const page = await at(place, id);
+    await says(page, place.wait);
+    const other = await open({ ...place, size: size === 'phone' ? 'desktop' : 'phone', shopper: who, path: `#/order/${id}` });
+    await toCashier(other, place.pay);
+    await payAndReturn(other, place);
+    await says(page, place.paid);
+    await close(other);
+    const stranger = await open({ ...place, shopper: shoppers[2], path: `&paid=${id}` });
+    await reads(stranger, place.notYours);
+    await close(stranger);
+    const context = await browser.newContext({ locale: lang === 'en' ? 'en-US' : 'zh-CN' });
+    const nobody = await context.newPage();
+    await nobody.route('**/_local/shoppers', (route) => route.fulfill({ json: { shoppers: [] } })); // a demo signs the first one in
+    await nobody.goto(new URL(`?paid=${id}`, base).href);
+    await reads(nobody, place.signIn);
+    await context.close();
+    await close(page);
+  });
+
+  await check(`${on}: an order that was cancelled meanwhile, elsewhere`, async () => {
+    const id = await bought(who);
+    const page = await at(place, id);
+    await toCashier(page, place.pay);
+    await cancel(who, id);
+    await until('order', async () => (await orderOf(who, id)).state, 'cancelled');
+    await page.locator('#pay').click();
+    await page.locator('#pay').waitFor({ state: 'detached' }); // the cashier takes nothing
+    await backToOrder(page);
+    await says(page, place.cancelled);
+    await reads(page, place.closed);
+    await close(page);
+  });
+
+  await check(`${on}: a button that was left on an old page says why it pays nothing`, async () => {
+    const id = await bought(who);
+    const page = await open({ ...place, shopper: who, path: '#/orders' });
+    const row = page.locator(`[data-order="${id}"]`);
+    await row.getByRole('button', { name: place.pay }).waitFor();
+    await page.route('**/order/list*', () => {}); // never answered
+    await cancel(who, id);
+    const [answer] = await Promise.all([page.waitForResponse(`**/order/${id}/payment`), row.getByRole('button', { name: place.pay }).click()]);
+    same(answer.status(), 409, 'status');
+    has((await answer.json()).detail, [place.refused]);
+    await close(page);
+  });
+
+  await check(`${on}: what an app passes to Alipay stays in the answers`, async () => {
+    const id = await bought(who);
+    const { alipay_order: string } = await orderOf(who, id);
+    has(string, ['method=alipay.trade.app.pay', id]);
+    const { order_string: same_string } = await ask(`order/${id}/payment`, { method: 'POST', headers: { ...mine(who).headers, ...json }, body: '{"kind":"app"}' });
+    same(same_string, string, 'order string');
+  });
+}
+
+/** What moves the clock, or makes the gateway fail. */
+async function inTurn(place) {
   const { lang, size, who } = place;
   const on = `${size}, ${lang}`;
 
@@ -65,104 +208,7 @@ for (const place of PLACES) {
     await close(page);
   });
 
-  await check(`${on}: a return is no proof, whatever it says; still confirming after a while`, async () => {
-    const id = await bought(who);
-    const page = await open({ ...place, shopper: who, path: `&paid=${id}&out_trade_no=${id}&trade_no=1&total_amount=0.01&method=alipay.trade.page.pay.return&sign=x` });
-    await says(page, place.confirming);
-    same(page.url(), new URL(`?lang=${lang}#/order/${id}`, base).href, 'address');
-    await page.evaluate(() => {
-      const kept = JSON.parse(sessionStorage.getItem('seckill.cashier'));
-      for (const note of Object.values(kept)) note.at -= 30_000;
-      sessionStorage.setItem('seckill.cashier', JSON.stringify(kept));
-    });
-    await page.reload();
-    await says(page, place.still);
-    await reads(page, place.leave);
-    same(await payButtons(page, place), 1, 'buttons to pay');
-    same((await orderOf(who, id)).state, 'pending_payment', 'the ledger');
-    await picture(page, `still-confirming-${lang}`);
-    await close(page);
-    await cancel(who, id);
-  });
-
-  await check(`${on}: a second tab reads that the cashier is open in the first, and becomes paid by itself`, async () => {
-    const id = await bought(who);
-    const page = await at(place, id);
-    const second = await page.context().newPage();
-    await second.goto(page.url());
-    await says(second, place.wait);
-    await toCashier(page, place.pay);
-    await reads(second, place.elsewhere);
-    same(await second.evaluate(() => localStorage.getItem('seckill.cashier')), null, 'left on the device');
-    await payAndReturn(page, place);
-    await says(page, place.paid);
-    await says(second, place.paid);
-    await close(page);
-  });
-
-  await check(`${on}: Back from the cashier finds the order, its time and its button`, async () => {
-    const id = await bought(who);
-    const page = await at(place, id);
-    await says(page, place.wait);
-    await toCashier(page, place.pay);
-    await page.goBack();
-    await reads(page, place.went);
-    await says(page, place.wait);
-    same(await page.locator('#content button:disabled').count(), 0, 'buttons that do nothing');
-    // In another order of things: paid, and then Back instead of the cashier's link.
-    await toCashier(page, place.pay);
-    await page.locator('#pay').click();
-    await page.getByText(place.success).first().waitFor();
-    while (!page.url().includes('#/order/')) await page.goBack();
-    await says(page, place.paid);
-    await close(page);
-  });
-
-  await check(`${on}: the cashier's way out leads to the order`, async () => {
-    const id = await bought(who);
-    const page = await at(place, id);
-    await toCashier(page, place.pay);
-    await page.locator('#back').click();
-    await reads(page, place.went);
-    same(page.url().endsWith(`#/order/${id}`), true, page.url());
-    await close(page);
-    await cancel(who, id);
-  });
-
-  await check(`${on}: another device: paid there, seen here; come back there, signed out or as somebody else`, async () => {
-    const id = await bought(who);
-    const page = await at(place, id);
-    await says(page, place.wait);
-    const other = await open({ ...place, size: size === 'phone' ? 'desktop' : 'phone', shopper: who, path: `#/order/${id}` });
-    await toCashier(other, place.pay);
-    await payAndReturn(other, place);
-    await says(page, place.paid);
-    await close(other);
-    const stranger = await open({ ...place, shopper: shoppers[2], path: `&paid=${id}` });
-    await reads(stranger, place.notYours);
-    await close(stranger);
-    const context = await browser.newContext({ locale: lang === 'en' ? 'en-US' : 'zh-CN' });
-    const nobody = await context.newPage();
-    await nobody.route('**/_local/shoppers', (route) => route.fulfill({ json: { shoppers: [] } })); // a demo signs the first one in
-    await nobody.goto(new URL(`?paid=${id}`, base).href);
-    await reads(nobody, place.signIn);
-    await context.close();
-    await close(page);
-  });
-
-  await check(`${on}: an order that closed meanwhile: cancelled elsewhere, and money that came late goes back`, async () => {
-    const id = await bought(who);
-    const page = await at(place, id);
-    await toCashier(page, place.pay);
-    await cancel(who, id);
-    await until('order', async () => (await orderOf(who, id)).state, 'cancelled');
-    await page.locator('#pay').click();
-    await page.locator('#pay').waitFor({ state: 'detached' }); // the cashier takes nothing
-    while (!page.url().includes('#/order/')) await page.goBack();
-    await says(page, place.cancelled);
-    await reads(page, place.closed);
-    await close(page);
-
+  await check(`${on}: an order that expired meanwhile: money that came late goes back`, async () => {
     const late = await bought(who);
     const tab = await at(place, late);
     const cashier = await cashierTab(tab, who, late, place.kind);
@@ -175,19 +221,6 @@ for (const place of PLACES) {
     await close(tab);
   });
 
-  await check(`${on}: a button that was left on an old page says why it pays nothing`, async () => {
-    const id = await bought(who);
-    const page = await open({ ...place, shopper: who, path: '#/orders' });
-    const row = page.locator(`[data-order="${id}"]`);
-    await row.getByRole('button', { name: place.pay }).waitFor();
-    await page.route('**/order/list*', () => {}); // never answered
-    await cancel(who, id);
-    const [answer] = await Promise.all([page.waitForResponse(`**/order/${id}/payment`), row.getByRole('button', { name: place.pay }).click()]);
-    same(answer.status(), 409, 'status');
-    has((await answer.json()).detail, [place.refused]);
-    await close(page);
-  });
-
   await check(`${on}: Alipay's page left open past the hold takes nothing, and the order says so`, async () => {
     const id = await bought(who);
     const page = await at(place, id);
@@ -195,7 +228,7 @@ for (const place of PLACES) {
     await pastTheHold(who, id);
     await page.locator('#pay').evaluate((button) => (button.disabled = false) || button.click()); // its own clock cannot know
     await page.locator('#pay').waitFor({ state: 'detached' });
-    while (!page.url().includes('#/order/')) await page.goBack();
+    await backToOrder(page);
     await says(page, place.over);
     await reads(page, place.noMore);
     await picture(page, `over-${lang}`);
@@ -205,15 +238,8 @@ for (const place of PLACES) {
     same(await stateTitle(page).count(), 1, 'titles');
     await close(page);
   });
-
-  await check(`${on}: what an app passes to Alipay stays in the answers`, async () => {
-    const id = await bought(who);
-    const { alipay_order: string } = await orderOf(who, id);
-    has(string, ['method=alipay.trade.app.pay', id]);
-    const { order_string: same_string } = await ask(`order/${id}/payment`, { method: 'POST', headers: { ...mine(who).headers, ...json }, body: '{"kind":"app"}' });
-    same(same_string, string, 'order string');
-    await cancel(who, id);
-  });
 }
 
+await Promise.all(PLACES.map(atAnyTime));
+for (const place of PLACES) await inTurn(place);
 await finish();

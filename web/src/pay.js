@@ -8,6 +8,7 @@ import { t } from './i18n.js';
 import { onShopper, shopper } from './session.js';
 
 const STORE = 'seckill.cashier';
+const GIVE_UP = 10_000; // ms after which a cashier that did not open can be opened again
 const MOST = 20; // orders that are remembered
 const ORDER = /^o[a-z2-7]{26,31}$/;
 const PHONE = '(max-width: 640px), (pointer: coarse)';
@@ -68,6 +69,7 @@ export function payButton(order, onRefused = () => {}) {
       note(order.id, 'went');
       tellTabs(order.id);
       window.addEventListener('pageshow', ready, { once: true }); // Back may find the page as it was left
+      setTimeout(ready, GIVE_UP);
       location.assign(url);
     } catch (problem) {
       ready();
