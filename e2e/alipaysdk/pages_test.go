@@ -198,8 +198,8 @@ func (c *cashier) pay(gateway string) map[string]string {
 	return out
 }
 
-// TestTheSDKsPagesAtOurCashier: a browser opens what the SDK makes, by its address or by its form, pays, and returns with
-// what the SDK takes for Alipay's.
+// TestTheSDKsPagesAtOurCashier: a browser opens what the SDK makes, by its address or by its form, pays, and returns
+// with what the SDK takes for Alipay's.
 func TestTheSDKsPagesAtOurCashier(t *testing.T) {
 	w := newGateway(t)
 	var list []map[string]any

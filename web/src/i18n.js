@@ -138,7 +138,7 @@ export const TEXTS = {
   pay_opening: ['正在打开收银台…', 'Opening the cashier…'],
   pay_once: ['只需付一次，用哪台设备都行，本页会自动更新。重复付的款会原路退回。', 'Pay once, on any device: this page follows by itself. A second payment goes back to you.'],
   confirming: ['正在确认付款', 'Confirming your payment'],
-  confirming_text: ['正在等支付宝确认，通常几秒就好。请不要再付。', 'Waiting for Alipay to confirm it, usually for seconds. Please do not pay again.'],
+  confirming_text: ['正在等支付宝确认，通常几秒就好。请不要再付。', 'Waiting for Alipay to confirm it, which takes seconds as a rule. Please do not pay again.'],
   confirming_long: ['还在确认付款', 'Still confirming your payment'],
   confirming_long_text: [
     '支付宝还没有确认。如果您已经付款，什么都不用做：订单会变成已付款，或款项原路退回；可以先离开，稍后在“我的订单”查看。如果还没有付款，请在时限内付款。',
