@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -46,6 +47,9 @@ type stubs struct {
 	way      pay.Way
 	trace    string // of the context passed to Buy
 	page     [2]int
+	issuers  []seckill.Issuer
+	grant    seckill.Grant
+	session  signin.Session // the answer of SignIn
 }
 
 func (s *stubs) called() error {
@@ -117,6 +121,19 @@ func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (p
 	return s.way, s.called()
 }
 
+func (s *stubs) List(context.Context) ([]seckill.Issuer, error) { return s.issuers, s.called() }
+
+func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, error) {
+	s.grant = g
+	if err := s.called(); err != nil {
+		return signin.Session{}, err
+	}
+	if s.session.User == "" {
+		s.session.User, s.session.Token = alice, "a.b.c"
+	}
+	return s.session, nil
+}
+
 func (s *stubs) Now() time.Time { return now }
 
 // newStubs returns a handler of all routes over stubs.
@@ -125,7 +142,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o)), s
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o)), s
 }
 
 func verifier() *jwtauth.Verifier {
