@@ -76,7 +76,7 @@ for (const [name, answer, want, ours = kept] of [
 
 test('finish: a good answer becomes the exchange', () => {
   assert.deepEqual(finish(kept, new URLSearchParams({ code: 'c', state, iss: issuer.issuer }), BASE), {
-    body: { grant: 'code', issuer: issuer.issuer, code: 'c', code_verifier: kept.verifier, nonce: kept.nonce, redirect_uri: BASE },
+    body: { grant: 'code', issuer: issuer.issuer, client_id: 'shop', code: 'c', code_verifier: kept.verifier, nonce: kept.nonce, redirect_uri: BASE },
   });
 });
 
@@ -138,7 +138,7 @@ test('a token that is refused is renewed once for all calls, and a purchase keep
   start(old(), given());
   const got = await Promise.all([buy('2002', 1, 'x', 'k1'), myOrders(1, 10), buy('2003', 1, 'x', 'k2')]);
   assert.equal(got[0].order_id, 'o1');
-  assert.deepEqual(renewals(), [{ grant: 'refresh', issuer: 'https://id.example.com', refresh_token: 'r1' }]);
+  assert.deepEqual(renewals(), [{ grant: 'refresh', issuer: 'https://id.example.com', client_id: 'shop', refresh_token: 'r1' }]);
   assert.deepEqual(asked.filter((a) => a.path === 'seckill/buy' && a.token === 'new').map((a) => a.key), ['k1', 'k2']);
   assert.equal(shopper().refresh, 'r2');
   assert.equal(shopper().name, 'Ada');

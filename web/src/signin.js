@@ -49,7 +49,7 @@ export function finish(kept, answer, base) {
   }
   const code = checked.get('code');
   if (!code) return { refused: 'mismatch' };
-  return { body: { grant: 'code', issuer: kept.issuer, code, code_verifier: kept.verifier, nonce: kept.nonce, redirect_uri: base } };
+  return { body: { grant: 'code', issuer: kept.issuer, client_id: kept.client, code, code_verifier: kept.verifier, nonce: kept.nonce, redirect_uri: base } };
 }
 
 /** Where the shopper signs out at the issuer. Cognito calls the way back logout_uri; others do not look at that. */
