@@ -134,6 +134,7 @@ var coldStarts = []coldStart{
 		// the list's version, the list, the description
 		first: []string{"GetItem catalog", "GetItem catalog", "GetItem catalog"}},
 	{step: "notify", init: oneSecret},
+	{step: "signin", event: get("/signin"), changes: []string{"SIGNIN_ISSUERS", ""}, init: oneSecret},
 	{step: "stage", init: oneSecret},
 	{step: "repair", init: oneSecret},
 	{step: "consume", init: oneSecret},

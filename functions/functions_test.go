@@ -38,6 +38,9 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"}, "ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
+		{"signin", []string{"SIGNIN_ISSUERS", "https://id.example.com"}, "SIGNIN_ISSUERS has"},
+		{"signin", []string{"SIGNIN_ISSUERS", "http://id.example.com|shop"}, "SIGNIN_ISSUERS: oidc: issuer"},
+		{"signin", []string{"JWT_SECRET_NAME", "nowhere"}, "JWT_SECRET_NAME names the secret"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
 	} {
 		msg := w.start(t, c.step, c.changes...).InitError()

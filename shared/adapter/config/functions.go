@@ -97,6 +97,15 @@ type Shop struct {
 	CORS     CORS
 }
 
+// Signin holds the settings of the function that signs shoppers in. It signs with the newest of the keys that the others
+// verify with.
+type Signin struct {
+	Base
+	Tokens  Tokens
+	Issuers Issuers
+	CORS    CORS
+}
+
 // Gateway holds the settings of the fake payment gateway, which only a sandbox has.
 type Gateway struct {
 	Base
