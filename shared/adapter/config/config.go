@@ -193,13 +193,14 @@ func (i *Issuers) Entries() []Issuer {
 
 func (i *Issuers) problems() (out []string) {
 	if len(i.List) > seckill.MaxIssuers {
-		out = append(out, fmt.Sprintf("SIGNIN_ISSUERS has %d issuers, want at most %d", len(i.List), seckill.MaxIssuers))
+		out = append(out, fmt.Sprintf("SIGNIN_ISSUERS has %d issuers, want at most %d", len(i.List),
+			seckill.MaxIssuers))
 	}
 	for n, e := range i.Entries() {
 		if e.ClientID == "" || strings.Contains(e.Metadata, "|") ||
 			e.Metadata == "" && strings.HasSuffix(i.List[n], "|") {
-			out = append(out, fmt.Sprintf("SIGNIN_ISSUERS has %q, want issuer|client_id or issuer|client_id|metadata-base",
-				i.List[n]))
+			out = append(out, fmt.Sprintf(
+				"SIGNIN_ISSUERS has %q, want issuer|client_id or issuer|client_id|metadata-base", i.List[n]))
 			continue
 		}
 		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http", "https")

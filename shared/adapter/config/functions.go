@@ -97,7 +97,7 @@ type Shop struct {
 	CORS     CORS
 }
 
-// Signin holds the settings of the function that signs shoppers in. It signs with the newest of the keys that the others
+// Signin holds the settings of the function that signs shoppers in. It signs with one of the keys that the others
 // verify with.
 type Signin struct {
 	Base

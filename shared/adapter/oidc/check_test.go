@@ -97,7 +97,8 @@ func TestForged(t *testing.T) {
 		token string
 		want  seckill.Reason
 	}{
-		"alg none":                   {f.token("none", "rsa", jwt.UnsafeAllowNoneSignatureType, nil), seckill.TokenAlgorithm},
+		"alg none": {f.token("none", "rsa", jwt.UnsafeAllowNoneSignatureType, nil),
+			seckill.TokenAlgorithm},
 		"no signature":               {head + "." + payload + ".", seckill.TokenSignature},
 		"HS256 with the public key":  {f.token("HS256", "rsa", public, nil), seckill.TokenAlgorithm},
 		"RS512 with the right key":   {f.token("RS512", "rsa", k.rsa, nil), seckill.TokenAlgorithm},

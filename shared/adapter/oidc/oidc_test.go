@@ -78,7 +78,8 @@ func TestExchangeRefused(t *testing.T) {
 		"no nonce in the token": {token: map[string]any{"nonce": nil}, want: seckill.TokenNonce},
 		"another issuer's": {grant: func(g *seckill.Grant) { g.Issuer = "https://id.example.com" },
 			want: "invalid_request"},
-		"another client's":                 {grant: func(g *seckill.Grant) { g.ClientID = "x" }, want: "invalid_request"},
+		"another client's": {grant: func(g *seckill.Grant) { g.ClientID = "x" },
+			want: "invalid_request"},
 		"made for the shop's other client": {token: map[string]any{"aud": "app"}, want: seckill.TokenAudience},
 		"an access token as ID token":      {token: map[string]any{"token_use": "access"}, want: seckill.TokenAudience},
 		"a clock 5 min behind": {token: map[string]any{"iat": now.Add(-5 * time.Minute).Unix()},
@@ -91,12 +92,14 @@ func TestExchangeRefused(t *testing.T) {
 			want: "fault"},
 		"a client without this grant": {status: 400, body: map[string]any{"error": "unauthorized_client"},
 			want: "fault"},
-		"too many requests":     {status: 429, body: map[string]any{"error": "slow_down"}, want: "fault"},
-		"a fault":               {status: 500, body: map[string]any{"error": "invalid_grant"}, want: "fault"},
-		"no ID token":           {status: 200, body: map[string]any{"access_token": "x"}, want: "fault"},
-		"no JSON":               {status: 200, body: "x", want: "fault"},
-		"a large refresh token": {status: 200, body: map[string]any{"id_token": "x", "refresh_token": large()}, want: "fault"},
-		"a large answer":        {status: 200, body: map[string]any{"x": strings.Repeat("a", MaxDocument)}, want: "fault"},
+		"too many requests": {status: 429, body: map[string]any{"error": "slow_down"}, want: "fault"},
+		"a fault":           {status: 500, body: map[string]any{"error": "invalid_grant"}, want: "fault"},
+		"no ID token":       {status: 200, body: map[string]any{"access_token": "x"}, want: "fault"},
+		"no JSON":           {status: 200, body: "x", want: "fault"},
+		"a large refresh token": {status: 200, body: map[string]any{"id_token": "x", "refresh_token": large()},
+			want: "fault"},
+		"a large answer": {status: 200, body: map[string]any{"x": strings.Repeat("a", MaxDocument)},
+			want: "fault"},
 	} {
 		f, s, _ := fresh(t)
 		f.set(func() {
@@ -174,7 +177,9 @@ func TestNothingIsSpentWithoutKeys(t *testing.T) {
 			f.raw["/.well-known/openid-configuration"] = string(must(json.Marshal(f.document))) + strings.Repeat(" ",
 				MaxDocument)
 		},
-		"keys that are large":        func(f *fake) { f.keys = with(rsaKey, map[string]any{"x": strings.Repeat("a", MaxDocument)}) },
+		"keys that are large": func(f *fake) {
+			f.keys = with(rsaKey, map[string]any{"x": strings.Repeat("a", MaxDocument)})
+		},
 		"another issuer's":           func(f *fake) { f.document["issuer"] = "https://id.example.com" },
 		"the issuer with a slash":    func(f *fake) { f.document["issuer"] = f.URL + "/" },
 		"no issuer":                  func(f *fake) { delete(f.document, "issuer") },
@@ -205,8 +210,12 @@ func TestNothingIsSpentWithoutKeys(t *testing.T) {
 		"a short point":                  func(f *fake) { f.keys = with(ecKey, map[string]any{"x": "AQ"}) },
 		"a point of another name":        func(f *fake) { f.keys = with(ecKey, map[string]any{"crv": "P-384"}) },
 		"another curve":                  func(f *fake) { f.keys = []map[string]any{jwk("ec", &other.PublicKey)} },
-		"another curve under a name":     func(f *fake) { f.keys = with(jwk("ec", &other.PublicKey), map[string]any{"crv": "P-256"}) },
-		"a secret":                       func(f *fake) { f.keys = []map[string]any{{"kty": "oct", "kid": "rsa", "k": "AQ"}} },
+		"another curve under a name": func(f *fake) {
+			f.keys = with(jwk("ec", &other.PublicKey), map[string]any{"crv": "P-256"})
+		},
+		"a secret": func(f *fake) {
+			f.keys = []map[string]any{{"kty": "oct", "kid": "rsa", "k": "AQ"}}
+		},
 	} {
 		f, s, clock := fresh(t)
 		document, keys := maps.Clone(f.document), f.keys
@@ -244,7 +253,8 @@ func TestKeysAreUsedByWhatTheyAre(t *testing.T) {
 		f.token("RS256", "both", k.rsa, nil): "", f.token("ES256", "both", k.ec, nil): "",
 		f.token("RS256", "both", k.otherRSA, nil): seckill.TokenSignature,
 	} {
-		if _, err := s.Redeem(t.Context(), seckill.Grant{Kind: seckill.GrantToken, Token: token}); reasonOf(err) != want {
+		if _, err := s.Redeem(t.Context(), seckill.Grant{Kind: seckill.GrantToken,
+			Token: token}); reasonOf(err) != want {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -256,8 +266,9 @@ func TestKeysRotate(t *testing.T) {
 	k := testKeys()
 	in := func(alg, kid string, key any) seckill.Reason {
 		t.Helper()
-		_, err := s.Redeem(t.Context(), seckill.Grant{Kind: seckill.GrantToken, Token: f.token(alg, kid, key, map[string]any{
-			"iat": clock.Now().Unix(), "exp": clock.Now().Add(time.Hour).Unix()})})
+		_, err := s.Redeem(t.Context(), seckill.Grant{Kind: seckill.GrantToken, Token: f.token(alg, kid, key,
+			map[string]any{
+				"iat": clock.Now().Unix(), "exp": clock.Now().Add(time.Hour).Unix()})})
 		return reasonOf(err)
 	}
 	check := func(what, calls string, got, want seckill.Reason) {
@@ -447,20 +458,21 @@ func TestSettings(t *testing.T) {
 		clients []Client
 		good    bool
 	}{
-		"https":                  {[]Client{{Issuer: a, ClientID: client}}, true},
-		"two clients":            {[]Client{{Issuer: a, ClientID: "1"}, {Issuer: a, ClientID: "2"}}, true},
-		"http here":              {[]Client{{Issuer: "http://127.0.0.1:1/x", ClientID: client}}, true},
-		"http here by name":      {[]Client{{Issuer: "http://localhost:1", ClientID: client}}, true},
-		"only a name":            {[]Client{{Issuer: "http://id.example.com", ClientID: client, Metadata: a}}, true},
-		"ten":                    {many[:seckill.MaxIssuers], true},
-		"eleven":                 {many, false},
-		"http elsewhere":         {[]Client{{Issuer: "http://id.example.com", ClientID: client}}, false},
-		"http in the network":    {[]Client{{Issuer: "http://10.0.0.1", ClientID: client}}, false},
-		"a host like this one":   {[]Client{{Issuer: "http://localhost.example.com", ClientID: client}}, false},
-		"metadata by http":       {[]Client{{Issuer: a, ClientID: client, Metadata: "http://id.example.com"}}, false},
-		"no client":              {[]Client{{Issuer: a}}, false},
-		"a client twice":         {[]Client{{Issuer: a, ClientID: client}, {Issuer: a, ClientID: client}}, false},
-		"two places":             {[]Client{{Issuer: a, ClientID: "1"}, {Issuer: a, ClientID: "2", Metadata: a + "/x"}}, false},
+		"https":                {[]Client{{Issuer: a, ClientID: client}}, true},
+		"two clients":          {[]Client{{Issuer: a, ClientID: "1"}, {Issuer: a, ClientID: "2"}}, true},
+		"http here":            {[]Client{{Issuer: "http://127.0.0.1:1/x", ClientID: client}}, true},
+		"http here by name":    {[]Client{{Issuer: "http://localhost:1", ClientID: client}}, true},
+		"only a name":          {[]Client{{Issuer: "http://id.example.com", ClientID: client, Metadata: a}}, true},
+		"ten":                  {many[:seckill.MaxIssuers], true},
+		"eleven":               {many, false},
+		"http elsewhere":       {[]Client{{Issuer: "http://id.example.com", ClientID: client}}, false},
+		"http in the network":  {[]Client{{Issuer: "http://10.0.0.1", ClientID: client}}, false},
+		"a host like this one": {[]Client{{Issuer: "http://localhost.example.com", ClientID: client}}, false},
+		"metadata by http":     {[]Client{{Issuer: a, ClientID: client, Metadata: "http://id.example.com"}}, false},
+		"no client":            {[]Client{{Issuer: a}}, false},
+		"a client twice":       {[]Client{{Issuer: a, ClientID: client}, {Issuer: a, ClientID: client}}, false},
+		"two places": {[]Client{{Issuer: a, ClientID: "1"}, {Issuer: a, ClientID: "2",
+			Metadata: a + "/x"}}, false},
 		"an issuer with a query": {[]Client{{Issuer: a + "?a=b", ClientID: client}}, false},
 		"no URL":                 {[]Client{{Issuer: "id.example.com", ClientID: client}}, false},
 	} {

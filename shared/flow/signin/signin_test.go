@@ -124,7 +124,8 @@ func TestLife(t *testing.T) {
 		"for less than a second":                {700 * time.Millisecond, 0, time.Time{}},
 		"a slow ledger does not prolong it":     {24 * time.Hour, time.Minute, second.Add(time.Hour)},
 		"nor does it give a token that is over": {time.Minute, 30 * time.Second, time.Time{}},
-		"but it may leave a second":             {time.Minute + 2*time.Second, 30 * time.Second, second.Add(62 * time.Second)},
+		"but it may leave a second": {time.Minute + 2*time.Second, 30 * time.Second,
+			second.Add(62 * time.Second)},
 	} {
 		s := newStage()
 		s.proof.Expires, s.takes = now.Add(c.proof), c.takes
@@ -180,7 +181,8 @@ func TestFaultsOfTheLedger(t *testing.T) {
 		"twice":                       {faults: []error{errFault, errFault}, want: "9223372036854775807", enrolled: 1},
 		"three times":                 {faults: []error{errFault, errFault, errFault}},
 		"a user id of another's":      {faults: []error{nil, seckill.ErrUserTaken}, want: "7", enrolled: 1},
-		"user ids of others'":         {faults: []error{nil, seckill.ErrUserTaken, nil, seckill.ErrUserTaken, nil, seckill.ErrUserTaken}},
+		"user ids of others'": {faults: []error{nil, seckill.ErrUserTaken, nil, seckill.ErrUserTaken, nil,
+			seckill.ErrUserTaken}},
 	} {
 		s := newStage()
 		s.faults, s.after = c.faults, c.after
@@ -315,31 +317,35 @@ func TestGrants(t *testing.T) {
 		change func(g *seckill.Grant)
 		field  string
 	}{
-		"code":               {code, func(*seckill.Grant) {}, ""},
-		"with a client":      {code, func(g *seckill.Grant) { g.ClientID = "app" }, ""},
-		"refresh":            {refresh, func(*seckill.Grant) {}, ""},
-		"token":              {grant, func(*seckill.Grant) {}, ""},
-		"largest":            {code, func(g *seckill.Grant) { g.Code, g.Verifier = long(seckill.MaxIssuerToken), long(128) }, ""},
-		"no kind":            {code, func(g *seckill.Grant) { g.Kind = "" }, "grant"},
-		"another kind":       {code, func(g *seckill.Grant) { g.Kind = "password" }, "grant"},
-		"no issuer":          {code, func(g *seckill.Grant) { g.Issuer = "" }, "issuer"},
-		"long issuer":        {code, func(g *seckill.Grant) { g.Issuer = long(513) }, "issuer"},
-		"issuer of letters":  {refresh, func(g *seckill.Grant) { g.Issuer = "https://例子.cn" }, "issuer"},
-		"long client":        {refresh, func(g *seckill.Grant) { g.ClientID = long(257) }, "client_id"},
-		"no code":            {code, func(g *seckill.Grant) { g.Code = "" }, "code"},
-		"long code":          {code, func(g *seckill.Grant) { g.Code = long(seckill.MaxIssuerToken + 1) }, "code"},
-		"code with a blank":  {code, func(g *seckill.Grant) { g.Code = "a b" }, "code"},
-		"short verifier":     {code, func(g *seckill.Grant) { g.Verifier = long(42) }, "code_verifier"},
-		"long verifier":      {code, func(g *seckill.Grant) { g.Verifier = long(129) }, "code_verifier"},
-		"verifier with a +":  {code, func(g *seckill.Grant) { g.Verifier = long(42) + "+" }, "code_verifier"},
-		"no nonce":           {code, func(g *seckill.Grant) { g.Nonce = "" }, "nonce"},
-		"long nonce":         {code, func(g *seckill.Grant) { g.Nonce = long(257) }, "nonce"},
-		"no address":         {code, func(g *seckill.Grant) { g.RedirectURI = "" }, "redirect_uri"},
-		"long address":       {code, func(g *seckill.Grant) { g.RedirectURI = long(2049) }, "redirect_uri"},
-		"no refresh token":   {refresh, func(g *seckill.Grant) { g.RefreshToken = "" }, "refresh_token"},
-		"long refresh token": {refresh, func(g *seckill.Grant) { g.RefreshToken = long(seckill.MaxIssuerToken + 1) }, "refresh_token"},
-		"no token":           {grant, func(g *seckill.Grant) { g.Token = "" }, "token"},
-		"long token":         {grant, func(g *seckill.Grant) { g.Token = long(seckill.MaxIssuerToken + 1) }, "token"},
+		"code":          {code, func(*seckill.Grant) {}, ""},
+		"with a client": {code, func(g *seckill.Grant) { g.ClientID = "app" }, ""},
+		"refresh":       {refresh, func(*seckill.Grant) {}, ""},
+		"token":         {grant, func(*seckill.Grant) {}, ""},
+		"largest": {code, func(g *seckill.Grant) {
+			g.Code, g.Verifier = long(seckill.MaxIssuerToken),
+				long(128)
+		}, ""},
+		"no kind":           {code, func(g *seckill.Grant) { g.Kind = "" }, "grant"},
+		"another kind":      {code, func(g *seckill.Grant) { g.Kind = "password" }, "grant"},
+		"no issuer":         {code, func(g *seckill.Grant) { g.Issuer = "" }, "issuer"},
+		"long issuer":       {code, func(g *seckill.Grant) { g.Issuer = long(513) }, "issuer"},
+		"issuer of letters": {refresh, func(g *seckill.Grant) { g.Issuer = "https://例子.cn" }, "issuer"},
+		"long client":       {refresh, func(g *seckill.Grant) { g.ClientID = long(257) }, "client_id"},
+		"no code":           {code, func(g *seckill.Grant) { g.Code = "" }, "code"},
+		"long code":         {code, func(g *seckill.Grant) { g.Code = long(seckill.MaxIssuerToken + 1) }, "code"},
+		"code with a blank": {code, func(g *seckill.Grant) { g.Code = "a b" }, "code"},
+		"short verifier":    {code, func(g *seckill.Grant) { g.Verifier = long(42) }, "code_verifier"},
+		"long verifier":     {code, func(g *seckill.Grant) { g.Verifier = long(129) }, "code_verifier"},
+		"verifier with a +": {code, func(g *seckill.Grant) { g.Verifier = long(42) + "+" }, "code_verifier"},
+		"no nonce":          {code, func(g *seckill.Grant) { g.Nonce = "" }, "nonce"},
+		"long nonce":        {code, func(g *seckill.Grant) { g.Nonce = long(257) }, "nonce"},
+		"no address":        {code, func(g *seckill.Grant) { g.RedirectURI = "" }, "redirect_uri"},
+		"long address":      {code, func(g *seckill.Grant) { g.RedirectURI = long(2049) }, "redirect_uri"},
+		"no refresh token":  {refresh, func(g *seckill.Grant) { g.RefreshToken = "" }, "refresh_token"},
+		"long refresh token": {refresh, func(g *seckill.Grant) { g.RefreshToken = long(seckill.MaxIssuerToken + 1) },
+			"refresh_token"},
+		"no token":   {grant, func(g *seckill.Grant) { g.Token = "" }, "token"},
+		"long token": {grant, func(g *seckill.Grant) { g.Token = long(seckill.MaxIssuerToken + 1) }, "token"},
 	} {
 		g := c.of
 		c.change(&g)
