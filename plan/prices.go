@@ -38,7 +38,7 @@ const hours = 3.0
 func bill(p *Plan) []Line {
 	s, o, l := &p.Sale, &p.Planned.Outcome, &p.Planned.Limits
 	polls := o.Sold * s.Paying.Seconds() / pollEvery
-	calls := o.BuyCalls + o.ShopCalls + polls + o.Sold // and a notification per payment
+	calls := o.BuyCalls + o.ShopCalls + polls + 2*o.Sold // and per payment a way to the cashier, and a notification
 	perPaid, warmed := 0.0, 0.0
 	warm := map[string]int{}
 	for _, t := range p.Tables {
@@ -54,6 +54,7 @@ func bill(p *Plan) []Line {
 	if s.Edge {
 		out = 0 // CloudFront pays for what it fetches
 	}
+	signin := signinPrice(s.Edge)
 	lines := []Line{
 		{"API Gateway", text("%.0f calls × 3.50/million", calls), calls * priceAPI},
 		{"data out", text("%.1f kB each × 0.09/GB", out), calls * out / 1e6 * priceOut},
@@ -72,6 +73,8 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
+	lines = append(lines, Line{"sign-ins", text("%.0f × (calls, %.0f ms, a read, a write) = %.2f/million, once each",
+		float64(s.Shoppers), signinSeconds*1000, signin*million), float64(s.Shoppers) * signin})
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -83,4 +86,15 @@ func bill(p *Plan) []Line {
 			through * (priceEdge + 2*priceFunction + priceWAF)},
 		Line{"CloudFront, data out", text("(page files %.1f + answers %.1f GB) × 0.12", pages, answers),
 			(pages + answers) * priceEdgeOut})
+}
+
+// signinPrice returns what a shopper's first sign-in costs: to ask for the issuers, which a CDN keeps, and to exchange
+// what the issuer gave. The issuer's own price is not in it.
+func signinPrice(edge bool) float64 {
+	price := priceInvoke + signinSeconds*memoryGB*priceCompute + kilobytesLog/1e6*priceLogs + priceRead + priceWrite
+	if edge {
+		return price + priceAPI + 2*(priceEdge+2*priceFunction+priceWAF+kilobytesOut/1e6*priceEdgeOut)
+	}
+	asked := priceAPI + priceInvoke + callSeconds*memoryGB*priceCompute + kilobytesLog/1e6*priceLogs
+	return price + asked + priceAPI + 2*kilobytesOut/1e6*priceOut
 }
