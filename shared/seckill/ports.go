@@ -48,6 +48,9 @@ const (
 	EventRebuilt       Event = "rebuilt"
 	EventErased        Event = "addresses_erased"
 	EventUnreadable    Event = "rows_unreadable"
+	EventSignedIn      Event = "signed_in"
+	EventEnrolled      Event = "shoppers_enrolled"
+	EventIssuerFault   Event = "issuer_faults"
 )
 
 // Meter counts events. It never fails and never blocks.
