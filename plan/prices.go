@@ -73,8 +73,8 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
-	lines = append(lines, Line{"sign-ins", text("%.0f × (calls, %.0f ms, a read, a write) = %.2f/million, once each",
-		float64(s.Shoppers), signinSeconds*1000, signin*million), float64(s.Shoppers) * signin})
+	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, 4 writes) = %.2f/million, once each",
+		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signin*million), float64(s.Shoppers) * signin})
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -88,13 +88,12 @@ func bill(p *Plan) []Line {
 			(pages + answers) * priceEdgeOut})
 }
 
-// signinPrice returns what a shopper's first sign-in costs: to ask for the issuers, which a CDN keeps, and to exchange
-// what the issuer gave. The issuer's own price is not in it.
+// signinPrice returns what a shopper's first sign-in costs: two calls, which ask for the issuers and exchange what one
+// gave, and a transaction of two rows. The issuer's own price is not in it.
 func signinPrice(edge bool) float64 {
-	price := priceInvoke + signinSeconds*memoryGB*priceCompute + kilobytesLog/1e6*priceLogs + priceRead + priceWrite
+	call, out := priceAPI+priceInvoke+kilobytesLog/1e6*priceLogs, priceOut
 	if edge {
-		return price + priceAPI + 2*(priceEdge+2*priceFunction+priceWAF+kilobytesOut/1e6*priceEdgeOut)
+		call, out = call+priceEdge+2*priceFunction+priceWAF, priceEdgeOut
 	}
-	asked := priceAPI + priceInvoke + callSeconds*memoryGB*priceCompute + kilobytesLog/1e6*priceLogs
-	return price + asked + priceAPI + 2*kilobytesOut/1e6*priceOut
+	return 2*(call+kilobytesOut/1e6*out) + (callSeconds+signinSeconds)*memoryGB*priceCompute + priceRead + 4*priceWrite
 }

@@ -99,6 +99,7 @@ func TestRoutes(t *testing.T) {
 	}
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
+	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
 	for _, path := range web.Paths() {
 		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
@@ -454,7 +455,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 			continue // the fake gateway counts nothing
 		}
 		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
-			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
+			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
@@ -467,7 +468,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 	// boot.MetricCertificate, measured around its flow
 	want["alipay_cert_days_left reconcile"] = true
 	// by package httpapi, with two dimensions
-	for _, value := range []string{"buy", "shop", "pay", string(seckill.TokenSignature)} {
+	for _, value := range []string{"buy", "shop", "pay", "signin", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}
 	operators := string(seckill.EventRefundDue) + " refund"
