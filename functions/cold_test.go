@@ -134,6 +134,9 @@ var coldStarts = []coldStart{
 		// the list's version, the list, the description
 		first: []string{"GetItem catalog", "GetItem catalog", "GetItem catalog"}},
 	{step: "notify", init: oneSecret},
+	{step: "pay", event: func(t *testing.T) []byte {
+		return call(t, "POST", "/order/oabcdefghijklmnopqrstuvwxyz/payment", `{"kind":"wap"}`, "1001")
+	}, init: oneSecret, first: []string{"GetItem orders"}},
 	{step: "stage", init: oneSecret},
 	{step: "repair", init: oneSecret},
 	{step: "consume", init: oneSecret},

@@ -36,10 +36,11 @@ const (
 
 	notifyPath = "/seckill/alipay/notify"
 	storefront = "https://shop.example.com"
+	page       = "https://api.example.com/live"
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -97,7 +98,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
 		// longer than any test takes
-		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h",
+		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "PUBLIC_URL": page,
 	}
 	maps.Copy(env, queues)
 	return env

@@ -39,6 +39,8 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"}, "ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
+		{"pay", []string{"PUBLIC_URL", ""}, "PUBLIC_URL is empty"},
+		{"pay", []string{"ALIPAY_PRIVATE_KEY_NAME", "jwt-secret"}, "ALIPAY_PRIVATE_KEY_NAME names the secret"},
 	} {
 		msg := w.start(t, c.step, c.changes...).InitError()
 		if !strings.Contains(msg, c.want) || !strings.Contains(msg, `"errorType":"Runtime.InitFailed"`) {

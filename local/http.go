@@ -19,7 +19,7 @@ func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
 		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
-		httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
+		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
 	mux := http.NewServeMux()
 	door := s.door(api)
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {

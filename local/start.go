@@ -23,6 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
+	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
@@ -139,10 +140,15 @@ func (s *System) buildPayments() error {
 	}
 	toGateway.handler = gateway
 	s.Gateway = gateway
-	s.Payments, err = alipay.New(alipay.Config{AppID: AppID, SellerID: SellerID, PrivateKey: s.opt.ShopKeys.Private,
+	client := alipay.Config{AppID: AppID, SellerID: SellerID, PrivateKey: s.opt.ShopKeys.Private,
 		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host +
 			"/seckill/alipay/notify",
-		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock})
+		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock}
+	if s.Payments, err = alipay.New(client); err != nil {
+		return err
+	}
+	client.Gateway = s.URL() + "/gateway.do"
+	s.Pages, err = alipay.NewSigner(client)
 	return err
 }
 
@@ -171,6 +177,7 @@ func (s *System) buildFlows() {
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})
+	s.Pay = pay.New(pay.Deps{Ledger: s.Ledger, Pages: s.Pages, Clock: s.Clock, Meter: s.Meter, Public: s.URL()})
 }
 
 // buildSignIn connects the sign-in and the demo issuer, whose people keep their fixed user ids.

@@ -29,6 +29,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
+	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
@@ -52,6 +53,7 @@ type System struct {
 	Stock    *redisstock.Stock
 	Ledger   *ledger.Ledger
 	Payments *alipay.Client
+	Pages    seckill.Pages // signs as Payments does, for the gateway's address as browsers see it
 
 	Buy     *buy.Flow
 	Consume *consume.Flow
@@ -62,6 +64,7 @@ type System struct {
 	Repair  *repair.Flow
 	Shop    *shop.Flow
 	SignIn  *signin.Flow
+	Pay     *pay.Flow
 
 	Reconcile *reconcile.Flow
 

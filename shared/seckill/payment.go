@@ -88,6 +88,28 @@ type Signer interface {
 	Prepare(o Order) (string, error)
 }
 
+// PayKind is a way to the payment provider's cashier.
+type PayKind string
+
+// The ways. The first two are addresses for a browser.
+const (
+	PayPage PayKind = "page" // the cashier for computers
+	PayWap  PayKind = "wap"  // the cashier for phones
+	PayApp  PayKind = "app"  // the string that a shop's own app passes to the provider's app
+)
+
+// Pages is the part of a payment provider that gives ways to its cashier. Each way opens the same trade, and the
+// provider accepts it until o.PayBy. A provider may need a call for it; then an error that is not named is a fault,
+// and asking again does no harm. back is where the cashier sends the browser after the payment, quit where it sends
+// one that gives up: a visit there proves nothing, only Query and notifications prove a payment.
+type Pages interface {
+	Signer
+	// PagePay returns the address of the cashier for computers. ErrSignLater.
+	PagePay(ctx context.Context, o Order, back string) (string, error)
+	// WapPay returns the address of the cashier for phones. ErrSignLater.
+	WapPay(ctx context.Context, o Order, quit, back string) (string, error)
+}
+
 // Trades is the part of a payment provider that looks up a trade by its number.
 type Trades interface {
 	// Trade returns one trade; TradeUnknown if there is none with this number, or if it belongs to another order.

@@ -32,6 +32,7 @@ const (
 	EventRedrawn       Event = "redrawn"
 	EventRejected      Event = "rejected"
 	EventParked        Event = "parked"
+	EventCashier       Event = "cashiers_offered"
 	EventPaid          Event = "paid"
 	EventRefundDue     Event = "refunds_due"
 	EventRefunded      Event = "refunds_made"

@@ -181,9 +181,9 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Signer opens the signer of pay strings. It gets neither Alipay's key nor its certificate, so it signs whatever
+// Signer opens the signer of pay strings and of addresses of the cashier. It gets neither Alipay's key nor its certificate, so it signs whatever
 // happens to them.
-func (b *Boot) Signer(s config.Alipay) seckill.Signer {
+func (b *Boot) Signer(s config.Alipay) seckill.Pages {
 	p := &signer{}
 	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
 		c := b.alipay(s, secrets)
@@ -201,6 +201,16 @@ type signer struct {
 
 // Prepare implements seckill.Signer.
 func (p *signer) Prepare(o seckill.Order) (string, error) { return p.Load().Prepare(o) }
+
+// PagePay implements seckill.Pages.
+func (p *signer) PagePay(ctx context.Context, o seckill.Order, back string) (string, error) {
+	return p.Load().PagePay(ctx, o, back)
+}
+
+// WapPay implements seckill.Pages.
+func (p *signer) WapPay(ctx context.Context, o seckill.Order, quit, back string) (string, error) {
+	return p.Load().WapPay(ctx, o, quit, back)
+}
 
 func (b *Boot) alipay(s config.Alipay, secrets *config.Secrets) alipay.Config {
 	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),

@@ -170,18 +170,17 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := c.PagePay(order(), "")
+	page, err := c.PagePay(t.Context(), order(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	byURL, byForm := sent(t, page)
 	key, err := alipay.ParsePublicKey(shopKeys().Public)
 	if err != nil {
 		t.Fatal(err)
 	}
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
-	for name, form := range map[string]url.Values{"query": asked, "order string": inApp, "address": byURL,
-		"form": byForm} {
+	for name, form := range map[string]url.Values{"query": asked, "order string": inApp,
+		"address": sent(t, page)} {
 		if form.Get("app_cert_sn") != wantSN("Test CA R1", certs().app) || form.Get("alipay_root_cert_sn") != root {
 			t.Errorf("%s has app_cert_sn %q, alipay_root_cert_sn %q", name, form.Get("app_cert_sn"),
 				form.Get("alipay_root_cert_sn"))

@@ -95,8 +95,8 @@ func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.S
 // Unwrap returns the cause.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Signer implements seckill.Signer: it signs the strings with which shoppers pay. Of Alipay's settings it needs only
-// the numbers of the root certificates. It is safe for concurrent use.
+// Signer implements seckill.Pages: it signs the strings and addresses with which shoppers pay. Of Alipay's settings it
+// needs only the numbers of the root certificates. It is safe for concurrent use.
 type Signer struct {
 	app, seller        string
 	gateway, notifyURL string
@@ -113,7 +113,10 @@ type Client struct {
 	clock          seckill.Clock
 }
 
-var _ seckill.Payments = (*Client)(nil)
+var (
+	_ seckill.Payments = (*Client)(nil)
+	_ seckill.Pages    = (*Signer)(nil)
+)
 
 // NewSigner checks the settings except AlipayPublicKey, AlipayCert, HTTP and Clock, which a signer does not need. The
 // error is a SettingError. Alipay itself checks whether the app's certificate is still valid.

@@ -2,10 +2,10 @@ package alipay
 
 import (
 	"bytes"
+	"context"
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/url"
 	"strings"
 	"time"
@@ -37,60 +37,43 @@ func (c *Signer) Prepare(o seckill.Order) (string, error) {
 	return SignedQuery(c.key, params)
 }
 
-// Page is Alipay's cashier for a browser, in two forms that open the same trade.
-type Page struct {
-	URL  string // URL to open
-	Form string // HTML form with one button that POSTs it, for what is too long for a URL
+// PagePay signs the address of alipay.trade.page.pay, the cashier for computers, by the rules of Prepare. returnURL is
+// where Alipay sends the browser after payment: absolute, at most 256 characters, may be empty. No network.
+func (c *Signer) PagePay(_ context.Context, o seckill.Order, returnURL string) (string, error) {
+	return c.address(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
 }
 
-// PagePay signs alipay.trade.page.pay, the cashier for computers, by the rules of Prepare. returnURL is where Alipay
-// sends the browser after payment: absolute, at most 256 characters, may be empty. A visit there proves nothing: only
-// Query and notifications prove a payment.
-func (c *Signer) PagePay(o seckill.Order, returnURL string) (Page, error) {
-	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
-}
-
-// WapPay signs alipay.trade.wap.pay, the cashier for phone browsers, like PagePay. quitURL is where Alipay sends a
-// shopper who gives up: absolute, at most 400 characters.
-func (c *Signer) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
+// WapPay signs the address of alipay.trade.wap.pay, the cashier for phone browsers, like PagePay. quitURL is where
+// Alipay sends a shopper who gives up: absolute, at most 400 characters.
+func (c *Signer) WapPay(_ context.Context, o seckill.Order, quitURL, returnURL string) (string, error) {
 	if err := checkURL("quit URL", quitURL, maxQuitURL); err != nil {
-		return Page{}, err
+		return "", err
 	}
-	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.seller, QuitURL: quitURL},
+	return c.address(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.seller, QuitURL: quitURL},
 		returnURL)
 }
 
-// page signs a payment for a browser. The form's action URL contains the parameters that Alipay wants there, the
-// charset above all.
-func (c *Signer) page(method string, o seckill.Order, content payContent, returnURL string) (Page, error) {
+// address signs a payment for a browser, which opens it with GET.
+func (c *Signer) address(method string, o seckill.Order, content payContent, returnURL string) (string, error) {
 	params, err := c.payment(method, o, content)
 	if err != nil {
-		return Page{}, err
+		return "", err
 	}
 	if returnURL != "" {
 		if err := checkURL("return URL", returnURL, maxURL); err != nil {
-			return Page{}, err
+			return "", err
 		}
 		params.Set("return_url", returnURL)
 	}
-	sign, err := Sign(c.key, SignContent(params))
+	query, err := SignedQuery(c.key, params)
 	if err != nil {
-		return Page{}, err
+		return "", err
 	}
-	params.Set("sign", sign)
-	address := c.gateway + "?"
+	separator := "?"
 	if strings.Contains(c.gateway, "?") {
-		address = c.gateway + "&"
+		separator = "&"
 	}
-	p := Page{URL: address + escaped(params)}
-	biz := params.Get("biz_content")
-	params.Del("biz_content")
-	p.Form =
-		fmt.Sprintf(
-			`<form method="post" action="%s" accept-charset="utf-8"><input type="hidden" name="biz_content" value="%s">`+
-				`<button type="submit">支付宝 Alipay</button></form>`, html.EscapeString(address+escaped(params)),
-			html.EscapeString(biz))
-	return p, nil
+	return c.gateway + separator + query, nil
 }
 
 // payment returns the unsigned parameters of a call that pays.

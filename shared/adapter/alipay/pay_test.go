@@ -1,10 +1,9 @@
 package alipay_test
 
 import (
-	"html"
-	"maps"
+	"context"
+	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,39 +18,29 @@ const (
 )
 
 // pages returns both calls for a browser by name.
-func pages(c *alipay.Client) map[string]func(seckill.Order, string) (alipay.Page, error) {
-	return map[string]func(seckill.Order, string) (alipay.Page, error){
-		alipay.MethodPagePay: c.PagePay,
-		alipay.MethodWapPay: func(o seckill.Order, returnURL string) (alipay.Page, error) {
-			return c.WapPay(o, quitURL, returnURL)
+func pages(c *alipay.Client) map[string]func(seckill.Order, string) (string, error) {
+	return map[string]func(seckill.Order, string) (string, error){
+		alipay.MethodPagePay: func(o seckill.Order, returnURL string) (string, error) {
+			return c.PagePay(context.Background(), o, returnURL)
+		},
+		alipay.MethodWapPay: func(o seckill.Order, returnURL string) (string, error) {
+			return c.WapPay(context.Background(), o, quitURL, returnURL)
 		},
 	}
 }
 
-var formHTML = regexp.MustCompile(`^<form method="post" action="([^"<>]+)" accept-charset="utf-8">` +
-	`<input type="hidden" name="biz_content" value="([^"<>]+)"><button type="submit">[^<>]+</button></form>$`)
-
-// sent returns the parameters that reach Alipay when a browser opens the page, by its URL and by its form.
-func sent(t *testing.T, p alipay.Page) (byURL, byForm url.Values) {
+// sent returns the parameters that reach Alipay when a browser opens the address.
+func sent(t *testing.T, address string) url.Values {
 	t.Helper()
-	values := func(address string) url.Values {
-		rest, found := strings.CutPrefix(address, "https://gateway.example/gateway.do?")
-		if !found || strings.ContainsAny(address, "+ \"<>") {
-			t.Fatalf("address %s", address)
-		}
-		v, err := url.ParseQuery(rest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+	rest, found := strings.CutPrefix(address, "https://gateway.example/gateway.do?")
+	if !found || strings.ContainsAny(address, "+ \"<>'") {
+		t.Fatalf("address %s", address)
 	}
-	m := formHTML.FindStringSubmatch(p.Form)
-	if m == nil {
-		t.Fatalf("form %s", p.Form)
+	v, err := url.ParseQuery(rest)
+	if err != nil {
+		t.Fatal(err)
 	}
-	byForm = values(html.UnescapeString(m[1]))
-	byForm.Set("biz_content", html.UnescapeString(m[2]))
-	return values(p.URL), byForm
+	return v
 }
 
 func TestPagesSignWhatAlipayWants(t *testing.T) {
@@ -74,17 +63,15 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byURL, byForm := sent(t, p)
-		for how, form := range map[string]url.Values{"address": byURL, "form": byForm} {
-			if got := alipay.SignContent(form, "sign"); got != want[method] {
-				t.Errorf("%s by %s: signed\n%s, want\n%s", method, how, got, want[method])
-			}
-			if err := alipay.CheckSign(key, []byte(want[method]), form.Get("sign")); err != nil {
-				t.Errorf("%s by %s: %v", method, how, err)
-			}
+		form := sent(t, p)
+		if got := alipay.SignContent(form, "sign"); got != want[method] {
+			t.Errorf("%s: signed\n%s, want\n%s", method, got, want[method])
 		}
-		if p, err = sign(order(), ""); err != nil || strings.Contains(p.URL, "return_url") {
-			t.Errorf("%s without a return URL: %v: %s", method, err, p.URL)
+		if err := alipay.CheckSign(key, []byte(want[method]), form.Get("sign")); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		if p, err = sign(order(), ""); err != nil || strings.Contains(p, "return_url") {
+			t.Errorf("%s without a return URL: %v: %s", method, err, p)
 		}
 	}
 }
@@ -101,7 +88,7 @@ func TestPagesGiveTheSameBytesEachTime(t *testing.T) {
 		o.State, o.Placed = seckill.Closing, o.Placed.Local()
 		second, err2 := sign(o, returnURL)
 		if err != nil || err2 != nil || first != second {
-			t.Errorf("%s: %v, %v\n%+v\n%+v", method, err, err2, first, second)
+			t.Errorf("%s: %v, %v\n%s\n%s", method, err, err2, first, second)
 		}
 	}
 }
@@ -116,11 +103,11 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			byURL, byForm := sent(t, p)
-			if !maps.EqualFunc(byURL, byForm, func(a, b []string) bool {
-				return len(a) == 1 && len(b) == 1 && a[0] == b[0]
-			}) {
-				t.Errorf("%s %q: by address %v, by form %v", method, title, byURL, byForm)
+			form := sent(t, p)
+			var biz struct{ Subject string }
+			if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil ||
+				biz.Subject != alipay.Subject(title) || len(form) != 11 {
+				t.Errorf("%s %q: %v, %v", method, title, form, err)
 			}
 		}
 	}
@@ -138,21 +125,22 @@ func TestPagesRefuse(t *testing.T) {
 		} {
 			o := order()
 			change(&o)
-			if got, err := sign(o, returnURL); err == nil || got != (alipay.Page{}) {
-				t.Errorf("%s: %s: got %+v, %v", method, name, got, err)
+			if got, err := sign(o, returnURL); err == nil || got != "" {
+				t.Errorf("%s: %s: got %s, %v", method, name, got, err)
 			}
 		}
 		for _, address := range []string{"/back", "shop.example", "javascript:alert(1)", "https://",
 			"https://shop.example/" + strings.Repeat("x", 256)} {
 			if got, err := sign(order(), address); err == nil || !strings.Contains(err.Error(), "return URL") {
-				t.Errorf("%s to %s: got %+v, %v", method, address, got, err)
+				t.Errorf("%s to %s: got %s, %v", method, address, got, err)
 			}
 		}
 	}
 	for _, address := range []string{"", "/quit", "ftp://shop.example/quit", "https://shop.example/" +
 		strings.Repeat("x", 400)} {
-		if got, err := c.WapPay(order(), address, returnURL); err == nil || !strings.Contains(err.Error(), "quit URL") {
-			t.Errorf("quit to %q: got %+v, %v", address, got, err)
+		got, err := c.WapPay(t.Context(), order(), address, returnURL)
+		if err == nil || !strings.Contains(err.Error(), "quit URL") {
+			t.Errorf("quit to %q: got %s, %v", address, got, err)
 		}
 	}
 }
@@ -165,11 +153,11 @@ func TestPagesOfAGatewayWithAQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.PagePay(order(), "")
+	p, err := c.PagePay(t.Context(), order(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u, err := url.Parse(p.URL); err != nil || u.Query().Get("env") != "test" || u.Query().Get("app_id") != appID {
-		t.Errorf("%v: %s", err, p.URL)
+	if u, err := url.Parse(p); err != nil || u.Query().Get("env") != "test" || u.Query().Get("app_id") != appID {
+		t.Errorf("%v: %s", err, p)
 	}
 }

@@ -26,6 +26,7 @@ var full = map[string]string{
 	"HOLD": "20m", "METRICS_NAMESPACE": "seckill-test",
 	"GATEWAY_PRIVATE_KEY_NAME":    "/seckill/gateway/private",
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
+	"PUBLIC_URL": "https://shop.example.com/live",
 }
 
 func read[T any](environ map[string]string) error {
@@ -37,7 +38,7 @@ var functions = map[string]func(map[string]string) error{
 	"buy": read[config.Buy], "consume": read[config.Consume], "notify": read[config.Notify],
 	"expire": read[config.Expire],
 	"refund": read[config.Refund], "stage": read[config.Stage], "repair": read[config.Repair],
-	"shop": read[config.Shop], "gateway": read[config.Gateway],
+	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway],
 }
 
 // needs lists the settings without which a function does not start.
@@ -57,6 +58,8 @@ var needs = map[string][]string{
 	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID",
 		"ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
+	"pay": {"TABLE_PREFIX", "JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
+		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "PUBLIC_URL"},
 	"gateway": {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_NAME",
 		"ALIPAY_SHOP_PUBLIC_KEY_NAME"},
 }
@@ -131,6 +134,12 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 			"want an absolute https URL"},
 		"cashier": {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"},
 			"contradicts ALIPAY_FAKE=false"},
+		"plain page":       {"pay", map[string]string{"PUBLIC_URL": "http://shop.example.com"}, "want an absolute https"},
+		"plain page, fake": {"pay", map[string]string{"PUBLIC_URL": "http://localhost:1", "ALIPAY_FAKE": "true"}, ""},
+		"page with a query": {"pay", map[string]string{"PUBLIC_URL": "https://shop.example.com/?x=1"},
+			"without ? and #"},
+		"page too long": {"pay", map[string]string{"PUBLIC_URL": "https://shop.example.com/" +
+			strings.Repeat("x", 200)}, "want at most 200 characters"},
 		"public key twice": {"notify", map[string]string{"ALIPAY_PUBLIC_KEY": "x"},
 			"ALIPAY_PUBLIC_KEY and ALIPAY_PUBLIC_KEY_NAME are both set"},
 		"root, no certificate": {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "",

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -95,6 +96,37 @@ type Shop struct {
 	Tokens   Tokens
 	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
+}
+
+// Pay holds the settings of the function that gives ways to the payment provider's cashier.
+type Pay struct {
+	Base
+	Tokens Tokens
+	Alipay Alipay // only for signing
+	CORS   CORS
+	Page   Page
+}
+
+// Page is where shoppers have the page.
+type Page struct {
+	URL  string `env:"PUBLIC_URL,required,notEmpty"` // with the API's stage or the CDN's name; https, unless Fake
+	Fake bool   `env:"ALIPAY_FAKE"`
+}
+
+// maxPublicURL leaves room for an order's id in the 256 characters of Alipay's return_url.
+const maxPublicURL = 200
+
+func (p *Page) problems() (out []string) {
+	schemes := []string{"https"}
+	if p.Fake {
+		schemes = append(schemes, "http")
+	}
+	out = wantURL(out, "PUBLIC_URL", p.URL, schemes...)
+	if strings.ContainsAny(p.URL, "?#") || len(p.URL) > maxPublicURL {
+		out = append(out, fmt.Sprintf("PUBLIC_URL is %q, want at most %d characters, without ? and #", p.URL,
+			maxPublicURL))
+	}
+	return out
 }
 
 // Gateway holds the settings of the fake payment gateway, which only a sandbox has.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -36,6 +37,9 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 		"panic":          {"GET", "/seckill/ing", "", nil, nil, "a bug", 500},
 		"busy": {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil,
 			seckill.Refuse(seckill.CodeUnavailable), nil, 503},
+		"a way to pay": {"POST", "/order/" + orderID + "/payment", `{"kind":"page"}`, nil, nil, nil, 200},
+		"not payable": {"POST", "/order/" + orderID + "/payment", `{"kind":"page"}`, nil,
+			seckill.Refuse(seckill.CodeNotPayable), nil, 409},
 		"another's order": {"GET", "/order/" + orderID, "", nil, seckill.Refuse(seckill.CodeOrderUnknown), nil, 404},
 	}
 	for given, want := range map[string]struct{ allow, expose, vary, varyProblem string }{
@@ -45,7 +49,7 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 	} {
 		for name, c := range answers {
 			h, s := newStubsWith(Options{CORSOrigin: given})
-			s.err, s.panic, s.views = c.err, c.panic, []shop.View{}
+			s.err, s.panic, s.views, s.way = c.err, c.panic, []shop.View{}, pay.Way{Kind: "page", URL: "https://x"}
 			// The asking origin makes no difference: the browser compares.
 			w := do(t, h, c.method, c.path, c.body, append(c.headers, "Origin", "https://elsewhere.example")...)
 			vary := want.vary

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,6 +43,8 @@ type stubs struct {
 	form     url.Values
 	calls    int
 	user, id string
+	kind     seckill.PayKind
+	way      pay.Way
 	trace    string // of the context passed to Buy
 	page     [2]int
 	issuers  []seckill.Issuer
@@ -123,6 +126,11 @@ func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, erro
 	return s.session, nil
 }
 
+func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
+	s.user, s.id, s.kind = user, id, kind
+	return s.way, s.called()
+}
+
 func (s *stubs) Now() time.Time { return now }
 
 // newStubs returns a handler of all routes over stubs.
@@ -131,7 +139,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewNotify(s, o), NewSignIn(s, o)), s
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o)), s
 }
 
 func verifier() *jwtauth.Verifier {

@@ -125,6 +125,10 @@ var words = map[seckill.Code][languages]phrase{
 		{"Cancelled too often",
 			"You have cancelled this item as often as you can. This order closes by itself when it is not paid in " +
 				"time."}},
+	seckill.CodeNotPayable: {
+		{"订单现在不能付款", "这个订单已付款、已关闭，或付款时间已过，不能再付款。请刷新订单查看。"},
+		{"Cannot be paid now",
+			"This order is paid or closed, or its time to pay is over. Please look at the order again."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notification not authentic", "The signature of the payment notification is not valid."}},
@@ -153,6 +157,7 @@ var fieldWords = map[string][languages]string{
 	"seckill_id": {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
 	"count":      {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
 	"address":    {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
+	"kind":       {"付款方式应为 %s 之一。", "The way to pay must be one of %s."},
 	"order":      {"订单应为 %s。", "The order must be %s."}, // for operators
 	"day":        {"日期应为 %s。", "The day must be %s."},   // for operators
 	"body":       {"提交的内容格式不正确。", "What was sent could not be read."},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,10 +66,13 @@ func (c *content) read(biz, method string) error {
 	for _, f := range []struct {
 		value string
 		must  bool
-	}{{c.TradeNo, false}, {c.OutTradeNo, c.TradeNo == ""}, {c.OutRequestNo, false}} {
+	}{{c.TradeNo, false}, {c.OutTradeNo, c.TradeNo == ""}} {
 		if (f.must || f.value != "") && !validNo(f.value) {
 			return ErrContent
 		}
+	}
+	if c.OutRequestNo != "" && !validNo(strings.ReplaceAll(c.OutRequestNo, "-", "_")) {
+		return ErrContent
 	}
 	return nil
 }
@@ -145,9 +149,10 @@ func (g *Gateway) authentic(form url.Values) error {
 	return nil
 }
 
-// products maps each call that pays to its product_code.
-var products = map[string]string{alipay.MethodPay: "QUICK_MSECURITY_PAY",
-	alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"}
+// products maps each call that pays to the product_code that it may have. Alipay's page on wap.pay says QUICK_WAP_WAY;
+// its PHP demo and SDKs for other languages send QUICK_WAP_PAY, which works as well.
+var products = map[string][]string{alipay.MethodPay: {"QUICK_MSECURITY_PAY"},
+	alipay.MethodPagePay: {"FAST_INSTANT_TRADE_PAY"}, alipay.MethodWapPay: {"QUICK_WAP_WAY", "QUICK_WAP_PAY"}}
 
 // readOrderString checks an order string of alipay.trade.app.pay and returns the trade that it describes.
 func (g *Gateway) readOrderString(s string) (Record, error) {
@@ -166,30 +171,30 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 	if err := g.authentic(form); err != nil {
 		return Record{}, err
 	}
-	product := products[form.Get("method")]
-	if product == "" {
+	allowed := products[form.Get("method")]
+	if allowed == nil {
 		return Record{}, ErrMethod
 	}
 	var content struct {
-		OutTradeNo  string `json:"out_trade_no"`
-		TotalAmount string `json:"total_amount"`
-		Subject     string `json:"subject"`
-		ProductCode string `json:"product_code"`
-		TimeExpire  string `json:"time_expire"`
-		SellerID    string `json:"seller_id"`
+		OutTradeNo  string      `json:"out_trade_no"`
+		TotalAmount json.Number `json:"total_amount"` // "88.80" or 88.80, as SDKs have it
+		Subject     string      `json:"subject"`
+		ProductCode string      `json:"product_code"`
+		TimeExpire  string      `json:"time_expire"`
+		SellerID    string      `json:"seller_id"`
 	}
 	if json.Unmarshal([]byte(form.Get("biz_content")), &content) != nil {
 		return Record{}, ErrContent
 	}
-	amount, badAmount := seckill.ParseYuan(content.TotalAmount)
-	expires, badTime := time.ParseInLocation(alipay.TimeLayout, content.TimeExpire, seckill.Zone)
+	amount, badAmount := seckill.ParseYuan(string(content.TotalAmount))
+	expires, badTime := expiry(content.TimeExpire, form.Get("timestamp"))
 	notifyURL, badURL := url.Parse(form.Get("notify_url"))
 	switch {
 	case badAmount != nil || amount < 1, badTime != nil, badURL != nil || notifyURL.Host == "",
 		!validNo(content.OutTradeNo),
 		content.Subject == "" || strings.ContainsAny(content.Subject, "/=&"),
 		utf8.RuneCountInString(content.Subject) > alipay.MaxSubject,
-		content.ProductCode != product,
+		!slices.Contains(allowed, content.ProductCode),
 		content.SellerID != "" && content.SellerID != g.opt.SellerID: // optional in page.pay and wap.pay
 		return Record{}, ErrContent
 	}
@@ -198,8 +203,20 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		NotifyURL: form.Get("notify_url")}, nil
 }
 
-// validNo reports whether Alipay would accept s as a merchant's number: 1 to 64 ASCII letters, digits and
-// underscores.
+// longestWait is how long Alipay lets a trade wait whose call says nothing about it.
+const longestWait = 15 * 24 * time.Hour
+
+// expiry returns when a trade expires: at its time_expire, else longestWait after the call's timestamp.
+func expiry(timeExpire, timestamp string) (time.Time, error) {
+	if timeExpire != "" {
+		return time.ParseInLocation(alipay.TimeLayout, timeExpire, seckill.Zone)
+	}
+	at, err := time.ParseInLocation(alipay.TimeLayout, timestamp, seckill.Zone)
+	return at.Add(longestWait), err
+}
+
+// validNo reports whether Alipay would accept s as out_trade_no: 1 to 64 ASCII letters, digits and underscores. Of an
+// out_request_no its pages say only that it has at most 64 characters; shops send UUIDs, with hyphens.
 func validNo(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false

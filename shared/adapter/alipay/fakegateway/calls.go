@@ -27,8 +27,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	}[method]
 	switch {
 	case method == alipay.MethodPagePay, method == alipay.MethodWapPay:
-		want, err := g.readOrder(r.Form)
-		g.showCashier(w, r, want, err, "", "")
+		g.showCashier(w, r, r.Form, "", "")
 		return
 	case carryOut == nil:
 		g.answer(w, "error_response", refusalNode(ErrMethod, ""))

@@ -2,16 +2,21 @@ package fakegateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
 //go:embed cashier.html
@@ -30,8 +35,63 @@ type view struct {
 	Amount      string
 	LeftSeconds int64
 	Token       string
-	Return      string // URL to return to; "" for the previous page
-	OtherLang   string // URL of the page in the other language; "" if no link can open it
+	Return      string     // URL to return to; "" for the previous page
+	OtherLang   string     // URL of the page in the other language; "" if no link can open it
+	Carried     url.Values // the ways, as the page's form carries them to the click
+}
+
+// ways are the web addresses that a call which pays in a browser names.
+type ways struct {
+	method     string // alipay.MethodPagePay, alipay.MethodWapPay; "" for an app's order string
+	back, quit string // "" if the call names none
+}
+
+// waysOf reads the ways of an authentic call, or of the form on the cashier's page. Both have the same names.
+func waysOf(form url.Values) (w ways) {
+	if m := form.Get("method"); m != alipay.MethodPagePay && m != alipay.MethodWapPay {
+		return ways{}
+	}
+	w.method = form.Get("method")
+	var content struct {
+		QuitURL string `json:"quit_url"`
+	}
+	_ = json.Unmarshal([]byte(form.Get("biz_content")), &content) // the form on the page has none
+	for to, address := range map[*string]string{&w.back: form.Get("return_url"), &w.quit: content.QuitURL} {
+		if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+			*to = address
+		}
+	}
+	return w
+}
+
+// returned returns where the cashier's page leads back to after a payment: return_url with Alipay's parameters, which
+// it signs. The shop's own parameters in return_url are not signed. "" if there is no return_url.
+func (g *Gateway) returned(w ways, t *Trade) string {
+	if w.back == "" {
+		return ""
+	}
+	form := url.Values{"charset": {"utf-8"}, "out_trade_no": {t.OutTradeNo}, "method": {w.method + ".return"},
+		"total_amount": {t.Amount.Yuan()}, "trade_no": {t.TradeNo}, "auth_app_id": {g.opt.AppID}, "version": {"1.0"},
+		"app_id": {g.opt.AppID}, "sign_type": {"RSA2"}, "seller_id": {g.opt.SellerID},
+		"timestamp": {stamp(g.opt.Clock.Now())}}
+	if err := g.SignForm(form); err != nil {
+		panic(err) // cannot happen: the key has signed before
+	}
+	return joined(w.back, form.Encode())
+}
+
+// joined appends parameters to an address, before its fragment.
+func joined(address, query string) string {
+	address, fragment, marked := strings.Cut(address, "#")
+	separator := "?"
+	if strings.Contains(address, "?") {
+		separator = "&"
+	}
+	address += separator + query
+	if marked {
+		address += "#" + fragment
+	}
+	return address
 }
 
 // words are the page's texts in one language.
@@ -80,22 +140,27 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	if languages[lang].Cashier == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	want, err := g.readOrderString(orderString)
-	g.showCashier(w, r, want, err, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
+	form, err := url.ParseQuery(orderString)
+	if err != nil || len(orderString) > maxOrderString {
+		form = nil // which is no authentic order
+	}
+	g.showCashier(w, r, form, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
 }
 
-// showCashier opens the cashier for an order, or shows why the order could not be read. otherLang is the URL of the
-// page in the other language.
-func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Record, err error, lang, otherLang string) {
+// showCashier opens the cashier for a signed call, or shows why the call is wrong. otherLang is the URL of the page in
+// the other language.
+func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, form url.Values, lang, otherLang string) {
 	if lang == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	t := Record{}
+	t, to := Record{}, ways{}
+	want, err := g.readOrder(form)
 	if err == nil {
+		to = waysOf(form)
 		t, err = g.open(r.Context(), want)
 	}
 	g.note(r.Context(), err)
-	v := g.view(t, err, lang)
+	v := g.view(t, to, err, lang)
 	v.OtherLang = otherLang
 	render(w, v, err)
 }
@@ -108,9 +173,10 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	if languages[lang].Cashier == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	ctx := r.Context()
+	ctx, to := r.Context(), ways{}
 	t, err := g.byToken(ctx, r.PostFormValue("out_trade_no"), r.PostFormValue("token"))
 	if err == nil {
+		to = waysOf(r.PostForm)
 		err = g.pay(ctx, t.Key())
 		if err == nil {
 			if g.opt.AtOnce {
@@ -121,7 +187,7 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	g.note(ctx, err)
-	render(w, g.view(t, err, lang), err)
+	render(w, g.view(t, to, err, lang), err)
 }
 
 // byToken returns the order's trade with that token. ErrForm, ErrUnavailable.
@@ -142,17 +208,25 @@ func (g *Gateway) byToken(ctx context.Context, outTradeNo, token string) (Record
 }
 
 // view chooses the page for a trade: err is why it cannot be paid, nil if it can.
-func (g *Gateway) view(t Record, err error, lang string) view {
+func (g *Gateway) view(t Record, to ways, err error, lang string) view {
 	text := languages[lang]
-	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: g.returnURL(t.OutTradeNo)}
+	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: cmp.Or(to.quit, g.returnURL(t.OutTradeNo)),
+		Carried: url.Values{}}
+	if to.method == alipay.MethodPagePay {
+		v.Return = "" // it has no quit_url: who gives up goes back as the browser does
+	}
 	var p page
 	switch {
 	case err == nil:
 		v.Kind, p = "wait", text.Wait
 		v.LeftSeconds = int64(t.Lapses.Sub(g.opt.Clock.Now()) / time.Second)
 		v.Token = t.Token
+		if to.back != "" {
+			v.Carried = url.Values{"method": {to.method}, "return_url": {to.back}}
+		}
 	case errors.Is(err, ErrPaid):
 		v.Kind, p = "paid", text.Paid
+		v.Return = cmp.Or(g.returned(to, &t.Trade), v.Return)
 	case errors.Is(err, ErrClosed) && !t.Paid.IsZero():
 		v.Kind, p = "refunded", text.Refunded
 	case errors.Is(err, ErrExpired):

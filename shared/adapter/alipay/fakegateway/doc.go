@@ -9,7 +9,8 @@
 //
 //	/gateway.do       alipay.trade.query, .close, .refund, .fastpay.refund.query,
 //	                  alipay.data.dataservice.bill.downloadurl.query;
-//	                  alipay.trade.page.pay and .wap.pay open the cashier
+//	                  alipay.trade.page.pay and .wap.pay, by GET or by a form, open the cashier, which leads back to
+//	                  return_url with Alipay's signed parameters, or to quit_url
 //	/cashier          the cashier's page: the query is an order string of alipay.trade.app.pay
 //	/cashier/pay      the click on "pay"
 //	/bill             a bill's ZIP; the bill call returns its URL, which is under Options.URL and works for 30 s

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -132,11 +131,7 @@ func (g *Gateway) returnURL(outTradeNo string) string {
 	if g.opt.ReturnURL == "" || outTradeNo == "" {
 		return g.opt.ReturnURL
 	}
-	sep := "?"
-	if strings.Contains(g.opt.ReturnURL, "?") {
-		sep = "&"
-	}
-	return g.opt.ReturnURL + sep + "out_trade_no=" + url.QueryEscape(outTradeNo)
+	return joined(g.opt.ReturnURL, "out_trade_no="+url.QueryEscape(outTradeNo))
 }
 
 // SetFaults replaces the fault plan and resets the counts. If a fault or a share is invalid, it returns an error and

@@ -118,21 +118,26 @@ func TestRefundAnswers(t *testing.T) {
 		{"more than was paid", back("88.81", "r1"), "ACQ.REASON_TRADE_REFUND_FEE_ERR"},
 		{"a part without a number", map[string]any{"out_trade_no": orderID, "refund_amount": "8.80"},
 			"ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
+		{"request number that is too long", back("1.00", strings.Repeat("-", 65)), "ACQ.INVALID_PARAMETER"},
 		{"a part", back("8.80", "r1"), "Y"},
 		{"the same again", back("8.80", "r1"), "N"},
+		{"request number with hyphens", back("0.10", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"), "Y"},
+		{"an order's number with hyphens", map[string]any{"out_trade_no": "6ba7b810-9dad", "refund_amount": "1.00",
+			"out_request_no": "r1"}, "ACQ.INVALID_PARAMETER"},
 		{"the same number, another amount", back("8.81", "r1"), "ACQ.DISCORDANT_REPEAT_REQUEST"},
 		{"more than is left", back("80.01", "r2"), "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
 		{"the rest, by trade number, amount a number", map[string]any{"trade_no": no,
-			"refund_amount": json.Number("80"), "out_request_no": "r2"}, "Y"},
-		{"the rest again", back("80.00", "r2"), "N"},
+			"refund_amount": json.Number("79.9"), "out_request_no": "r2"}, "Y"},
+		{"the rest again", back("79.90", "r2"), "N"},
 		{"of a trade without money", back("0.01", "r3"), "ACQ.TRADE_STATUS_ERROR"},
 	} {
 		if got, _ := call(t, g, alipay.MethodRefund, step.biz); code(got) != step.want {
 			t.Errorf("%s: %v, want %s", step.name, got, step.want)
 		}
 	}
-	want := []fakegateway.Refund{{RequestNo: "r1", Amount: 8_80, At: start}, {RequestNo: "r2", Amount: 80_00,
-		At: start}}
+	want := []fakegateway.Refund{{RequestNo: "r1", Amount: 8_80, At: start},
+		{RequestNo: "6ba7b810-9dad-11d1-80b4-00c04fd430c8", Amount: 10, At: start},
+		{RequestNo: "r2", Amount: 79_90, At: start}}
 	if tr := g.Trades()[0]; tr.Status != fakegateway.StatusClosed || !cmp.Equal(want, tr.Refunds) || tr.Kept() != 0 {
 		t.Errorf("%+v, want TRADE_CLOSED with refunds %+v", tr, want)
 	}
