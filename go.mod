@@ -34,7 +34,13 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/evanw/esbuild v0.25.5
+require (
+	github.com/coreos/go-oidc/v3 v3.17.0
+	github.com/evanw/esbuild v0.25.5
+	golang.org/x/oauth2 v0.34.0
+)
+
+require github.com/go-jose/go-jose/v4 v4.1.3 // indirect
 
 require (
 	golang.org/x/sync v0.22.0 // indirect

@@ -137,6 +137,7 @@ var coldStarts = []coldStart{
 	{step: "pay", event: func(t *testing.T) []byte {
 		return call(t, "POST", "/order/oabcdefghijklmnopqrstuvwxyz/payment", `{"kind":"wap"}`, "1001")
 	}, init: oneSecret, first: []string{"GetItem orders"}},
+	{step: "signin", event: get("/signin"), changes: []string{"SIGNIN_ISSUERS", ""}, init: oneSecret},
 	{step: "stage", init: oneSecret},
 	{step: "repair", init: oneSecret},
 	{step: "consume", init: oneSecret},

@@ -40,7 +40,8 @@ const (
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
+	"signin"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -100,6 +101,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		// longer than any test takes
 		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "PUBLIC_URL": page,
 	}
+	env["SIGNIN_ISSUERS"] = "https://id.example.com|shop" // never called
 	maps.Copy(env, queues)
 	return env
 }

@@ -68,7 +68,8 @@ func TestSignInAsADemoShopper(t *testing.T) {
 			again.text("code") != "signin_refused" || again.header.Get("Www-Authenticate") != "Bearer" {
 			t.Errorf("%s: the code again: %v", p.Name, again)
 		}
-		refresh := map[string]any{"grant": "refresh", "issuer": body["issuer"], "refresh_token": a.text("refresh_token")}
+		refresh := map[string]any{"grant": "refresh", "issuer": body["issuer"],
+			"refresh_token": a.text("refresh_token")}
 		next := w.call("", "POST", "/signin", refresh)
 		if next.status != http.StatusOK || next.text("user") != p.User ||
 			next.text("refresh_token") == a.text("refresh_token") {

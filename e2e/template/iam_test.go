@@ -222,7 +222,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		for secret, readers := range map[string][]string{"alipay-private-key": payers, "alipay-public-key": trusting,
 			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
 			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin"},
-			"jwt-kid":        {"buy", "shop", "pay"},
+			"jwt-kid":        {"buy", "shop", "pay", "signin"},
 			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {

@@ -23,7 +23,8 @@ var chinese = words{"zh-CN", "登录", "演示登录，没有密码", "请选择
 	"这个登录请求不正确。请从商店页面重新登录。", "已退出登录。", "返回商店"}
 
 var english = words{"en", "Sign in", "Demo sign-in, no password", "Choose who you are", "User",
-	"This request to sign in is not right. Please start again from the shop.", "You are signed out.", "Back to the shop"}
+	"This request to sign in is not right. Please start again from the shop.", "You are signed out.",
+	"Back to the shop"}
 
 type view struct {
 	words

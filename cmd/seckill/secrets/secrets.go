@@ -49,7 +49,7 @@ var audiences = map[string][]string{
 	"notify":  {AlipayPublic, AlipayCert, RootCert},
 	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},            // expire, refund, reconcile
 	"payment": {JWTPrefix, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // pay: it knows who pays
-	"signin":  {JWTSecret},
+	"signin":  {JWTPrefix},
 	"stock":   {RedisPassword}, // consume, stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
 }

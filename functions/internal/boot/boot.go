@@ -43,7 +43,7 @@ type Settings interface{ Common() config.Base }
 // Boot holds the common parts of one instance.
 type Boot struct {
 	Clock seckill.Clock
-	IDs   seckill.IDs
+	IDs   *system.IDs
 	Meter *telemetry.Meter
 	Log   *slog.Logger
 

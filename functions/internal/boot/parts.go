@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
@@ -123,18 +124,26 @@ func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 // Tokens opens the verifier of shoppers' tokens.
 func (b *Boot) Tokens(s config.Tokens) httpapi.Who {
 	t := &tokens{}
+	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
+		return jwtauth.New(tokenKeys(s, secrets), b.Clock)
+	}, tokenSources(s)...)
+	return t
+}
+
+func tokenSources(s config.Tokens) []config.Source {
 	sources := []config.Source{s.Current()}
 	for _, src := range s.ByKid() {
 		sources = append(sources, src)
 	}
-	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
-		keys := jwtauth.Keys{Current: string(secrets.Of(s.Current())), ByKid: map[string]string{}}
-		for kid, src := range s.ByKid() {
-			keys.ByKid[kid] = string(secrets.Of(src))
-		}
-		return jwtauth.New(keys, b.Clock)
-	}, sources...)
-	return t
+	return sources
+}
+
+func tokenKeys(s config.Tokens, secrets *config.Secrets) jwtauth.Keys {
+	keys := jwtauth.Keys{Current: string(secrets.Of(s.Current())), ByKid: map[string]string{}}
+	for kid, src := range s.ByKid() {
+		keys.ByKid[kid] = string(secrets.Of(src))
+	}
+	return keys
 }
 
 // tokens is a verifier whose keys may change.
@@ -147,6 +156,40 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
+
+// TokenSigner opens the signer of shoppers' tokens.
+func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {
+	t := &tokenSigner{}
+	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Signer, error) {
+		return jwtauth.NewSigner(tokenKeys(s, secrets))
+	}, tokenSources(s)...)
+	return t
+}
+
+// tokenSigner signs with a key that may change.
+type tokenSigner struct {
+	atomic.Pointer[jwtauth.Signer]
+}
+
+// SignToken implements seckill.TokenSigner.
+func (t *tokenSigner) SignToken(user string, created, expires time.Time) (string, error) {
+	return t.Load().SignToken(user, created, expires)
+}
+
+// Issuers opens the issuers at which shoppers sign in. It calls none before a shopper does: a sign-in is worth little
+// when the issuer is away, and init must not fail for it.
+func (b *Boot) Issuers(s config.Issuers) seckill.Issuers {
+	clients := make([]oidc.Client, len(s.List))
+	for i, e := range s.Entries() {
+		clients[i] = oidc.Client{Issuer: e.URL, ClientID: e.ClientID, Metadata: e.Metadata}
+	}
+	issuers, err := oidc.New(oidc.Options{Clients: clients, Clock: b.Clock})
+	if err != nil {
+		err = fmt.Errorf("settings: SIGNIN_ISSUERS: %w", err)
+	}
+	b.Secret(func(*config.Secrets) error { return err })
+	return issuers
+}
 
 // Verifier opens the verifier of the payment provider's notifications.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {

@@ -167,6 +167,50 @@ func (t *Tokens) problems() []string {
 	return out
 }
 
+// Issuers lists the issuers of OpenID Connect at which shoppers sign in; a shop may have none.
+type Issuers struct {
+	// issuer|client_id or issuer|client_id|metadata-base, separated by commas
+	List []string `env:"SIGNIN_ISSUERS"`
+}
+
+// Issuer is one entry of Issuers.
+type Issuer struct {
+	URL      string // as its tokens have it
+	ClientID string // the shop's name at the issuer
+	Metadata string // base of the address of its discovery document; "": URL
+}
+
+// Entries returns the issuers in order.
+func (i *Issuers) Entries() []Issuer {
+	out := make([]Issuer, len(i.List))
+	for n, entry := range i.List {
+		issuer, rest, _ := strings.Cut(entry, "|")
+		client, metadata, _ := strings.Cut(rest, "|")
+		out[n] = Issuer{strings.TrimSpace(issuer), client, metadata}
+	}
+	return out
+}
+
+func (i *Issuers) problems() (out []string) {
+	if len(i.List) > seckill.MaxIssuers {
+		out = append(out, fmt.Sprintf("SIGNIN_ISSUERS has %d issuers, want at most %d", len(i.List),
+			seckill.MaxIssuers))
+	}
+	for n, e := range i.Entries() {
+		if e.ClientID == "" || strings.Contains(e.Metadata, "|") ||
+			e.Metadata == "" && strings.HasSuffix(i.List[n], "|") {
+			out = append(out, fmt.Sprintf(
+				"SIGNIN_ISSUERS has %q, want issuer|client_id or issuer|client_id|metadata-base", i.List[n]))
+			continue
+		}
+		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http", "https")
+		if e.Metadata != "" {
+			out = wantURL(out, "SIGNIN_ISSUERS", e.Metadata, "http", "https")
+		}
+	}
+	return out
+}
+
 // CORS says which pages of other origins may read the answers.
 type CORS struct {
 	// as browsers send it, such as https://shop.example.com; "*" for every origin, "" for none

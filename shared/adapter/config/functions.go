@@ -129,6 +129,15 @@ func (p *Page) problems() (out []string) {
 	return out
 }
 
+// Signin holds the settings of the function that signs shoppers in. It signs with one of the keys that the others
+// verify with.
+type Signin struct {
+	Base
+	Tokens  Tokens
+	Issuers Issuers
+	CORS    CORS
+}
+
 // Gateway holds the settings of the fake payment gateway, which only a sandbox has.
 type Gateway struct {
 	Base

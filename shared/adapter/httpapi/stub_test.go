@@ -49,7 +49,7 @@ type stubs struct {
 	page     [2]int
 	issuers  []seckill.Issuer
 	grant    seckill.Grant
-	session  signin.Session
+	session  signin.Session // the answer of SignIn
 }
 
 func (s *stubs) called() error {
@@ -122,6 +122,9 @@ func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, erro
 	s.grant = g
 	if err := s.called(); err != nil {
 		return signin.Session{}, err
+	}
+	if s.session.User == "" {
+		s.session.User, s.session.Token = alice, "a.b.c"
 	}
 	return s.session, nil
 }

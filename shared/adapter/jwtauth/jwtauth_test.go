@@ -309,3 +309,40 @@ func BenchmarkUser(b *testing.B) {
 		}
 	}
 }
+
+// TestSigner checks which key signs, and the claims of a token.
+func TestSigner(t *testing.T) {
+	made, ends := time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC), now.Add(time.Hour)
+	for name, c := range map[string]struct {
+		keys   Keys
+		want   string // header and key
+		secret string
+	}{
+		"current": {Keys{Current: secret, ByKid: map[string]string{"2027": "x"}}, header, secret},
+		"newest of two": {Keys{ByKid: map[string]string{"2027": secret, "2026": "x"}},
+			`{"alg":"HS256","kid":"2027","typ":"JWT"}`, secret},
+	} {
+		s, err := NewSigner(c.keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for created, claim := range map[time.Time]string{made: fmt.Sprintf(`"created":%d,`, made.Unix()), {}: ""} {
+			got, err := s.SignToken("9223372036854775807", created, ends)
+			want := hs256(c.want, fmt.Sprintf(`{%s"exp":%d,"iss":9223372036854775807,"sub":"1"}`, claim, ends.Unix()),
+				c.secret)
+			if err != nil || got != want {
+				t.Errorf("%s: got %s, %v, want %s", name, got, err, want)
+			}
+		}
+		for _, user := range []string{"", "0", "x", "9223372036854775808"} {
+			if got, err := s.SignToken(user, made, ends); err == nil {
+				t.Errorf("%s: signed for user %q: %s", name, user, got)
+			}
+		}
+	}
+	for name, keys := range map[string]Keys{"no key": {}, "an empty one": {ByKid: map[string]string{"1": ""}}} {
+		if _, err := NewSigner(keys); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
