@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -49,7 +50,8 @@ type Options struct {
 	Log       *slog.Logger      // nil: none
 	Workers   int               // per queue, 1 to 64; DefaultWorkers when 0
 
-	Servers Servers // real servers instead of embedded drivers
+	Servers Servers       // real servers instead of embedded drivers
+	Issuers []oidc.Client // issuers instead of the demo issuer, called over the network
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 

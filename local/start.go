@@ -202,8 +202,11 @@ func (s *System) buildSignIn(ctx context.Context) error {
 	toIssuer := inProcess{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inside.ServeHTTP(w, r)
 	})}
-	issuers, err := oidc.New(oidc.Options{Clients: []oidc.Client{{Issuer: s.issuerURL(), ClientID: demoClient}},
-		Clock: s.Clock, HTTP: toIssuer})
+	with := oidc.Options{Clients: s.opt.Issuers, Clock: s.Clock}
+	if len(with.Clients) == 0 {
+		with.Clients, with.HTTP = []oidc.Client{{Issuer: s.issuerURL(), ClientID: demoClient}}, toIssuer
+	}
+	issuers, err := oidc.New(with)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
@@ -39,6 +40,7 @@ type settings struct {
 	keys         string
 
 	gatewayFaults string
+	issuers       []string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -66,6 +68,10 @@ commas. GET /faults counts how often each fault happened, PUT /faults changes th
 GET /trades lists the gateway's trades. The faults:
 
 ` + faultList() + `
+Shoppers sign in at an issuer of OpenID Connect: at a demo issuer with four people and no passwords,
+or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a public client that comes
+back to the page's address.
+
 Environment: JWT_SECRET sets the secret of tokens (default ` + local.DefaultSecret + `), REDIS_PASSWORD the
 password of --redis.`,
 		Example: `  seckill run
@@ -75,6 +81,7 @@ password of --redis.`,
   seckill run --demo contract                  the items that existing clients know by their ids
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
+  seckill run --issuers 'https://id.example.com|shop'
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,6 +110,8 @@ password of --redis.`,
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
+	f.StringSliceVar(&set.issuers, "issuers", nil,
+		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
 	return cmd
 }
 
@@ -115,6 +124,9 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
+	if opt.Issuers, err = clients(s.issuers); err != nil {
+		return opt, err
+	}
 	if opt.Keys, err = s.keysDir(cmd.Flags().Changed("keys")); err != nil {
 		return opt, err
 	}
@@ -152,6 +164,21 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	}
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// clients reads the flag --issuers.
+func clients(list []string) (out []oidc.Client, err error) {
+	for _, entry := range list {
+		issuer, client, ok := strings.Cut(entry, "|")
+		if !ok || issuer == "" || client == "" || strings.Contains(client, "|") {
+			return nil, fmt.Errorf("--issuers %s: want ISSUER|CLIENT_ID, such as https://id.example.com|shop", entry)
+		}
+		out = append(out, oidc.Client{Issuer: issuer, ClientID: client})
+	}
+	if _, err := oidc.New(oidc.Options{Clients: out}); err != nil {
+		return nil, fmt.Errorf("--issuers: %w", err)
+	}
+	return out, nil
 }
 
 // keysDir returns the directory of the keys that sign payments; "" if they are not kept. With a real ledger they are

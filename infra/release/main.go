@@ -1,9 +1,11 @@
 // Command release lists the parts of a release: a software bill of materials (CycloneDX 1.6, JSON) of built binaries,
-// each module with its version and licence. In: the names of binaries; the module cache, for the licences' texts.
-// Out: the bill on standard output. It makes no network call, and fails on a module with an unknown licence.
+// each module, and each library in the page, with its version and licence. In: the names of binaries; the module cache
+// and web/vendor, for the licences' texts. Out: the bill on standard output. It makes no network call, and fails on a
+// part with an unknown licence. Run it in the module's root.
 package main
 
 import (
+	"bytes"
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
@@ -27,6 +29,9 @@ var licences = []struct{ id, words string }{
 	{"ISC", "Permission to use, copy, modify, and/or distribute this software"},
 }
 
+// vendor is the folder of the page's libraries, in the module's root.
+const vendor = "web/vendor"
+
 // maxLicence is the largest part of a licence that is read, in bytes.
 const maxLicence = 64 << 10
 
@@ -35,7 +40,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: release BINARY… >sbom.json")
 		os.Exit(2)
 	}
-	if err := run(context.Background(), os.Stdout, os.Args[1:]); err != nil {
+	if err := run(context.Background(), os.Stdout, ".", os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
 		os.Exit(1)
 	}
@@ -74,9 +79,13 @@ type (
 	}
 )
 
-func run(ctx context.Context, out io.Writer, binaries []string) error {
+func run(ctx context.Context, out io.Writer, root string, binaries []string) error {
 	b := bill{Format: "CycloneDX", Spec: "1.6", Version: 1}
 	libraries := map[string]component{}
+	page, err := vendored(filepath.Join(root, vendor))
+	if err != nil {
+		return err
+	}
 	for _, name := range binaries {
 		info, err := buildinfo.ReadFile(name)
 		if err != nil {
@@ -104,10 +113,17 @@ func run(ctx context.Context, out io.Writer, binaries []string) error {
 			if err != nil {
 				return err
 			}
-			c := component{Type: "library", Ref: purl, Name: m.Path, Version: m.Version, PURL: purl,
-				Licenses: make([]licence, 1), Says: []property{{"go.sum", m.Sum}}}
-			c.Licenses[0].License.ID = id
-			libraries[purl] = c
+			libraries[purl] = library(purl, m.Path, m.Version, id, property{"go.sum", m.Sum})
+		}
+		code, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, p := range page {
+			if bytes.Contains(code, p.text) {
+				needs.On = append(needs.On, p.PURL)
+				libraries[p.PURL] = p.component
+			}
 		}
 		b.Components = append(b.Components, program)
 		b.Dependencies = append(b.Dependencies, needs)
@@ -119,6 +135,47 @@ func run(ctx context.Context, out io.Writer, binaries []string) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(b)
+}
+
+func library(purl, name, version, id string, says ...property) component {
+	c := component{Type: "library", Ref: purl, Name: name, Version: version, PURL: purl,
+		Licenses: make([]licence, 1), Says: says}
+	c.Licenses[0].License.ID = id
+	return c
+}
+
+// script is a library in the page. A binary that has the page has the text of its licence.
+type script struct {
+	component
+	text []byte
+}
+
+// vendored returns the libraries in a folder, each as npm publishes it.
+func vendored(folder string) (all []script, err error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*", "package.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var p struct{ Name, Version string }
+		if err := json.Unmarshal(text, &p); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		id, err := licenceIn(filepath.Dir(name))
+		if err != nil {
+			return nil, err
+		}
+		s := script{component: library("pkg:npm/"+p.Name+"@"+p.Version, p.Name, p.Version, id)}
+		if s.text, err = os.ReadFile(filepath.Join(filepath.Dir(name), "LICENSE.md")); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 func sorted(of map[string]component) (keys []string) {

@@ -58,21 +58,27 @@ func TestALicenceThatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
-// TestABillOfThisTest: a binary itself lists its modules.
-func TestABillOfThisTest(t *testing.T) {
+// billOf builds a function and returns its bill.
+func billOf(t *testing.T, function string) (b bill) {
+	t.Helper()
 	binary := filepath.Join(t.TempDir(), "seckill")
 	if out, err := exec.Command("go", "build", "-o", binary,
-		"github.com/your-org/seckill/functions/notify").CombinedOutput(); err != nil {
+		"github.com/your-org/seckill/functions/"+function).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, []string{binary}); err != nil {
+	if err := run(t.Context(), &out, "../..", []string{binary}); err != nil {
 		t.Fatal(err)
 	}
-	var b bill
 	if err := json.Unmarshal(out.Bytes(), &b); err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// TestABillOfThisTest: a binary itself lists its modules.
+func TestABillOfThisTest(t *testing.T) {
+	b := billOf(t, "notify")
 	if len(b.Components) < 5 || b.Components[0].Name != "github.com/your-org/seckill/functions/notify" ||
 		len(b.Dependencies) != 1 ||
 		len(b.Dependencies[0].On) != len(b.Components)-1 {
@@ -82,5 +88,18 @@ func TestABillOfThisTest(t *testing.T) {
 		if c.Licenses[0].License.ID == "" || !strings.HasPrefix(c.PURL, "pkg:golang/") || c.Version == "" {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// TestABillHasThePagesLibraries: the function that serves the page has what the page is made of.
+func TestABillHasThePagesLibraries(t *testing.T) {
+	var got []string
+	for _, c := range billOf(t, "shop").Components {
+		if strings.HasPrefix(c.PURL, "pkg:npm/") {
+			got = append(got, c.PURL+" "+c.Licenses[0].License.ID)
+		}
+	}
+	if want := "pkg:npm/oauth4webapi@3.8.8 MIT"; strings.Join(got, ", ") != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

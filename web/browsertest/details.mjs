@@ -1,9 +1,7 @@
 // What the page has to get right beside the plain way: open orders, Back, clocks that are wrong, waiting, limits, sizes,
 // and WCAG 2.2 AA by axe. node details.mjs BASE OUT; it needs a fresh `seckill run --stock 3 --limit 2`.
-import { readFileSync } from 'node:fs';
-import { EXPECTED, ask, base, browser, card, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
+import { EXPECTED, ask, axe, base, browser, card, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
 
-const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const FIRST_LOOK = 60 * 1024; // bytes as sent
 const REQUESTS = 8;
 
@@ -29,13 +27,6 @@ async function firstLook(page, go) {
   });
   await go(cdp);
   return { bytes, urls: [...requests.values()] };
-}
-
-async function axe(page, name) {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send('Runtime.evaluate', { expression: AXE }); // past the page's policy, which forbids foreign scripts
-  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
-  same(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.any[0]?.message || ''}`).join(', ')}`).join('\n'), '', `axe, ${name}`);
 }
 
 await check('the first look is small: at most 8 requests and 60 KiB', async () => {

@@ -1,7 +1,7 @@
 // What the browser tests share: a Chromium, checks that are counted, pages that note every complaint, and steps of a
 // purchase. A test is started as `node TEST.mjs BASE OUT`; CHROMIUM names the browser (default /usr/bin/chromium). Exit
 // code 0 when all checks held, 1 when not, 2 for wrong arguments.
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
@@ -110,6 +110,16 @@ export async function picture(page, name) {
   if (statSync(path).size > LARGEST) throw new Error(`${name}.png has ${statSync(path).size} bytes, at most ${LARGEST} wanted`);
 }
 
+const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+/** WCAG 2.2 AA, as far as a machine can tell. */
+export async function axe(page, name) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Runtime.evaluate', { expression: AXE }); // past the page's policy, which forbids foreign scripts
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  same(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.any[0]?.message || ''}`).join(', ')}`).join('\n'), '', `axe, ${name}`);
+}
+
 export const close = (page) => page.context().close();
 export const card = (page, id) => page.locator(`[data-item="${id}"]`);
 export const stateTitle = (page) => page.locator('dialog .state-title');
@@ -142,7 +152,6 @@ export const stockOf = async (item) => (await ask(`seckill/detail/${item.id}`)).
 /** Closes the browser, says how many checks held, and ends the process. */
 export async function finish() {
   await check('no page complained', async () => same([...new Set(complaints)].join('\n'), '', 'console'));
-  
   await within(PATIENCE, browser.close()).catch((error) => console.log(`the browser did not close: ${error.message}`));
   console.log(`${passed} passed, ${failures.length} failed`);
   process.exit(failures.length ? 1 : 0);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test; stops it by pid.
+# npm brings the issuer of signin.mjs and a Node that it runs on.
 set -euo pipefail
 bin=$(realpath "$1")
 mkdir -p "$2"
@@ -9,7 +10,7 @@ for tool in node npm; do
   command -v "$tool" >/dev/null || { echo "browser: $tool is missing: apt-get install nodejs npm" >&2; exit 1; }
 done
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || { echo "browser: Chromium is missing: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
-[ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] || npm ci --no-audit --no-fund --silent
+[ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] && [ -d node_modules/oidc-provider ] || npm ci --no-audit --no-fund --silent
 node --test
 log=$(mktemp)
 pid=""
@@ -42,5 +43,8 @@ if [ "${3-}" = film ]; then
 else
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
+  ISSUER_PORT=$(node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })')
+  export ISSUER_PORT
+  drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
 fi
 exit $failed

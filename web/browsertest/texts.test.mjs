@@ -43,8 +43,12 @@ test('every outcome of an order has a title and a text', () => {
   for (const name of OUTCOMES) assert.ok(TEXTS[name] && TEXTS[`${name}_text`], name);
 });
 
+test('every reason why nobody is signed in has a title and a text', () => {
+  for (const why of ['refused', 'cancelled', 'mismatch', 'away', 'insecure']) assert.ok(TEXTS[`signin_${why}`] && TEXTS[`signin_${why}_text`], why);
+});
+
 test('no text is left over', () => {
-  const composed = /^(state|item|payment|refused|address|hint|fault|st)_|_text$/; // names put together in code
+  const composed = /^(state|item|payment|refused|address|hint|fault|st|signin)_|_text$/; // names put together in code
   const literal = new Set([...all.matchAll(/['"`](\w+)['"`]|data-(?:text|label)="(\w+)"/g)].flatMap((m) => [m[1], m[2]]));
   for (const name of Object.keys(TEXTS)) assert.ok(composed.test(name) || literal.has(name) || OUTCOMES.includes(name), name);
 });

@@ -1,6 +1,6 @@
-// Command bundle writes web/dist, what the shop serves, from web/src and docs/openapi.yaml: `make generate` runs it.
-// In: the sources. Out: scripts and styles bundled, minified and named by their content; each page in each language;
-// pictures; the API's description as JSON and as a page. Run it in the module's root.
+// Command bundle writes web/dist, what the shop serves, from web/src, web/vendor and docs/openapi.yaml: `make generate`
+// runs it. In: the sources. Out: scripts and styles bundled, minified and named by their content; each page in each
+// language; pictures; the API's description as JSON and as a page. Run it in the module's root.
 //
 // Files of the last release stay in web/dist, so that a page which was opened before a deployment finds the files that
 // it names: web/released.txt lists them, and -release writes that list anew.
@@ -166,32 +166,49 @@ func build(root string) (map[string][]byte, error) {
 	return files, describe(filepath.Join(root, openapi), names, files)
 }
 
-// bundle adds the scripts and styles to files and returns their hashed names by source name.
+// bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js may import a
+// script later (`import()`): that one becomes a file of its own. What it shares with app.js would become a third file,
+// which every first look loads, so it shares nothing: TestFirstLookIsSmall counts files.
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
-	result := api.Build(api.BuildOptions{
-		AbsWorkingDir: folder, Outdir: filepath.Join(root, dist),
-		EntryPoints: []string{"app.js", "status.js", "style.css", "docs.css"}, EntryNames: hashed + "[name]-[hash]",
-		Bundle: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
-	})
-	if len(result.Errors) > 0 {
-		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
-	}
 	names := map[string]string{}
-	for _, f := range result.OutputFiles {
-		name, err := filepath.Rel(filepath.Join(root, dist), f.Path)
-		if err != nil {
-			return nil, err
+	for _, entries := range [][]string{{"app.js"}, {"status.js", "style.css", "docs.css"}} {
+		result := api.Build(api.BuildOptions{
+			AbsWorkingDir: folder, Outdir: filepath.Join(root, dist), EntryPoints: entries,
+			EntryNames: hashed + "[name]-[hash]", ChunkNames: hashed + "[name]-[hash]", Splitting: true,
+			Bundle: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+			MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+			LegalComments: api.LegalCommentsEndOfFile, LogLevel: api.LogLevelSilent, Plugins: []api.Plugin{licences},
+		})
+		if len(result.Errors) > 0 {
+			return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
 		}
-		name = filepath.ToSlash(name)
-		files[name] = f.Contents
-		stem, _, _ := strings.Cut(path.Base(name), "-")
-		names[stem+path.Ext(name)] = name
+		for _, f := range result.OutputFiles {
+			name, err := filepath.Rel(filepath.Join(root, dist), f.Path)
+			if err != nil {
+				return nil, err
+			}
+			name = filepath.ToSlash(name)
+			files[name] = f.Contents
+			stem, _, _ := strings.Cut(path.Base(name), "-")
+			names[stem+path.Ext(name)] = name
+		}
 	}
 	return names, nil
 }
+
+// licences puts the licence of a vendored library into the file that its code gets into: its terms ask for that.
+var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
+	b.OnLoad(api.OnLoadOptions{Filter: `[/\\]vendor[/\\].*\.js$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		code, err := os.ReadFile(a.Path)
+		if err != nil {
+			return api.OnLoadResult{}, err
+		}
+		licence, err := os.ReadFile(filepath.Join(filepath.Dir(a.Path), "LICENSE.md"))
+		text := "/*! " + path.Base(filepath.ToSlash(filepath.Dir(a.Path))) + "\n" + string(licence) + "*/\n" + string(code)
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
+	})
+}}
 
 // texts returns the rows of i18n.js's table: name: ['Chinese', 'English'].
 func texts(script string) map[string][2]string {

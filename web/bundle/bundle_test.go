@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,8 +46,10 @@ func TestDistIsUpToDate(t *testing.T) {
 // TestReleasesOverlap checks that write keeps the last release's hashed files through later changes, and only those.
 func TestReleasesOverlap(t *testing.T) {
 	root := t.TempDir()
-	if err := os.CopyFS(filepath.Join(root, source), os.DirFS("../src")); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"src", "vendor"} {
+		if err := os.CopyFS(filepath.Join(root, "web", folder), os.DirFS("../"+folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	text, err := os.ReadFile("../../" + openapi)
 	if err != nil {
@@ -82,6 +86,35 @@ func TestReleasesOverlap(t *testing.T) {
 		slices.Equal(second, third) {
 		t.Errorf("after a release %v, after a change %v, after another %v: want the release's beside the newest",
 			first, second, third)
+	}
+}
+
+// TestLibrariesAreAsPublished checks each vendored file against its sum, and that its licence and no first look has it.
+func TestLibrariesAreAsPublished(t *testing.T) {
+	const code = "../vendor/oauth4webapi/index.js"
+	sum := sha256.Sum256(must(t, code))
+	// build/index.js of the npm package oauth4webapi 3.8.8
+	want := "72a5f6d84416e92b659c6b8fd837c5fa38d44b7f2e18f91daa1fe57da677c7ad"
+	if got := hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("%s has the sum %s, want %s: take the file as published", code, got, want)
+	}
+	licence := must(t, "../vendor/oauth4webapi/LICENSE.md")
+	files, err := build("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holders := 0
+	for name, body := range files {
+		if !bytes.Contains(body, licence) {
+			continue
+		}
+		holders++
+		if !strings.HasPrefix(name, hashed+"signin-") {
+			t.Errorf("%s has the library, want it in a file of its own", name)
+		}
+	}
+	if holders != 1 {
+		t.Errorf("%d files have the library's licence, want 1", holders)
 	}
 }
 

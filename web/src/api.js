@@ -1,7 +1,7 @@
 // The HTTP API. Addresses are relative, so that the page also works under a stage's path.
 import { retryAfterHeader } from './core.js';
 import { language } from './i18n.js';
-import { token } from './session.js';
+import { shopper, token } from './session.js';
 
 const TIMEOUT = 10_000; // ms; API Gateway itself gives up after 29 s, a shopper much earlier
 
@@ -18,7 +18,25 @@ export class Problem extends Error {
   }
 }
 
-async function call(method, path, { body, key, personal, fresh } = {}) {
+let renew = async () => false;
+
+/** Sets what is asked for a new token when one is refused: it says whether there is one, or throws a Problem. */
+export const renewBy = (f) => (renew = f);
+
+// A token may end between two looks at the clock. The call is made again with the new one, and with the same key.
+async function call(method, path, options = {}) {
+  const before = shopper();
+  try {
+    return await ask(method, path, options);
+  } catch (problem) {
+    if (!options.personal || !before || ![401, 403].includes(problem.status)) throw problem;
+    const fresh = shopper()?.token !== before.token || (await renew());
+    if (!fresh || shopper()?.user !== before.user) throw problem;
+    return ask(method, path, options);
+  }
+}
+
+async function ask(method, path, { body, key, personal, fresh } = {}) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
   if (personal) headers.Authorization = `Bearer ${token()}`;
   if (key) headers['Idempotency-Key'] = key;
@@ -64,13 +82,19 @@ export const orderDetail = (order) => call('GET', `order/${id(order)}`, { person
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
 export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
 
+/** Where a shopper can sign in: [] when the shop has no issuer. */
+export const issuers = async () => (await call('GET', 'signin')).issuers || [];
+
+/** Exchanges what an issuer gave for a token of ours. */
+export const exchange = (body) => call('POST', 'signin', { body });
+
 /** The demo shoppers; they exist only where the whole system runs on one machine, and the page says so. */
 export async function demoShoppers() {
   if (document.documentElement.dataset.local === undefined) return [];
   try {
     return (await call('GET', '_local/shoppers')).shoppers || [];
   } catch {
-    return []; // the sheet then asks for a token
+    return []; // the sheet then offers a token only
   }
 }
 

@@ -1,15 +1,19 @@
 // The storefront: which page is shown, in which language, for whom. Addresses after # name the page, so that every one
 // can be kept and reloaded: #/ sales, #/item/ID, #/orders, #/order/ID.
-import { demoShoppers, itemDetail } from './api.js';
+import { itemDetail } from './api.js';
 import { openPurchase } from './buy.js';
 import { knownNow, onSecond, startClock } from './clock.js';
-import { dropSheetEntry, whoSheet } from './dialogs.js';
+import { dropSheetEntry } from './dialogs.js';
 import { put, setText } from './dom.js';
 import { holdsBar } from './holds.js';
 import { startLanguage, switchLanguage, t, translate } from './i18n.js';
 import { homeView, itemView } from './items.js';
 import { orderView, ordersView } from './orders.js';
-import { become, onShopper, shopper } from './session.js';
+import { startRenewal } from './renewal.js';
+import { onShopper, shopper } from './session.js';
+import { finishSignIn, takeAnswer, whoSheet } from './who.js';
+
+const answer = takeAnswer(); // first of all: a code does not stay in an address
 
 const main = document.getElementById('main');
 const content = document.getElementById('content');
@@ -57,21 +61,22 @@ function moved() {
   main.focus({ preventScroll: true });
 }
 
-// On a demo machine somebody has to be signed in for the first click to mean anything.
-async function beFirstDemoShopper() {
-  if (shopper()) return;
-  const demo = await demoShoppers();
-  if (demo.length > 0 && !shopper()) become(demo[0]);
-}
-
-startLanguage();
-const drawHolds = holdsBar(document.getElementById('holds'), async (item) => {
+async function openItem(item, back) {
   try {
-    openPurchase(await itemDetail(item));
+    openPurchase(await itemDetail(item), back);
   } catch {
     location.hash = `#/item/${item}`; // its page says what is wrong
   }
-});
+}
+
+// Who comes back from an issuer finds what they left.
+async function comeBack() {
+  const place = await finishSignIn(answer);
+  if (place?.item) openItem(place.item, place);
+}
+
+startLanguage();
+const drawHolds = holdsBar(document.getElementById('holds'), (item) => openItem(item));
 onShopper(() => {
   showShopper();
   show();
@@ -94,4 +99,5 @@ onSecond(() => setText(clockFace, knownNow() === undefined ? '…' : new Date(kn
 dropSheetEntry();
 startClock();
 showAll();
-beFirstDemoShopper();
+startRenewal();
+if (answer) comeBack();

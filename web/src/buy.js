@@ -4,26 +4,28 @@ import { addressForm } from './address.js';
 import { at, knownNow, now, onSecond, sync } from './clock.js';
 import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
 import { cover } from './cover.js';
-import { openSheet, whoSheet } from './dialogs.js';
+import { openSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
 import { noteAccepted, noteClosed, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
-import { beReady, forgetIntent, intent, intents, lastAddress, readyFor, shopper } from './session.js';
+import { beReady, forgetIntent, intent, intents, lastAddress, readyFor } from './session.js';
+import { signIn, signedIn } from './who.js';
 
 const RECENT = 100; // orders among which those of the item are counted
 
-/** Opens the sheet for an item, after asking who buys. */
-export async function openPurchase(item) {
-  if (!shopper() && !(await whoSheet())) return;
+/** Opens the sheet for an item, after asking who buys; `back` when its shopper comes back from signing in. */
+export async function openPurchase(item, back) {
+  if (!signedIn() && !(await signIn({ item: item.id }))) return;
   const left = new AbortController();
   let undraw = () => {};
-  const sheet = openSheet(t(phase(item, knownNow()) === 'upcoming' ? 'prepare' : 'buy'), () => {
+  const closed = () => {
     left.abort();
     undraw();
     noteClosed();
-  });
+  };
+  const sheet = openSheet(t(phase(item, knownNow()) === 'upcoming' ? 'prepare' : 'buy'), closed, { item: item.id });
   const panel = el('div', { class: 'panel-body', tabindex: -1 });
   const notification = el('p', { class: 'notification', hidden: true }, t('trouble'));
   const price = el('p', { class: 'price' });
@@ -52,12 +54,13 @@ export async function openPurchase(item) {
     },
   };
   io.price(item.sk_price, 1);
-  await begin(io);
+  await begin(io, back);
 }
 
 // An order that is still open comes first, then a purchase without an answer, then the limit: who reloads the page or
-// lost the answer finds it again, and nobody fills in a form for nothing.
-async function begin(io) {
+// lost the answer finds it again, and nobody fills in a form for nothing. Who signed in again to send a purchase goes on
+// with it; who was only ready has not pressed the button.
+async function begin(io, back) {
   io.show((node) => void put(node, el('p', { class: 'soft center' }, t('loading'))));
   const { item } = io;
   try {
@@ -80,9 +83,10 @@ async function begin(io) {
     if (io.signal.aborted) return; // without an answer the form is still of use
   }
   const open = intents()[item.id];
+  if (open && back?.sent) return void run(io, { count: open.count, address: open.address });
   if (open) return void unanswered(io, open);
   const count = readyFor(item.id);
-  if (count && phase(item, knownNow()) === 'live' && Object.keys(addressFaults(lastAddress())).length === 0) {
+  if (count && !back && phase(item, knownNow()) === 'live' && Object.keys(addressFaults(lastAddress())).length === 0) {
     return void run(io, { count: Math.min(count, io.room), address: addressText(lastAddress()) });
   }
   form(io);
@@ -205,7 +209,7 @@ async function run(io, body) {
   });
   if (result.kind === 'unanswered') return void unanswered(io, meant);
   if (result.kind === 'left') return; // unanswered: the key is kept for the next time
-  forgetIntent(item.id);
+  if (result.kind !== 'sign_in') forgetIntent(item.id); // it is sent with the same key afterwards
   if (result.kind === 'accepted') noteAccepted(result.orderId);
   if (signal.aborted) return;
   if (result.kind === 'accepted') return void watch(io, result.orderId, undefined, body.count);
@@ -268,14 +272,16 @@ function atLimit(io, problem) {
 
 function refused(io, problem) {
   if (problem.status === 422) return void form(io, problem);
-  const signIn = problem.status === 403 || problem.status === 401;
-  const title = signIn ? t('sign_in_first') : tOr(`refused_${problem.code}`, t('refused'));
-  const text = problem.detail || t('refused_text');
+  const unknown = problem.status === 403 || problem.status === 401;
+  const title = unknown ? t('sign_in_first') : tOr(`refused_${problem.code}`, t('refused'));
+  const kept = unknown && intents()[io.item.id];
+  const text = kept ? t('signin_kept_text') : problem.detail || t('refused_text');
+  const place = { item: io.item.id, sent: true };
   const signInAgain = () =>
     io.close(async () => {
-      if (await whoSheet()) openPurchase(io.item);
+      if (await signIn(place)) openPurchase(io.item, place);
     });
-  const next = signIn ? action('sign_in', signInAgain) : action('done', () => io.close());
+  const next = unknown ? action('sign_in', signInAgain) : action('done', () => io.close());
   io.show((node) => void put(node, statePanel({ look: 'bad', title, text }, el('div', { class: 'actions' }, next)).node));
   announce(`${title} ${text}`);
 }

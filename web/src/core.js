@@ -265,3 +265,45 @@ export function tokenUser(token) {
     return '';
   }
 }
+
+/** A sign-in is renewed this long before its end, ms; a crowd that signed in together is spread by up to RENEW_SPREAD. */
+export const RENEW_BEFORE = 5 * 60_000;
+export const RENEW_SPREAD = 60_000;
+
+/** One that ends between the first and the second around a sale's opening is renewed before it, at least LAST_RENEWAL. */
+export const BEFORE_OPENING = 10 * 60_000;
+export const AFTER_OPENING = 5 * 60_000;
+const LAST_RENEWAL = 2 * 60_000; // ms before the opening: from then on an issuer has other things to do
+
+/**
+ * When a sign-in that holds from `since` to `expires` is renewed, or its shopper warned: some minutes before its end, and
+ * before the opening of a sale that it would not outlive for long. Never in the first half of its life: an issuer may
+ * give short ones. `random`, 0..1, is one number for each tab.
+ */
+export function renewalDue({ since, expires }, openings, random) {
+  let due = expires - RENEW_BEFORE - random * RENEW_SPREAD;
+  for (const opening of openings) {
+    if (expires < opening - BEFORE_OPENING || expires >= opening + AFTER_OPENING) continue;
+    due = Math.min(due, opening - BEFORE_OPENING + random * (BEFORE_OPENING - LAST_RENEWAL));
+  }
+  return Math.max(due, since + (expires - since) / 2);
+}
+
+/** Longest wait for a sign-in service that is busy or away, ms; then the shopper is asked. */
+export const SIGN_IN_PATIENCE = 30_000;
+
+/** Sends until there is an answer that waiting would not change, waiting SIGN_IN_PATIENCE in all; throws the last Problem. */
+export async function patiently(send, wait, onWait = () => {}) {
+  let waited = 0;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await send();
+    } catch (problem) {
+      const ms = retryWait(attempt, problem.retryAfter);
+      if (decide(problem) !== 'retry' || waited + ms > SIGN_IN_PATIENCE) throw problem;
+      onWait(ms);
+      await wait(ms);
+      waited += ms;
+    }
+  }
+}

@@ -1,9 +1,6 @@
 // Dialogs: a sheet from below on a phone, a box on a desktop. The browser's own <dialog> keeps the focus inside.
-import { demoShoppers } from './api.js';
-import { tokenUser } from './core.js';
 import { el, icon, put, setText } from './dom.js';
 import { t } from './i18n.js';
-import { become, shopper } from './session.js';
 
 // Sheets belong to history: Back closes the topmost one and stays on the page. A sheet that closes by itself takes its
 // entry back; what comes after that (a link, another sheet) waits until the browser has done so.
@@ -32,11 +29,15 @@ export function dropSheetEntry() {
   if (history.state?.sheets) back();
 }
 
+/** What the open sheets are about, e.g. {item: '2002'}. */
+export const sheetsAbout = () => Object.assign({}, ...sheets.map((s) => s.about));
+
 /**
- * Opens a dialog. `onClose` runs once, however it closes. Answers {body, title, close}: title(text) changes the heading,
- * close(then) runs `then` when the sheet has left history. Links in a sheet close it first.
+ * Opens a dialog. `onClose` runs once, however it closes; `about` is for sheetsAbout. Answers {body, title, close}:
+ * title(text) changes the heading, close(then) runs `then` when the sheet has left history. Links in a sheet close it
+ * first.
  */
-export function openSheet(title, onClose = () => {}) {
+export function openSheet(title, onClose = () => {}, about = {}) {
   const body = el('div', { class: 'sheet-body' });
   const heading = el('h2', { id: 'sheet-title', tabindex: -1 }, title);
   const dialog = el(
@@ -59,6 +60,7 @@ export function openSheet(title, onClose = () => {}) {
     close(() => (location.hash = link.getAttribute('href')));
   });
   const entry = {
+    about,
     close() {
       if (dialog.open) dialog.close();
     },
@@ -105,63 +107,4 @@ export function confirmSheet(title, text, yes, no) {
       ),
     );
   });
-}
-
-/** Lets the shopper say who they are; resolves with whether somebody is signed in afterwards. */
-export async function whoSheet() {
-  const demo = await demoShoppers();
-  return new Promise((resolve) => {
-    const sheet = openSheet(t('who'), () => resolve(Boolean(shopper())));
-    const choose = (who) => {
-      become(who);
-      sheet.close();
-    };
-    put(sheet.body, demo.length > 0 && demoList(demo, choose), tokenForm(demo.length > 0, choose), leaveButton(choose));
-  });
-}
-
-function demoList(demo, choose) {
-  const now = shopper()?.user;
-  return [
-    el('h3', {}, t('who_demo')),
-    el(
-      'div',
-      { class: 'people' },
-      demo.map((who) =>
-        el(
-          'button',
-          { class: 'person', type: 'button', 'aria-pressed': String(who.user === now), onclick: () => choose(who) },
-          el('span', { class: 'avatar', 'aria-hidden': 'true' }, [...(who.name || '?')].at(-1)),
-          el('span', {}, who.name),
-          el('small', {}, who.user),
-        ),
-      ),
-    ),
-  ];
-}
-
-function tokenForm(besides, choose) {
-  const fault = el('p', { class: 'fault', id: 'token-fault', role: 'alert' });
-  const field = el('textarea', { id: 'token', rows: 3, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-fault' });
-  const submit = (event) => {
-    event.preventDefault();
-    const token = field.value.trim();
-    const user = tokenUser(token);
-    if (user) choose({ name: t('who_user', { user: `…${user.slice(-4)}` }), user, token });
-    else put(fault, t('who_token_bad'));
-  };
-  return el(
-    'form',
-    { class: 'token', onsubmit: submit },
-    el('label', { for: 'token' }, t(besides ? 'who_token' : 'who_token_only')),
-    field,
-    fault,
-    el('p', { class: 'soft' }, t('who_note')),
-    el('button', { class: 'button', type: 'submit' }, t('who_use')),
-  );
-}
-
-function leaveButton(choose) {
-  if (!shopper()) return null;
-  return el('button', { class: 'button plain', type: 'button', onclick: () => choose(null) }, t('who_leave'));
 }

@@ -7,6 +7,7 @@ import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
 import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
+import { noteOpenings } from './renewal.js';
 
 const PAGE = 50; // items asked for at once
 const FEW = 0.2; // share of the stock below which only few units are left
@@ -60,6 +61,7 @@ export function homeView(onBuy) {
       if (left()) return;
       for (const l of asked) l.due = now() + LOOK_FAR;
       trouble.hidden = true;
+      noteOpenings(all());
       show(all());
     } catch {
       trouble.hidden = false;
@@ -279,6 +281,7 @@ export function itemView(id, onBuy) {
         item = { ...item, stock, state };
       } else {
         item = await itemDetail(id);
+        noteOpenings([item]);
       }
       if (left()) return;
       if (card) return void card.update(item);

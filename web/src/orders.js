@@ -3,13 +3,13 @@ import { myOrders, orderDetail } from './api.js';
 import { now, onSecond } from './clock.js';
 import { clockText, moneyText, orderOf, outcome, pollWait, retryWait, yuan } from './core.js';
 import { cover } from './cover.js';
-import { whoSheet } from './dialogs.js';
 import { el, icon, pause, put, setText } from './dom.js';
 import { t, tOr, when } from './i18n.js';
 import { backLink } from './items.js';
 import { noteOrder } from './holds.js';
 import { cancelButton, payLink, showOrder } from './panel.js';
 import { shopper } from './session.js';
+import { signIn } from './who.js';
 
 const PAGE = 10;
 
@@ -198,7 +198,7 @@ function money(order) {
 }
 
 function signInNote(name) {
-  return el('p', { class: 'empty' }, icon('person'), t(name), el('button', { class: 'button', type: 'button', onclick: whoSheet }, t('sign_in')));
+  return el('p', { class: 'empty' }, icon('person'), t(name), el('button', { class: 'button', type: 'button', onclick: () => signIn() }, t('sign_in')));
 }
 
 function troubleNote(problem, again) {

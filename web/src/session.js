@@ -8,11 +8,15 @@ const ADDRESS = 'seckill.address.';
 const INTENTS = 'seckill.intents.';
 const OPEN = 'seckill.open.';
 const READY = 'seckill.ready.';
+const SIGNING_IN = 'seckill.signin';
 
 const memory = new Map(); // stands in where storage is forbidden
 const listeners = new Set();
 
-/** {name, user, token} or null. */
+/**
+ * {name, user, token} or null. One who signed in at an issuer also has `issuer`, `client`, `end` (where to sign out, or
+ * ""), `refresh` (a refresh token, or ""), and the times between which the token holds, `since` and `expires` (ms).
+ */
 export const shopper = () => read(SHOPPER);
 export const token = () => shopper()?.token || '';
 
@@ -20,6 +24,23 @@ export const token = () => shopper()?.token || '';
 export function become(who) {
   write(SHOPPER, who);
   for (const f of listeners) f();
+}
+
+/** The same shopper has a new token: nothing on the page changes. */
+export const renewed = (who) => write(SHOPPER, who);
+
+/** Signs out: this tab forgets its shopper, and what it knows of them. What they wanted kept on the device stays. */
+export function forget() {
+  for (const prefix of [ADDRESS, INTENTS, OPEN, READY]) write(mine(prefix), null);
+  become(null);
+}
+
+/** Keeps what a sign-in needs when the shopper comes back from the issuer; it is taken once. */
+export const keepSignIn = (kept) => write(SIGNING_IN, kept);
+export function takeSignIn() {
+  const kept = read(SIGNING_IN);
+  write(SIGNING_IN, null);
+  return kept;
 }
 
 export function onShopper(f) {

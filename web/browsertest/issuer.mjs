@@ -1,0 +1,96 @@
+// An issuer of OpenID Connect for the browser tests: npm's oidc-provider, which is certified, with people who type a
+// password. node issuer.mjs PORT SHOP, where SHOP is the shop's address; it needs Node 22. POST /control changes it, as
+// JSON: `clock` (ms that its clock is ahead), `life` (s of its ID tokens), `refresh` (whether it gives refresh tokens),
+// `idToken` (given instead of its own). The answer has the last ID token of each client. Its keys are new at each start.
+import { createServer } from 'node:http';
+import Provider, { errors } from 'oidc-provider';
+
+const [port, shop] = process.argv.slice(2);
+const issuer = `http://localhost:${port}`;
+const PEOPLE = { ada: 'correct horse', 小明: '电池 staple' };
+const set = { clock: 0, life: 3600, refresh: true, idToken: '' };
+const issued = {};
+
+const real = Date.now;
+Date.now = () => real() + set.clock;
+
+const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign']);
+const key = { ...(await crypto.subtle.exportKey('jwk', privateKey)), kid: crypto.randomUUID(), use: 'sig', alg: 'ES256' };
+delete key.key_ops;
+
+const client = (client_id) => ({
+  client_id,
+  token_endpoint_auth_method: 'none',
+  id_token_signed_response_alg: 'ES256',
+  redirect_uris: [shop],
+  post_logout_redirect_uris: [shop],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+});
+
+// The form has no button of its own.
+function logoutSource(ctx, form) {
+  ctx.body = `<!doctype html><title>Sign out</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes, sign out</button>`;
+}
+
+const provider = new Provider(issuer, {
+  clients: [client('shop'), client('another-shop')],
+  jwks: { keys: [key] },
+  cookies: { keys: ['only a test'] },
+  features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
+  pkce: { required: () => true },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  interactions: { url: (_, interaction) => `/typed/${interaction.uid}` },
+  issueRefreshToken: () => set.refresh,
+  // Who signed in has agreed.
+  async loadExistingGrant(ctx) {
+    const grant = new ctx.oidc.provider.Grant({ clientId: ctx.oidc.client.clientId, accountId: ctx.oidc.session.accountId });
+    grant.addOIDCScope('openid');
+    await grant.save();
+    return grant;
+  },
+  ttl: { AccessToken: 3600, AuthorizationCode: 60, Grant: 86400, IdToken: () => set.life, Interaction: 3600, RefreshToken: 86400, Session: 86400 },
+  renderError(ctx, out) {
+    ctx.body = `the issuer refuses: ${out.error} ${out.error_description}`;
+  },
+});
+provider.use(async (ctx, next) => {
+  await next();
+  if (ctx.oidc?.route !== 'token' || !ctx.body.id_token) return;
+  issued[ctx.oidc.client.clientId] = ctx.body.id_token;
+  ctx.body.id_token = set.idToken || ctx.body.id_token;
+});
+
+const form = (uid, fault) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign in</title><h1>Sign in</h1>
+<form method="post" action="/typed/${uid}"><p>${fault}</p><label>Name <input name="name" autofocus></label>
+<label>Password <input name="password" type="password"></label><button>Sign in</button><a href="/typed/${uid}/cancel">Cancel</a></form>`;
+
+async function text(request) {
+  let body = '';
+  for await (const part of request) body += part;
+  return body;
+}
+
+const page = (response, body) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(body);
+
+async function answer(request, response) {
+  const [, what, uid, cancel] = new URL(request.url, issuer).pathname.split('/');
+  if (what === 'control') {
+    Object.assign(set, JSON.parse(await text(request)));
+    return response.end(JSON.stringify(issued));
+  }
+  if (what === 'favicon.ico') return response.writeHead(204).end();
+  if (what !== 'typed') return provider.callback()(request, response);
+  if (cancel) return provider.interactionFinished(request, response, { error: 'access_denied' });
+  if (request.method === 'GET') return page(response, form(uid, ''));
+  const typed = new URLSearchParams(await text(request));
+  const name = typed.get('name');
+  if (!Object.hasOwn(PEOPLE, name) || PEOPLE[name] !== typed.get('password')) return page(response, form(uid, 'That is not right.'));
+  return provider.interactionFinished(request, response, { login: { accountId: name } });
+}
+
+createServer((request, response) => {
+  answer(request, response).catch((error) => {
+    response.writeHead(error instanceof errors.OIDCProviderError ? 400 : 500).end(String(error.stack));
+  });
+}).listen(port, 'localhost', () => console.log(`issuer ${issuer}`));
