@@ -99,6 +99,7 @@ func TestRoutes(t *testing.T) {
 	}
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
+	serve("pay", httpapi.NewPay(nil, nil, httpapi.Options{}).Routes()...)
 	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
 	for _, path := range web.Paths() {
@@ -234,6 +235,7 @@ var settings = map[string]struct {
 	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
 	"stage":  of[config.Stage](),
+	"signin": of[config.Signin](), "pay": of[config.Pay](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -270,7 +272,7 @@ var (
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
-		"RedisPassword": "true", "JwtKids": "2026"}
+		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
