@@ -29,6 +29,7 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p("  Storefront  %s/", sys.URL())
 	p("  Status      %s/status", sys.URL())
 	p("  Cashier     opens when you pay an order; no money moves")
+	p("  Sign-in     as one of %d demo shoppers, without a password", len(local.Shoppers))
 	keys := "new at each start"
 	if opt.Keys != "" {
 		keys = "kept in " + opt.Keys

@@ -93,7 +93,8 @@ func TestGoOIDC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop := oauth2.Config{ClientID: client, Endpoint: provider.Endpoint(), RedirectURL: back, Scopes: []string{"openid"}}
+	shop := oauth2.Config{ClientID: client, Endpoint: provider.Endpoint(), RedirectURL: back,
+		Scopes: []string{"openid"}}
 	check := provider.VerifierContext(ctx, &oidc.Config{ClientID: client, Now: s.clock.Now})
 	for n, p := range people {
 		verifier := oauth2.GenerateVerifier()

@@ -12,6 +12,7 @@ const shop = new URL('/', base).href;
 const PASSWORDS = { ada: 'correct horse', 小明: '电池 staple' };
 const MINUTE = 60_000;
 
+const { shoppers } = await ask('_local/shoppers');
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
 const [later] = (await ask('seckill/will?page=1&size=10')).seckills;
 const opening = Date.parse(later.start_time);
@@ -148,6 +149,13 @@ await check('desktop, English, by keyboard: from an item’s page and back to it
 await check('cancelled at the issuer, in both languages', async () => {
   for (const [lang, size, title, text] of [['zh', 'phone', '登录已取消', '您还没有登录'], ['en', 'desktop', 'The sign-in was cancelled', 'You are not signed in']]) {
     const page = await open({ size, lang });
+    await page.locator('#who').waitFor();
+    await page.evaluate(() => delete document.documentElement.dataset.local); // as a deployed page
+    await page.locator('#who').click();
+    await page.locator('[name=name]').waitFor();
+    await page.goBack();
+    await buyButton(page, item).waitFor();
+    same(await page.locator('dialog').count(), 0, 'sheets after Back');
     await buyButton(page, item).click();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await nobody(page, title, text);
@@ -244,7 +252,7 @@ await check('a device whose clock is 5 minutes off signs in', async () => {
   }
 });
 
-await check('several issuers: a list', async () => {
+await check('several issuers: a list; none: a token', async () => {
   const page = await open({ size: 'phone', lang: 'en' });
   const { issuers } = await ask('signin');
   await page.route('**/signin', (route) => route.fulfill({ json: { issuers: [{ ...issuers[0], issuer: 'https://id.example.com', client_id: 'b' }, ...issuers] } }));
@@ -253,6 +261,12 @@ await check('several issuers: a list', async () => {
   await axe(page, 'a list of issuers');
   await page.locator('.person').filter({ hasText: `localhost:${port}` }).click();
   await page.locator('[name=name]').waitFor();
+  await page.goBack();
+  await page.route('**/signin', (route) => route.fulfill({ json: { issuers: [] } }));
+  await buyButton(page, item).click();
+  await page.locator('#token').fill(shoppers[0].token);
+  await inSheet(page, 'Use it').click();
+  await page.locator('#address-name').waitFor();
   await close(page);
 });
 

@@ -109,9 +109,11 @@ for (const [name, problems, sends, want] of [
 // The rest runs against a shop that takes the token "new" only, and renews as `answers` says.
 const timeout = setTimeout;
 globalThis.setTimeout = (...args) => timeout(...args).unref(); // the page's clock never stops
-globalThis.document = { addEventListener() {}, visibilityState: 'visible' };
+const seen = []; // what listens for the tab's coming back
+globalThis.document = { addEventListener: (_, f) => seen.push(f), visibilityState: 'visible' };
 globalThis.window = { addEventListener() {} };
 const { buy, myOrders } = await import('../src/api.js');
+const { sync } = await import('../src/clock.js');
 const { renew, startRenewal } = await import('../src/renewal.js');
 const { become, forget, intent, intents, keepAddress, lastAddress, shopper } = await import('../src/session.js');
 startRenewal();
@@ -120,6 +122,7 @@ let answers = [];
 globalThis.fetch = async (path, { headers, body }) => {
   asked.push({ path, key: headers['Idempotency-Key'], token: headers.Authorization?.slice(7), body: body && JSON.parse(body) });
   await sleep(5);
+  if (path === 'seckill/time') return Response.json({ now_ms: Date.now() });
   if (path !== 'signin') return headers.Authorization === 'Bearer new' ? Response.json({ order_id: 'o1', orders: [] }) : Response.json({ code: 'token' }, { status: 403 });
   const [status, answer] = answers.shift();
   return Response.json(answer, { status });
@@ -173,6 +176,20 @@ test('who signs out while a renewal is under way stays signed out', async () => 
   forget();
   assert.equal(await renewing, false);
   assert.equal(shopper(), null);
+});
+
+test('a tab out of sight renews when it comes back, once', async () => {
+  await sync();
+  document.visibilityState = 'hidden';
+  start({ ...old(), since: Date.now() - 3_000_000, expires: Date.now() + 60_000 }, given());
+  await sleep(50);
+  assert.equal(renewals().length, 0);
+  document.visibilityState = 'visible';
+  for (const f of seen) f();
+  for (let i = 0; i < 100 && shopper().token !== 'new'; i++) await sleep(10);
+  assert.equal(shopper().token, 'new');
+  await sleep(50);
+  assert.equal(renewals().length, 1);
 });
 
 test('signing out forgets what the tab knew of its shopper, and nobody else’s', () => {

@@ -1,6 +1,6 @@
 // Who the shopper is: signing in at an issuer, or by a token where the shop has none, and signing out.
 import { demoShoppers, exchange, issuers } from './api.js';
-import { knownNow, now } from './clock.js';
+import { knownNow } from './clock.js';
 import { patiently, tokenUser } from './core.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put } from './dom.js';
@@ -17,7 +17,7 @@ const base = () => location.origin + location.pathname;
 /** Whether somebody is signed in whose sign-in holds or can be renewed. */
 export function signedIn() {
   const who = shopper();
-  return Boolean(who) && (!who.expires || Boolean(who.refresh) || now() < who.expires);
+  return Boolean(who) && (!who.expires || Boolean(who.refresh) || (knownNow() ?? 0) < who.expires);
 }
 
 /** A shopper as an exchange gives them; `kept` names the issuer. */
@@ -62,11 +62,11 @@ const closeButton = (sheet) => el('button', { class: 'button plain', type: 'butt
 export function signIn(place = {}) {
   return new Promise((resolve) => {
     let done = false;
-    const sheet = signInSheet(() => resolve(done));
+    const sheet = signInSheet(() => done || resolve(false));
     const choose = (who) => {
-      done = Boolean(who);
+      done = true;
       become(who);
-      sheet.close();
+      sheet.close(() => resolve(true)); // another sheet may open then
     };
     const ask = async () => {
       sheet.busy('signin_going');

@@ -117,6 +117,40 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 }
 
+// Signin signs with the secret that buy and shop verify with, also after it was rotated.
+func TestRotatedSecretSigns(t *testing.T) {
+	t.Parallel()
+	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old", "jwt-2026": "kid"})
+	tokens := config.Tokens{KeyName: "jwt", Kids: []string{"2026"}}
+	signer, issuers := b.TokenSigner(tokens), b.Issuers(config.Issuers{})
+	if err := b.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	signedWith := func(secret string) bool {
+		token, err := signer.SignToken("1001", time.Time{}, clock.Now().Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jwtauth.New(jwtauth.Keys{Current: secret}, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = v.User(token)
+		return err == nil
+	}
+	if !signedWith("old") {
+		t.Error("at first: not signed with the current secret")
+	}
+	fake.SetSecret("jwt", "new")
+	refreshUntil(t, b, clock, func() bool { return signedWith("new") })
+	if !signedWith("new") {
+		t.Error("rotated: not signed with the new secret")
+	}
+	if list, err := issuers.List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("no issuer: %v, %v", list, err)
+	}
+}
+
 // Lambda freezes an instance after its answer. So a scheduled or queued event ends after the read that it began, and
 // the next event has the result, however short both are.
 func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
