@@ -39,7 +39,8 @@ func TestPay(t *testing.T) {
 			}
 			q := u.Query()
 			if q.Get("method") != method || q.Get("return_url") != page+"/?paid="+o.ID ||
-				q.Get("notify_url") != w.environ["ALIPAY_NOTIFY_URL"] || q.Has("app_cert_sn") != (mode == "certificate") ||
+				q.Get("notify_url") != w.environ["ALIPAY_NOTIFY_URL"] ||
+				q.Has("app_cert_sn") != (mode == "certificate") ||
 				strings.Contains(q.Get("biz_content"), page+"/?order="+o.ID) != (kind == "wap") {
 				t.Errorf("%s, %s: %v", kind, mode, q)
 			}

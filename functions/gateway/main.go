@@ -1,8 +1,8 @@
 // Command gateway is the fake payment gateway of a sandbox as a Lambda function: the payment provider's calls, a
 // cashier, and notifications. No money moves.
 //
-//	routes    GET and POST /gateway.do · GET /cashier · POST /cashier/pay · GET /bill, and a schedule each minute, which
-//	          repeats notifications
+//	routes    GET and POST /gateway.do · GET /cashier · POST /cashier/pay · GET /bill, and a schedule each minute,
+//	          which repeats notifications
 //	settings  TABLE_PREFIX SECRETS ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_NAME
 //	          ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves). ALIPAY_GATEWAY, CASHIER_RETURN_URL,
 //	          GATEWAY_FAULTS and what every function has may be left out

@@ -8,6 +8,22 @@ function table(name, f, rows) {
   for (const [what, args, want] of rows) test(`${name}: ${what}`, () => assert.deepEqual(f(...args), want));
 }
 
+const CASHIER_ORDER = { state: 'pending_payment', payBy: 1000, payments: [] };
+table('cashierText', core.cashierText, [
+  ['a tab that knows nothing', [CASHIER_ORDER, undefined, 0], ''],
+  ['went there', [CASHIER_ORDER, { what: 'went', ago: 0 }, 0], 'cashier_went'],
+  ['another tab went', [CASHIER_ORDER, { what: 'elsewhere', ago: 0 }, 0], 'cashier_elsewhere'],
+  ['just came back', [CASHIER_ORDER, { what: 'back', ago: 29_999 }, 0], 'confirming'],
+  ['came back a while ago', [CASHIER_ORDER, { what: 'back', ago: 30_000 }, 0], 'confirming_long'],
+  ['the hold is over', [CASHIER_ORDER, { what: 'back', ago: 0 }, 1000], 'cashier_over'],
+  ['closing', [{ ...CASHIER_ORDER, state: 'closing' }, { what: 'went', ago: 0 }, 0], 'cashier_over'],
+  ['closed', [{ ...CASHIER_ORDER, state: 'expired' }, { what: 'went', ago: 0 }, 0], 'cashier_closed'],
+  ['cancelled', [{ ...CASHIER_ORDER, state: 'cancelled' }, { what: 'back', ago: 0 }, 0], 'cashier_closed'],
+  ['closed, and money came late', [{ ...CASHIER_ORDER, state: 'expired', payments: [{}] }, { what: 'back', ago: 0 }, 0], ''],
+  ['paid', [{ ...CASHIER_ORDER, state: 'paid' }, { what: 'back', ago: 0 }, 0], ''],
+  ['queued', [{ ...CASHIER_ORDER, state: 'queued' }, { what: 'went', ago: 0 }, 0], ''],
+]);
+
 table('clockText', core.clockText, [
   ['nothing left', [0], '00:00'],
   ['past', [-5], '00:00'],

@@ -1,6 +1,6 @@
 // What the page has to get right beside the plain way: open orders, Back, clocks that are wrong, waiting, limits, sizes,
 // and WCAG 2.2 AA by axe. node details.mjs BASE OUT; it needs a fresh `seckill run --stock 3 --limit 2`.
-import { EXPECTED, ask, axe, base, browser, card, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
+import { EXPECTED, ask, axe, base, browser, card, cashierTab, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
 
 const FIRST_LOOK = 60 * 1024; // bytes as sent
 const REQUESTS = 8;
@@ -186,13 +186,12 @@ await check('an order of two units: its price, its place on every page, its card
 await check('a cancel that met a payment says so', async () => {
   const { order_id: id } = await ask(`seckill/order/${item.id}`, mine(first));
   const page = await open({ size: 'phone', lang: 'en', shopper: first, path: `#/order/${id}` });
-  const pay = page.locator('#content').getByRole('link', { name: 'Pay now' });
   await page.locator('#content .danger, #content button').filter({ hasText: 'Cancel order' }).waitFor();
   // The page does not hear of the payment before it cancels.
   let blocked = true;
   await page.route(`**/order/${id}`, (route) => (blocked ? route.fulfill({ status: 503, body: '{}' }) : route.continue()));
   EXPECTED.push(/status of 503/, /status of 409/);
-  const [cashier] = await Promise.all([page.context().waitForEvent('page'), pay.click()]);
+  const cashier = await cashierTab(page, first, id);
   await cashier.locator('#pay').click();
   await until('order', async () => (await ask(`order/${id}`, mine(first))).state, 'paid');
   await page.route(`**/order/${id}/cancel`, (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '{"alipay_order":"","state":"closing"}' }));

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { advance, ask, card, check, close, fillAddress, finish, open, out, says } from './harness.mjs';
+import { advance, ask, card, check, close, fillAddress, finish, open, out, says, toCashier } from './harness.mjs';
 
 const EVERY = 200; // ms between frames
 const LARGEST = 2_000_000; // bytes
@@ -15,17 +15,15 @@ const [later] = (await ask('seckill/will?page=1&size=10')).seckills;
 await check('a film of a sale', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'film'));
   const frames = [];
-  let shown;
   let filming = true;
   const rest = Math.floor((Date.parse(later.start_time) - (await ask('seckill/time')).now_ms) / 1000) - 14;
   if (rest > 0) await advance(rest);
   const page = await open({ size: 'phone', lang: 'en', shopper: shoppers[0] });
-  shown = page;
   const camera = (async () => {
     while (filming) {
       const began = Date.now();
       const name = join(folder, `${String(frames.length).padStart(4, '0')}.png`);
-      writeFileSync(name, await shown.screenshot({ scale: 'css' }));
+      writeFileSync(name, await page.screenshot({ scale: 'css' }));
       frames.push([name, Math.max(EVERY, Date.now() - began)]);
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, EVERY - (Date.now() - began))));
     }
@@ -36,14 +34,11 @@ await check('a film of a sale', async () => {
   await page.locator('dialog button[type=submit]').filter({ hasText: 'Place order' }).click();
   await says(page, 'Pay within');
   await page.waitForTimeout(1500);
-  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.locator('dialog').getByRole('link', { name: 'Pay now' }).click()]);
-  await cashier.locator('#pay').waitFor();
-  shown = cashier;
+  await toCashier(page, 'Pay now');
   await page.waitForTimeout(1500);
-  await cashier.locator('#pay').click();
+  await page.locator('#pay').click();
   await page.waitForTimeout(1000);
-  await page.bringToFront();
-  shown = page;
+  await page.locator('#back').click();
   await says(page, 'Paid');
   await page.waitForTimeout(2000);
   filming = false;

@@ -73,7 +73,8 @@ export async function until(what, f, want) {
   same(got, want, what);
 }
 
-export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: FLAGS });
+export const launch = (options = {}) => chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: FLAGS, ...options });
+export const browser = await launch();
 mkdirSync(out, { recursive: true });
 
 const complaints = [];
@@ -82,8 +83,8 @@ const complaints = [];
 export const EXPECTED = [/status of 409/];
 
 /** A page of its own tab and storage, signed in as the shopper, that notes every complaint. */
-export async function open({ size, lang, shopper, path = '' }) {
-  const context = await browser.newContext({
+export async function open({ size, lang, shopper, path = '', into = browser }) {
+  const context = await into.newContext({
     viewport: SIZES[size],
     locale: lang === 'en' ? 'en-US' : 'zh-CN',
     timezoneId: 'Asia/Shanghai',
@@ -122,10 +123,10 @@ export async function axe(page, name) {
 
 export const close = (page) => page.context().close();
 export const card = (page, id) => page.locator(`[data-item="${id}"]`);
-export const stateTitle = (page) => page.locator('dialog .state-title');
+export const stateTitle = (page) => page.locator('dialog .state-title, #content .state-title');
 
 export async function says(page, title) {
-  await stateTitle(page).filter({ hasText: title }).waitFor();
+  await stateTitle(page).filter({ hasText: title }).first().waitFor();
 }
 
 export async function startPurchase(page, item) {
@@ -137,13 +138,29 @@ export async function fillAddress(page) {
   for (const [name, text] of Object.entries(PARTS)) await page.locator(`#address-${name}`).fill(text);
 }
 
-/** Pays in the cashier's tab; `before` sees the cashier first. The tab stays, and closes with its page's context. */
-export async function payAt(page, link, success, before = async () => {}) {
-  const [cashier] = await Promise.all([page.context().waitForEvent('page'), page.locator('dialog').getByRole('link', { name: link }).click()]);
+/** Goes to the cashier by the order's button. */
+export async function toCashier(page, button) {
+  await page.locator('dialog, #content').getByRole('button', { name: button }).first().click();
+  await page.locator('#pay').waitFor();
+}
+
+/** Pays at the cashier, which leads back to the order's page; `before` sees the cashier first. */
+export async function payAt(page, button, success, before = async () => {}) {
+  await toCashier(page, button);
+  await before(page);
+  await page.locator('#pay').click();
+  await page.getByText(success).first().waitFor();
+  await page.locator('#back').click();
+}
+
+/** Opens the cashier of an order in a tab of its own. */
+export async function cashierTab(page, shopper, order, kind = 'page') {
+  const headers = { ...mine(shopper).headers, 'Content-Type': 'application/json' };
+  const { url } = await ask(`order/${order}/payment`, { method: 'POST', headers, body: JSON.stringify({ kind }) });
+  const cashier = await page.context().newPage();
+  await cashier.goto(url);
   await cashier.locator('#pay').waitFor();
-  await before(cashier);
-  await cashier.locator('#pay').click();
-  await cashier.getByText(success).first().waitFor();
+  return cashier;
 }
 
 // An instance may answer with figures up to a second old.

@@ -2,7 +2,7 @@
 //   node run.mjs BASE OUT     e.g. node run.mjs http://localhost:8100 ../../docs/pictures
 // It needs a fresh `seckill run` with its demo data: a live item with at least 3 units, one per shopper, an upcoming
 // item, and two demo shoppers. It moves that system's clock.
-import { ADDRESS, EXPECTED, GRACE, advance, ask, base, card, check, close, fillAddress, finish, has, mine, open, payAt, picture, same, says, startPurchase, stockOf, until } from './harness.mjs';
+import { ADDRESS, EXPECTED, GRACE, advance, ask, base, card, cashierTab, check, close, fillAddress, finish, has, mine, open, payAt, picture, same, says, startPurchase, stockOf, until } from './harness.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const [first, second] = shoppers;
@@ -187,11 +187,12 @@ await check('who pays after the order expired reads that the money goes back, an
   await says(page, '请在');
   await put({ shares: { 'pay-late': 1 } });
   const { pay_by: payBy, order_id: order } = await ask(`seckill/order/${item.id}`, mine(second));
-  await payAt(page, '去付款', '支付成功', async () => {
-    const { now_ms: now } = await ask('seckill/time');
-    await advance(Math.ceil((Date.parse(payBy) - now) / 1000) + GRACE + 1);
-    await says(page, '订单已过期');
-  });
+  const cashier = await cashierTab(page, second, order);
+  const { now_ms: now } = await ask('seckill/time');
+  await advance(Math.ceil((Date.parse(payBy) - now) / 1000) + GRACE + 1);
+  await says(page, '订单已过期');
+  await cashier.locator('#pay').click();
+  await cashier.getByText('支付成功').first().waitFor();
   await put({ shares: {} });
   await until('order', async () => (await ask(`order/${order}`, mine(second))).state, 'refund_due');
   await page.goto(new URL(`?lang=zh#/order/${order}`, base).href);

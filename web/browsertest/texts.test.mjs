@@ -47,6 +47,12 @@ test('every reason why nobody is signed in has a title and a text', () => {
   for (const why of ['refused', 'cancelled', 'mismatch', 'away', 'insecure']) assert.ok(TEXTS[`signin_${why}`] && TEXTS[`signin_${why}_text`], why);
 });
 
+test('everything that a shopper reads who was at the cashier has a text', () => {
+  const names = [...all.matchAll(/'((?:cashier|confirming)(?:_[a-z]+)?)'/g)].map((m) => m[1]);
+  assert.ok(names.length >= 6, `only ${names.length} found`);
+  for (const name of names) assert.ok(TEXTS[`${name}_text`], name);
+});
+
 test('no text is left over', () => {
   const composed = /^(state|item|payment|refused|address|hint|fault|st|signin)_|_text$/; // names put together in code
   const literal = new Set([...all.matchAll(/['"`](\w+)['"`]|data-(?:text|label)="(\w+)"/g)].flatMap((m) => [m[1], m[2]]));

@@ -88,6 +88,9 @@ export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 /** Exchanges what an issuer gave for a token of ours. */
 export const exchange = (body) => call('POST', 'signin', { body });
 
+/** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
+export const payOrder = (order, kind) => call('POST', `order/${id(order)}/payment`, { body: { kind }, personal: true });
+
 /** The demo shoppers; they exist only where the whole system runs on one machine, and the page says so. */
 export async function demoShoppers() {
   if (document.documentElement.dataset.local === undefined) return [];
@@ -100,15 +103,3 @@ export async function demoShoppers() {
 
 /** What the status page shows. */
 export const localState = () => call('GET', '_local/state');
-
-let cashier;
-
-/** Where an order is paid: the cashier's address with the order's signed pay string. */
-export async function payAddress(payString) {
-  try {
-    cashier ||= (await call('GET', 'healthz')).cashier_url || 'cashier';
-  } catch {
-    return `cashier?${payString}`; // not remembered: the next call asks again
-  }
-  return `${cashier}${cashier.includes('?') ? '&' : '?'}${payString}`;
-}

@@ -9,6 +9,7 @@ import { holdsBar } from './holds.js';
 import { startLanguage, switchLanguage, t, translate } from './i18n.js';
 import { homeView, itemView } from './items.js';
 import { orderView, ordersView } from './orders.js';
+import { arrive } from './pay.js';
 import { startRenewal } from './renewal.js';
 import { onShopper, shopper } from './session.js';
 import { finishSignIn, takeAnswer, whoSheet } from './who.js';
@@ -76,6 +77,7 @@ async function comeBack() {
 }
 
 startLanguage();
+arrive();
 const drawHolds = holdsBar(document.getElementById('holds'), (item) => openItem(item));
 onShopper(() => {
   showShopper();

@@ -244,6 +244,29 @@ export function outcome(order, now) {
   }
 }
 
+const CONFIRMED_SOON = 30_000; // ms from the way back within which a payment is normally confirmed
+
+/**
+ * What a shopper who was at the cashier reads of the order beside its outcome, as the name of a text; "" for nothing more.
+ * `note` is what this tab knows of the cashier: {what: "went", "back" or "elsewhere", ago (ms)}, or undefined.
+ */
+export function cashierText(order, note, now) {
+  if (!note || order.payments.length > 0) return '';
+  switch (order.state) {
+    case 'pending_payment':
+      if (now >= order.payBy) return 'cashier_over';
+      if (note.what === 'back') return note.ago < CONFIRMED_SOON ? 'confirming' : 'confirming_long';
+      return note.what === 'went' ? 'cashier_went' : 'cashier_elsewhere';
+    case 'closing':
+      return 'cashier_over';
+    case 'expired':
+    case 'cancelled':
+      return 'cashier_closed';
+    default:
+      return '';
+  }
+}
+
 /** Where an order's money is, as the name of a text, when no payment row says it. */
 export function moneyText(order) {
   if (['queued', 'none'].includes(order.state)) return 'money_none';

@@ -68,6 +68,7 @@ export function pause(ms, signal) {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
       window.removeEventListener('online', done);
+      window.removeEventListener('pageshow', done);
       document.removeEventListener('visibilitychange', seen);
       resolve();
     };
@@ -75,6 +76,7 @@ export function pause(ms, signal) {
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);
     window.addEventListener('online', done);
+    window.addEventListener('pageshow', done); // out of the back/forward cache
     document.addEventListener('visibilitychange', seen);
     if (signal.aborted) done();
   });

@@ -2,10 +2,10 @@
 // reload. Who signs in is asked for once by the list; afterwards this tab knows its orders by their ids.
 import { myOrders, orderDetail } from './api.js';
 import { now, onSecond } from './clock.js';
-import { clockText, holding, orderOf, outcome, pollWait, retryWait } from './core.js';
+import { cashierText, clockText, holding, orderOf, outcome, pollWait, retryWait } from './core.js';
 import { el, put, setText } from './dom.js';
-import { t } from './i18n.js';
-import { payLink } from './panel.js';
+import { t, tOr } from './i18n.js';
+import { cashierNote, payButton } from './pay.js';
 import { intents, onShopper, openOrders, rememberOpen, shopper } from './session.js';
 
 const LATEST = 10; // orders asked for after signing in
@@ -107,14 +107,15 @@ export function holdsBar(node, onContinue) {
     const words = el('span', {});
     const tick = () => {
       const result = outcome(order, now());
-      setText(words, t(result.text, { time: clockText(order.payBy - now()) }));
+      const way = cashierText(order, cashierNote(order.id), now());
+      setText(words, tOr(way, t(result.text, { time: clockText(order.payBy - now()) })));
     };
     stops.push(onSecond(tick));
     return el(
       'div',
       { class: 'hold', 'data-hold': answer.id },
       el('p', {}, el('b', {}, answer.seckill?.commodity?.title || ''), ' ', words),
-      el('div', { class: 'actions' }, el('a', { class: 'button plain', href: `#/order/${answer.id}` }, t('see_order')), outcome(order, now()).payable && payLink(order)),
+      el('div', { class: 'actions' }, el('a', { class: 'button plain', href: `#/order/${answer.id}` }, t('see_order')), outcome(order, now()).payable && cashierText(order, cashierNote(order.id), now()) !== 'confirming' && payButton(order, refresh)),
     );
   };
   onHolds(draw);

@@ -135,6 +135,30 @@ export const TEXTS = {
   unknown_text: ['请稍后在“我的订单”查看。', 'Please look at “My orders” later.'],
 
   pay_button: ['去付款', 'Pay now'],
+  pay_opening: ['正在打开收银台…', 'Opening the cashier…'],
+  pay_once: ['只需付一次，用哪台设备都行，本页会自动更新。重复付的款会原路退回。', 'Pay once, on any device: this page follows by itself. A second payment goes back to you.'],
+  confirming: ['正在确认付款', 'Confirming your payment'],
+  confirming_text: ['正在等支付宝确认，通常几秒就好。请不要再付。', 'Waiting for Alipay to confirm it, which takes seconds as a rule. Please do not pay again.'],
+  confirming_long: ['还在确认付款', 'Still confirming your payment'],
+  confirming_long_text: [
+    '支付宝还没有确认。如果您已经付款，什么都不用做：订单会变成已付款，或款项原路退回；可以先离开，稍后在“我的订单”查看。如果还没有付款，请在时限内付款。',
+    'Alipay has not confirmed it yet. If you have paid, there is nothing to do: the order becomes paid, or the money goes back to you. You may leave and look at “My orders” later. If you have not paid, please pay in time.',
+  ],
+  cashier_went_text: ['收银台打开过。如果您已经付款，请稍候，不要再付；还没有付，可以再次打开。', 'The cashier was opened. If you have paid, wait a moment, and do not pay again. If not, you can open it again.'],
+  cashier_elsewhere_text: ['收银台已在另一个标签页打开，请在那里付款。付款后本页会自动更新。', 'The cashier is open in another tab: please pay there. This page follows by itself.'],
+  cashier_over_text: [
+    '还开着的支付宝页面不能再付款。如果您之前已经付款，正在核实：订单照常生效，或款项原路退回。',
+    'Alipay’s page, if it is still open, takes no payment any more. If you paid before, we are checking: your order counts, or the money goes back to you.',
+  ],
+  cashier_closed_text: [
+    '订单在付款到账之前已经关闭。如果您已经付款，款项会自动原路退回，并显示在这里；没有付款，就没有扣款。',
+    'The order closed before a payment arrived. If you have paid, the money goes back to you by itself, and this page shows it. If not, no money was taken.',
+  ],
+  back_sign_in: ['如果您已经付款，付款会记在订单上，这里不用做什么。登录后可以查看，也可以回到下单的设备上看。', 'If you have paid, your payment is recorded with the order: there is nothing to do here. Sign in to see it, or look where you ordered.'],
+  back_not_yours: [
+    '这笔订单不属于现在登录的用户。付款会记在下单的用户名下：请用那个用户登录，或回到下单的设备上看。',
+    'This order is not of the shopper who is signed in here. A payment counts for whoever ordered: sign in as that shopper, or look where you ordered.',
+  ],
   pay_your_order: ['您有一笔待付款的订单', 'You have an unpaid order'],
   pay_your_order_text: ['每人限购数量已用完，请先完成这笔付款。', 'It uses up your limit for this item. Pay it to keep it.'],
   already_bought: ['您已经买到了', 'You already bought it'],

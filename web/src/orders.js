@@ -7,7 +7,8 @@ import { el, icon, pause, put, setText } from './dom.js';
 import { t, tOr, when } from './i18n.js';
 import { backLink } from './items.js';
 import { noteOrder } from './holds.js';
-import { cancelButton, payLink, showOrder } from './panel.js';
+import { cancelButton, showOrder } from './panel.js';
+import { cashierNote, payButton } from './pay.js';
 import { shopper } from './session.js';
 import { signIn } from './who.js';
 
@@ -65,7 +66,7 @@ export function ordersView() {
         el('div', { class: 'row' }, el('h2', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
         el('p', { class: 'soft' }, when(answer.create_time), ' · ', unitsText(answer.count)),
         el('div', { class: 'row' }, el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(answer.amount))), due),
-        result.payable && el('div', { class: 'actions' }, cancelButton({ id }, cancelled), payLink(order)),
+        result.payable && el('div', { class: 'actions' }, cancelButton({ id }, cancelled), payButton(order, show)),
         fault,
       ),
     );
@@ -86,14 +87,16 @@ export function ordersView() {
     );
   }
 
-  // Who comes back from the cashier's tab wants to see what became of it.
+  // Who comes back from another tab, or by Back from the cashier, wants to see what became of it.
   const seen = () => document.visibilityState === 'visible' && show();
   document.addEventListener('visibilitychange', seen);
+  window.addEventListener('pageshow', seen);
   show();
   const stop = () => {
     left.abort();
     clear();
     document.removeEventListener('visibilitychange', seen);
+    window.removeEventListener('pageshow', seen);
   };
   return { node, stop };
 }
@@ -104,6 +107,7 @@ export function orderView(id) {
   let round = new AbortController();
   let undraw = () => {};
   let wantedCancel = false;
+  const asked = () => (cashierNote(id) ? 'back_sign_in' : 'orders_sign_in');
 
   async function run({ signal }) {
     let shown = '';
@@ -119,8 +123,8 @@ export function orderView(id) {
         ms = pollWait(answer.state, attempt, 0);
       } catch (problem) {
         if (signal.aborted) return;
-        if (problem.status === 404) return void put(node, backToOrders(), el('p', { class: 'empty' }, icon('empty'), t('order_gone')));
-        if (problem.status === 403) return void put(node, backToOrders(), signInNote('orders_sign_in'));
+        if (problem.status === 404) return void put(node, backToOrders(), el('p', { class: 'empty' }, icon('empty'), t(cashierNote(id) ? 'back_not_yours' : 'order_gone')));
+        if (problem.status === 403) return void put(node, backToOrders(), signInNote(asked()));
         if (!shown) put(node, backToOrders(), el('p', { class: 'notification', role: 'status' }, t('list_trouble')));
         ms = retryWait(attempt, problem.retryAfter);
       }
@@ -152,7 +156,7 @@ export function orderView(id) {
   }
 
   if (shopper()) run(round);
-  else put(node, backToOrders(), signInNote('orders_sign_in'));
+  else put(node, backToOrders(), signInNote(asked()));
   const stop = () => {
     round.abort();
     undraw();

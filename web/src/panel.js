@@ -1,11 +1,12 @@
 // What an order's state looks like, with what its shopper can do about it: the same in the purchase sheet, the list and
 // the order's page.
-import { cancelOrder, payAddress } from './api.js';
+import { cancelOrder } from './api.js';
 import { now, onSecond } from './clock.js';
-import { clockText, outcome } from './core.js';
+import { cashierText, clockText, outcome } from './core.js';
 import { confirmSheet } from './dialogs.js';
 import { announce, el, icon, put, setText } from './dom.js';
-import { t } from './i18n.js';
+import { t, tOr } from './i18n.js';
+import { cashierNote, payButton } from './pay.js';
 
 const PICTURES = { wait: 'clock', good: 'check', bad: 'close', plain: 'undo' };
 
@@ -19,7 +20,8 @@ export function statePanel({ look, title, text, busy }, ...more) {
 
 /**
  * Shows an order's state in `node` and keeps its time to pay counting. Answers the function that stops the counting.
- * `words` may replace the title and the text; `actions` are put beside the order's own.
+ * `words` may replace the title and the text; what a shopper who was at the cashier has to know comes before both.
+ * `actions` are put beside the order's own.
  */
 export function showOrder(node, order, { words, actions = [] } = {}) {
   let shown = '';
@@ -27,13 +29,17 @@ export function showOrder(node, order, { words, actions = [] } = {}) {
   const draw = () => {
     const result = outcome(order, now());
     const values = { time: clockText(order.payBy - now()) };
-    const title = words?.title || t(result.text, values);
-    if (shown !== result.text) {
-      shown = result.text;
-      const waits = ['queued', 'closing', 'pay_over'].includes(result.text);
-      const text = words?.text || t(`${result.text}_text`);
-      const time = words && result.payable ? el('p', { class: 'pay-time' }) : null;
-      panel = statePanel({ look: result.look, title, text, busy: waits }, time, el('div', { class: 'actions' }, result.payable && payLink(order), actions));
+    const way = cashierText(order, cashierNote(order.id), now());
+    const own = way ? tOr(way, '') : words?.title;
+    const title = own || t(result.text, values);
+    if (shown !== `${result.text} ${way}`) {
+      shown = `${result.text} ${way}`;
+      const waits = ['queued', 'closing', 'pay_over'].includes(result.text) || way === 'confirming';
+      const text = way ? t(`${way}_text`) : words?.text || t(`${result.text}_text`);
+      const pays = result.payable && way !== 'confirming'; // a second payment is what to avoid
+      const time = own && pays ? el('p', { class: 'pay-time' }) : null;
+      const once = pays && !way ? el('p', { class: 'soft small' }, t('pay_once')) : null;
+      panel = statePanel({ look: result.look, title, text, busy: waits }, time, el('div', { class: 'actions' }, pays && payButton(order), actions), once);
       panel.time = time;
       put(node, panel.node);
       announce(`${title} ${text}`);
@@ -42,13 +48,6 @@ export function showOrder(node, order, { words, actions = [] } = {}) {
     if (panel.time) setText(panel.time, t('pay', values));
   };
   return onSecond(draw);
-}
-
-/** The way to the cashier. A new tab: this page goes on watching the order, and pop-up blockers let links pass. */
-export function payLink(order) {
-  const link = el('a', { class: 'button', target: '_blank', rel: 'noopener' }, t('pay_button'));
-  payAddress(order.payString).then((address) => (link.href = address));
-  return link;
 }
 
 /** A button that cancels the order once it is confirmed. `onDone` runs afterwards, with the server's text when refused. */

@@ -224,8 +224,8 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Signer opens the signer of pay strings and of addresses of the cashier. It gets neither Alipay's key nor its certificate, so it signs whatever
-// happens to them.
+// Signer opens the signer of pay strings and of addresses of the cashier. It gets neither Alipay's key nor its
+// certificate, so it signs whatever happens to them.
 func (b *Boot) Signer(s config.Alipay) seckill.Pages {
 	p := &signer{}
 	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {

@@ -37,6 +37,11 @@ func (s *Shop) Orders(t *testing.T) {
 			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": the hold had ended by then
 			t.Errorf("the pay string changed:\n%s\n%s", pay, again.Text("alipay_order"))
 		}
+		way := s.call(t, token, "POST", "/order/"+order+"/payment", `{"kind":"app"}`)
+		if way.Status == 200 && !strings.Contains(way.Text("order_string"), order) || way.Status != 200 &&
+			way.Text("code") != string(seckill.CodeNotPayable) { // the hold had ended by then
+			t.Errorf("the way to pay: %v", way)
+		}
 		list := s.until(t, "order in the list", func() Answer {
 			return s.call(t, token, "GET", "/order/list?page=1&size=10", nil)
 		},
@@ -81,6 +86,10 @@ func (s *Shop) cancelled(t *testing.T, user, order string) {
 	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 200 ||
 		a.Text("state") != string(seckill.Cancelled) {
 		t.Errorf("cancelled once more: %v, want the same again", a)
+	}
+	if a := s.call(t, token, "POST", "/order/"+order+"/payment", `{"kind":"wap"}`); a.Status != 409 ||
+		a.Text("code") != string(seckill.CodeNotPayable) {
+		t.Errorf("the way to pay a cancelled order: %v", a)
 	}
 	s.until(t, "units back on sale", func() Answer {
 		return s.call(t, "", "GET", "/seckill/detail/"+s.Items.Newest.ID, nil)

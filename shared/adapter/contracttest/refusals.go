@@ -91,6 +91,10 @@ func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
 		{"someone else's order", good, "GET", "/order/" + theirs, "", seckill.CodeOrderUnknown},
 		{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "",
 			seckill.CodeOrderUnknown},
+		{"payment of someone else's order", good, "POST", "/order/" + theirs + "/payment", `{"kind":"page"}`,
+			seckill.CodeOrderUnknown},
+		{"payment of another kind", good, "POST", "/order/" + theirs + "/payment", `{"kind":"cash"}`,
+			seckill.CodeInvalid},
 		{"order id of another form", good, "GET", "/order/1", "", seckill.CodeOrderUnknown},
 	})
 	if a := s.buy(t, s.user(4), s.Items.Capped.ID, 1); a.Status == 200 && a.Text("order_id") != mine ||
