@@ -106,6 +106,7 @@ func TestRoutes(t *testing.T) {
 		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
 	}
 	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"},
+		httpapi.Route{Method: "GET", Pattern: "/gateway.do"},
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
