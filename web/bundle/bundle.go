@@ -205,7 +205,8 @@ var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
 			return api.OnLoadResult{}, err
 		}
 		licence, err := os.ReadFile(filepath.Join(filepath.Dir(a.Path), "LICENSE.md"))
-		text := "/*! " + path.Base(filepath.ToSlash(filepath.Dir(a.Path))) + "\n" + string(licence) + "*/\n" + string(code)
+		library := filepath.Base(filepath.Dir(a.Path))
+		text := "/*! " + library + "\n" + string(licence) + "*/\n" + string(code)
 		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 	})
 }}
