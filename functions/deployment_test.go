@@ -40,8 +40,8 @@ const (
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "signin",
-	"pay"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
+	"signin"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {

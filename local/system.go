@@ -63,8 +63,8 @@ type System struct {
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow
-	Pay     *pay.Flow
 	SignIn  *signin.Flow
+	Pay     *pay.Flow
 
 	Reconcile *reconcile.Flow
 

@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,13 +19,13 @@ import (
 	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
-// testPage buys and pays in a browser at the stack's own address.
+// testPage signs in, buys and pays in a browser at the stack's own address.
 func testPage(t *testing.T, s *stack) {
 	s.pageAt(t)
 	s.browse(t, strings.TrimSuffix(s.Base, "/"))
 }
 
-// browse buys and pays in a browser at an address of the shop.
+// browse signs two shoppers in, buys and pays in a browser at an address of the shop.
 func (s *stack) browse(t *testing.T, base string) {
 	t.Helper()
 	chromium := os.Getenv("CHROMIUM")
@@ -47,21 +48,66 @@ func (s *stack) browse(t *testing.T, base string) {
 			t.Fatalf("npm ci: %v\n%s", err, out)
 		}
 	}
-	const user = 880001
 	it := contracttest.Item(newItemID(), time.Now().Add(-time.Minute), time.Now().Add(6*time.Hour), 3, 1)
 	s.load(t, it)
 	// The browser knows the order, this test does not: the rows are audited without the case's own requests.
 	t.Cleanup(func() { s.sound(t, it.Item, func(rows) []string { return nil }) })
-	who, err := json.Marshal(map[string]string{"name": "小明", "user": fmt.Sprint(user), "token": token(t, s, user)})
+	who, err := json.Marshal(s.shoppers(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := run("node", "deployed.mjs", base+"/", t.TempDir())
-	cmd.Env = append(os.Environ(), "SHOPPER="+string(who), "ITEM="+it.ID)
+	cmd.Env = append(os.Environ(), "SHOPPERS="+string(who), "ITEM="+it.ID)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// shoppers returns two whom a browser signs in: with a password at the stack's pool, or by a token where it has none.
+func (s *stack) shoppers(t *testing.T) (out []map[string]string) {
+	t.Helper()
+	issuer, _, pool := strings.Cut(s.Outputs["IdentityIssuer"], "|")
+	if !pool {
+		t.Logf("skipped: no sign-in at a provider, by a token instead: the stack makes no user pool (target %s)", s.Target)
+	}
+	for range 2 {
+		user := newShoppers(1)
+		if !pool {
+			out = append(out, map[string]string{"name": "小明", "user": fmt.Sprint(user), "token": token(t, s, user)})
+			continue
+		}
+		name, password := fmt.Sprintf("shopper-%d@example.com", user), fmt.Sprintf("Correct horse %d", user)
+		account := map[string]any{"UserPoolId": issuer[strings.LastIndexByte(issuer, '/')+1:], "Username": name}
+		s.cognito(t, "AdminCreateUser", account)
+		account["Password"], account["Permanent"] = password, true
+		s.cognito(t, "AdminSetUserPassword", account)
+		out = append(out, map[string]string{"name": name, "password": password})
+	}
+	return out
+}
+
+// cognito calls the pool's service, unsigned, as a stand-in for AWS takes it.
+func (s *stack) cognito(t *testing.T, action string, in map[string]any) {
+	t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
+	r.Header.Set("X-Amz-Target", "AWSCognitoIdentityProviderService."+action)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	if said, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %s", action, a.StatusCode, said)
 	}
 }
 

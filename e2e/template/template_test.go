@@ -99,11 +99,14 @@ func TestRoutes(t *testing.T) {
 	}
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
+	serve("pay", httpapi.NewPay(nil, nil, httpapi.Options{}).Routes()...)
+	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
 	for _, path := range web.Paths() {
 		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
 	}
 	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"},
+		httpapi.Route{Method: "GET", Pattern: "/gateway.do"},
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
@@ -147,7 +150,7 @@ func TestRoutes(t *testing.T) {
 	}
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
-		"shop": api, "gateway": api}, allowed); diff != "" {
+		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment"}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -233,6 +236,7 @@ var settings = map[string]struct {
 	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
 	"stage":  of[config.Stage](),
+	"signin": of[config.Signin](), "pay": of[config.Pay](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -269,7 +273,7 @@ var (
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
-		"RedisPassword": "true", "JwtKids": "2026"}
+		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
@@ -388,7 +392,7 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	trusting["AlipayCertificates"] = "true"
 	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key},
 		"certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
-		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop"} {
+		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop", "pay"} {
 			env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
 			if err != nil {
 				t.Fatal(err)
@@ -424,7 +428,8 @@ func TestOrigins(t *testing.T) {
 		if err != nil || preflight != "'"+c.want+"'" {
 			t.Errorf("%s: the preflight names %v (%v), want %s", name, preflight, err, c.want)
 		}
-		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "notify": ""} {
+		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "pay": c.want, "signin": c.want,
+			"notify": ""} {
 			env, err := environ(w, tpl.functions()[step])
 			if err != nil || env["CORS_ORIGIN"] != want {
 				t.Errorf("%s: %s names %q (%v), want %q", name, step, env["CORS_ORIGIN"], err, want)
@@ -453,7 +458,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 			continue // the fake gateway counts nothing
 		}
 		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
-			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
+			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
@@ -466,7 +471,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 	// boot.MetricCertificate, measured around its flow
 	want["alipay_cert_days_left reconcile"] = true
 	// by package httpapi, with two dimensions
-	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} {
+	for _, value := range []string{"buy", "shop", "pay", "signin", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}
 	operators := string(seckill.EventRefundDue) + " refund"

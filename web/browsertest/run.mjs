@@ -268,6 +268,19 @@ await check('who am I: demo shoppers and a token', async () => {
   await close(page);
 });
 
+await check('nobody is signed in: the demo issuer asks who, and the purchase goes on; signing out', async () => {
+  const page = await open({ size: 'phone', lang: 'en' });
+  await card(page, later.id).locator('.button').click();
+  await page.getByRole('link', { name: second.name }).click();
+  await page.locator('#address-name').waitFor();
+  await page.reload();
+  await page.locator('#who').filter({ hasText: second.user }).click();
+  await page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.locator('#who').filter({ hasText: 'Sign in' }).waitFor();
+  same(await page.evaluate(() => sessionStorage.length), 0, 'the tab keeps');
+  await close(page);
+});
+
 await check('status page, both languages', async () => {
   for (const [lang, size, words] of [['zh', 'desktop', ['运行状态', '待退款', '被拒绝的退款', '已付款']], ['en', 'phone', ['System status', 'Refunds due', 'Refunds refused', 'Paid']]]) {
     const page = await open({ size, lang });

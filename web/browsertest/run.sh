@@ -43,9 +43,9 @@ if [ "${3-}" = film ]; then
 else
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
-  drive payment.mjs --stock 40 --limit 20
   ISSUER_PORT=$(node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })')
   export ISSUER_PORT
   drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
+  drive payment.mjs --stock 40 --limit 20
 fi
 exit $failed

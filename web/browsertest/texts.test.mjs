@@ -43,14 +43,14 @@ test('every outcome of an order has a title and a text', () => {
   for (const name of OUTCOMES) assert.ok(TEXTS[name] && TEXTS[`${name}_text`], name);
 });
 
+test('every reason why nobody is signed in has a title and a text', () => {
+  for (const why of ['refused', 'cancelled', 'mismatch', 'away', 'insecure']) assert.ok(TEXTS[`signin_${why}`] && TEXTS[`signin_${why}_text`], why);
+});
+
 test('everything that a shopper reads who was at the cashier has a text', () => {
   const names = [...all.matchAll(/'((?:cashier|confirming)(?:_[a-z]+)?)'/g)].map((m) => m[1]);
   assert.ok(names.length >= 6, `only ${names.length} found`);
   for (const name of names) assert.ok(TEXTS[`${name}_text`], name);
-});
-
-test('every reason why nobody is signed in has a title and a text', () => {
-  for (const why of ['refused', 'cancelled', 'mismatch', 'away', 'insecure']) assert.ok(TEXTS[`signin_${why}`] && TEXTS[`signin_${why}_text`], why);
 });
 
 test('no text is left over', () => {

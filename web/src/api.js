@@ -82,14 +82,14 @@ export const orderDetail = (order) => call('GET', `order/${id(order)}`, { person
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
 export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
 
-/** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
-export const payOrder = (order, kind) => call('POST', `order/${id(order)}/payment`, { body: { kind }, personal: true });
-
 /** Where a shopper can sign in: [] when the shop has no issuer. */
 export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 
 /** Exchanges what an issuer gave for a token of ours. */
 export const exchange = (body) => call('POST', 'signin', { body });
+
+/** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
+export const payOrder = (order, kind) => call('POST', `order/${id(order)}/payment`, { body: { kind }, personal: true });
 
 /** The demo shoppers; they exist only where the whole system runs on one machine, and the page says so. */
 export async function demoShoppers() {

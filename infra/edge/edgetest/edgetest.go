@@ -12,9 +12,20 @@ import (
 	"github.com/your-org/seckill/infra/edge"
 )
 
-// Start starts a stand-in in front of an API and returns its address. Without nginx it skips the test, except by
-// `make edge`.
+// Start starts a stand-in in front of an API, on a free port, and returns its address.
 func Start(t *testing.T, origin, key string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	StartAt(t, l.Addr().String(), origin, key)
+	return "http://" + l.Addr().String()
+}
+
+// StartAt starts a stand-in that listens on a host:port. Without nginx it skips the test, except by `make edge`.
+func StartAt(t *testing.T, listen, origin, key string) {
 	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		if os.Getenv("SECKILL_TEST_EDGE") != "" {
@@ -22,12 +33,7 @@ func Start(t *testing.T, origin, key string) string {
 		}
 		t.Skip("nginx is missing: apt-get install nginx libnginx-mod-http-js")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends at once
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	s := edge.StandIn{Listen: l.Addr().String(), Origin: origin, Key: key, Dir: t.TempDir()}
+	s := edge.StandIn{Listen: listen, Origin: origin, Key: key, Dir: t.TempDir()}
 	ctx, cancel := context.WithCancel(context.Background())
 	up, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- s.Run(ctx, func() { close(up) }) }()
@@ -43,5 +49,4 @@ func Start(t *testing.T, origin, key string) string {
 			t.Error(err)
 		}
 	})
-	return "http://" + s.Listen
 }

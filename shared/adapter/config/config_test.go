@@ -38,7 +38,8 @@ var functions = map[string]func(map[string]string) error{
 	"buy": read[config.Buy], "consume": read[config.Consume], "notify": read[config.Notify],
 	"expire": read[config.Expire],
 	"refund": read[config.Refund], "stage": read[config.Stage], "repair": read[config.Repair],
-	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway], "signin": read[config.Signin],
+	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway],
+	"signin": read[config.Signin],
 }
 
 // needs lists the settings without which a function does not start.

@@ -116,11 +116,6 @@ func (s *stubs) Cancel(ctx context.Context, user, id string) (shop.Status, error
 	return s.Newest(ctx, user, id)
 }
 
-func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
-	s.user, s.id, s.kind = user, id, kind
-	return s.way, s.called()
-}
-
 func (s *stubs) List(context.Context) ([]seckill.Issuer, error) { return s.issuers, s.called() }
 
 func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, error) {
@@ -132,6 +127,11 @@ func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, erro
 		s.session.User, s.session.Token = alice, "a.b.c"
 	}
 	return s.session, nil
+}
+
+func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
+	s.user, s.id, s.kind = user, id, kind
+	return s.way, s.called()
 }
 
 func (s *stubs) Now() time.Time { return now }
