@@ -67,6 +67,8 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case per kind
 		s.refund(t)
 	case actErase:
 		s.erase(t)
+	case actSignIn:
+		s.signIn(t)
 	case actPay:
 		s.pay(t.A)
 	case actNotify:

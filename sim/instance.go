@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -30,6 +31,7 @@ type Instance struct {
 	Stage     *stage.Flow
 	Repair    *repair.Flow
 	Shop      *shop.Flow
+	SignIn    *signin.Flow
 
 	orders, closings seckill.Queue
 	world            *World
@@ -66,6 +68,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Repair:    rep,
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),
+		SignIn: w.startSignIn(hook, clock, lg),
 		orders: orders, closings: closings, world: w,
 	}
 }

@@ -103,7 +103,8 @@ func TestKillPoints(t *testing.T) {
 			})
 		}
 	})
-	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop"} {
+	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop",
+		"signin"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {

@@ -188,6 +188,9 @@ func (s *Sim) End() error {
 	if err := s.checkParked(); err != nil {
 		return err
 	}
+	if err := s.checkIdentities(); err != nil {
+		return err
+	}
 	if err := s.SellOut(); err != nil {
 		return fmt.Errorf("sold out: %w", err)
 	}

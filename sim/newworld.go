@@ -32,7 +32,8 @@ func NewWorldOf(s Setting) (*World, error) {
 		confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
 		anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{},
 		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
-		stoppedAt: map[string]time.Time{},
+		stoppedAt: map[string]time.Time{}, userIDs: &counter{}, numberOf: map[int]string{},
+		proofs: map[string]seckill.Proof{},
 	}
 	w.truth.over = w.addressOver
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})

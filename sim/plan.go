@@ -113,6 +113,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.churn()
 	}
 	p.extras(r)
+	if seed%8 == 3 && p.Prelude == "" {
+		p.signIns(seed)
+	}
 	p.swarm(r, o, allowed, focus)
 	p.faults(r, o.Length == 0)
 	return p, r
@@ -219,6 +222,14 @@ func (p *Plan) extras(r *rand.Rand) {
 	}
 	if percent(r, 30) {
 		p.Weights[actJump] = 1
+	}
+}
+
+// signIns lets shoppers sign in during the sale; in a third of these plans, two do so at the same time.
+func (p *Plan) signIns(seed uint64) {
+	p.Weights[actSignIn] = 6
+	if seed/8%3 == 0 {
+		p.PausePoints = []string{[]string{"ledger.Enrol/Transact", "ledger.UserOf answered"}[seed/24%2]}
 	}
 }
 

@@ -251,6 +251,14 @@ var scenarios = []scenario{
 			_, err := i.Shop.Orders(ctx, "1", 1, 10)
 			return err
 		}, atLeast: 4},
+	{flow: "signin", name: "a new person", step: signedIn(0), retry: true, then: signedIn(0), atLeast: 3},
+	{flow: "signin", name: "a person who was here before", prepare: signedIn(0), step: signedIn(0), retry: true,
+		then: signedIn(0), atLeast: 2},
+}
+
+// signedIn signs a person in.
+func signedIn(person int) func(*World, *Instance) error {
+	return func(_ *World, i *Instance) error { return i.signInAs(person, 1) }
 }
 
 // lateMoney is an order that was cancelled, and paid all the same in a cashier opened before.

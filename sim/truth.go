@@ -141,6 +141,8 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 			return
 		}
 		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
+	case ledger.TableIdentities:
+		t.wroteIdentity(was, is)
 	case ledger.TableNotifications:
 		t.notifications[text(is, "order")+"/"+text(is, "id")] = true
 	}

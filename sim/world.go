@@ -64,12 +64,16 @@ type World struct {
 	reserved    string              // the item of the newest reservation
 	// by order, the value of losses when it began to ask for other units
 	drawing         map[string]int
-	asked           map[string][]ask     // requests with a key, by order id
-	keyless         map[ask]int          // requests without a key
-	placed          map[ask]int          // orders made by those
-	acked           map[string]bool      // order ids that buy returned
-	stoppedAt       map[string]time.Time // when an item's stop was acknowledged; missing while on sale
-	stopRequestedAt map[string]time.Time // when that stop was requested
+	asked           map[string][]ask         // requests with a key, by order id
+	keyless         map[ask]int              // requests without a key
+	placed          map[ask]int              // orders made by those
+	acked           map[string]bool          // order ids that buy returned
+	stoppedAt       map[string]time.Time     // when an item's stop was acknowledged; missing while on sale
+	stopRequestedAt map[string]time.Time     // when that stop was requested
+	signIns         int                      // requests to sign in
+	userIDs         *counter                 // entropy of user ids
+	numberOf        map[int]string           // by person, the user id that they were told
+	proofs          map[string]seckill.Proof // by token, what its issuer confirmed
 }
 
 // addresses are the delivery addresses that shoppers use.
