@@ -1,7 +1,7 @@
 // What the page has to get right beside the plain way: open orders, Back, clocks that are wrong, waiting, limits, sizes,
 // and WCAG 2.2 AA by axe. node details.mjs BASE OUT; it needs a fresh `seckill run --stock 3 --limit 2`.
 import { readFileSync } from 'node:fs';
-import { EXPECTED, ask, base, browser, card, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
+import { EXPECTED, advance, ask, base, browser, card, check, close, fillAddress, finish, has, mine, open, picture, same, says, startPurchase, until } from './harness.mjs';
 
 const AXE = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const FIRST_LOOK = 34_500; // bytes as sent
@@ -273,6 +273,53 @@ await check('axe finds nothing on any page, and the order’s button is in sight
     await page.locator(ready).first().waitFor();
     await axe(page, path);
   }
+  await close(page);
+});
+
+/** An operator's command, as the operator's tool sends it. */
+async function operate(command) {
+  const event = { operator: { who: 'details.mjs', ...command } };
+  const { problem } = await ask('_local/operator', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(event) });
+  if (problem) throw new Error(`${command.command}: ${JSON.stringify(problem)}`);
+}
+
+await check('one unit is called so, in both languages', async () => {
+  const at = (hours) => new Date(Date.parse(later.end_time) + hours * 3_600_000).toISOString();
+  await operate({ command: 'import', items: [{ id: '2009', title: '孤品', price: '20.00', sk_price: '10.00', start_time: at(1), end_time: at(2), stock: 1, limit: 1 }] });
+  for (const [lang, word] of [['en', '1 unit'], ['zh', '仅 1 件']]) {
+    const page = await open({ size: 'phone', lang, shopper: second });
+    same(await card(page, '2009').locator('.bar-text').innerText(), word, 'stock');
+    await close(page);
+  }
+});
+
+await check('who is ready presses once: one request, one order', async () => {
+  const page = await open({ size: 'phone', lang: 'en', shopper: third });
+  await card(page, later.id).locator('.button').click();
+  await fillAddress(page);
+  await submit(page).click();
+  await submit(page).filter({ hasText: 'Opens in' }).waitFor();
+  await advance(Math.ceil((Date.parse(later.start_time) - (await ask('seckill/time')).now_ms) / 1000) + 1);
+  await page.reload();
+  let sent = 0;
+  page.on('request', (r) => r.method() === 'POST' && r.url().endsWith('/seckill/buy') && sent++);
+  await card(page, later.id).locator('.button').filter({ hasText: 'Buy now' }).click();
+  await says(page, 'Pay within');
+  same(sent, 1, 'purchases sent');
+  same((await ask('order/list?page=1&size=10', mine(third))).orders.filter((o) => o.seckill.id === later.id).length, 1, 'orders');
+  await close(page);
+});
+
+await check('a stopped item says so on its page, and offers nothing', async () => {
+  await operate({ command: 'stop', item: later.id });
+  await until('state', async () => (await ask(`seckill/detail/${later.id}`)).state, 'stopped'); // an answer may be a second old
+  const page = await open({ size: 'phone', lang: 'en', shopper: second, path: `#/item/${later.id}` });
+  const button = card(page, later.id).locator('.button');
+  await button.waitFor();
+  same(await button.innerText(), 'Stopped', 'the button');
+  same(await button.isDisabled(), true, 'disabled');
+  has(await card(page, later.id).locator('.timing').innerText(), ['Stopped']);
+  same(/left|units|Ends in/.test(await card(page, later.id).innerText()), false, 'says what is left, or until when');
   await close(page);
 });
 
