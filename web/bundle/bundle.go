@@ -182,7 +182,7 @@ func bundle(root string, files map[string][]byte) (map[string]string, error) {
 		AbsWorkingDir: folder, Outdir: filepath.Join(root, dist),
 		EntryPoints: []string{"app.js", "early.js", "status.js", "style.css", "docs.css"},
 		EntryNames:  hashed + "[name]-[hash]",
-		Bundle: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Bundle:      true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 	})
