@@ -102,7 +102,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"infra", "shared", ""},
 	{"local", "audit record shared web", ""},
 	{"crowd", "record shared", "audit local"},
-	{"cmd", "audit crowd local plan record shared sim", "functions"},
+	{"cmd", "audit crowd infra local plan record shared sim", "functions"},
 	{"e2e", "audit cmd crowd functions infra local plan record shared web", ""},
 }
 

@@ -32,8 +32,9 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check a deployed stack before a sale: what is missing, off, full, late or too small",
 		Long: `Check a deployed stack before a sale, and print a line for each part: ok, or what to do about
-it. The checks cover the last deployment, the API, each function, Redis as the functions see it,
-clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also quotas.
+it. The checks cover the last deployment, the API, the CDN if there is one, each function, Redis as
+the functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd
+also quotas.
 
 The command changes nothing, except that each function handles an empty event, on which stage,
 repair and refund do once more what they do each minute. The exit code is 0 if all is well, else 1.

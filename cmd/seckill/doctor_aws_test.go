@@ -50,6 +50,10 @@ type clinic struct {
 	health     string               // answer of GET /healthz
 	healthCode int
 	apiSkew    time.Duration
+	cdn        map[string]string // outputs of the CDN's stack; nil: there is none
+	cdnCode    int               // what the CDN answers
+	stamp      string            // what its function writes on an answer
+	pastCode   int               // what the API answers at its own address
 	configs    map[string]m      // functions, by name
 	failures   map[string]string // errors of functions' invocations
 	ahead      time.Duration     // how far the stage function's clock is ahead
@@ -151,12 +155,23 @@ func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", time.Now().Add(c.apiSkew).UTC().Format(http.TimeFormat))
 		w.WriteHeader(c.healthCode)
 		_, _ = io.WriteString(w, c.health)
+	case r.URL.Path == "/cdn/healthz":
+		w.Header().Set("X-Now", c.stamp)
+		w.WriteHeader(c.cdnCode)
+		_, _ = io.WriteString(w, c.health)
+	case r.URL.Path == "/own/healthz":
+		w.WriteHeader(c.pastCode)
 	case isCBOR:
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
 		c.answer(w, rest, func() (any, string) { return c.cloudwatch(), "" }, func(v any) {
 			_, _ = w.Write(cbor.Encode(cborOf(v)))
 		})
+	case form.Get("StackName") == "sale-edge" &&
+		(c.cdn == nil || !strings.Contains(r.Header.Get("Authorization"), "/us-east-1/cloudformation/")):
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id sale-edge "+
+			"does not exist</Message></Error></ErrorResponse>")
 	case form.Get("Action") != "":
 		c.answer(w, form.Get("Action"), func() (any, string) {
 			return c.query(form), ""
@@ -246,12 +261,17 @@ func (c *clinic) query(form url.Values) string {
 	case "GetCallerIdentity":
 		result = "<Arn>" + caller + "</Arn><Account>123456789012</Account>"
 	case "DescribeStacks":
-		parameters := c.parameters
-		if form.Get("StackName") == "cache-stack" {
+		parameters, outputs := c.parameters, c.outputs
+		switch form.Get("StackName") {
+		case "cache-stack":
 			parameters = map[string]string{"MaxGigabytes": "5"}
+		case "sale-Api-1":
+			outputs = map[string]string{"Url": c.url + "/own"}
+		case "sale-edge":
+			outputs = c.cdn
 		}
 		result = "<Stacks><member><StackName>sale</StackName><StackStatus>" + c.status + "</StackStatus>" +
-			pairs("Outputs", "OutputKey", "OutputValue", c.outputs) +
+			pairs("Outputs", "OutputKey", "OutputValue", outputs) +
 			pairs("Parameters", "ParameterKey", "ParameterValue", parameters) + "</member></Stacks>"
 	case "ListStackResources":
 		resources := c.resources

@@ -344,6 +344,59 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
+// TestDoctorOnACDN checks the way through the CDN, and that there is none past it.
+func TestDoctorOnACDN(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(c *clinic)
+		want  string // the fault's sentence, or that of a question without an answer; "" for neither
+	}{
+		"well":          {func(*clinic) {}, ""},
+		"the API fails": {func(c *clinic) { c.cdnCode, c.stamp = 503, "" }, "answers 503: the function shop fails"},
+		"no CDN's stack": {func(c *clinic) { c.cdn = nil },
+			"the stack has Edge=only, but there is no stack sale-edge in us-east-1: make deploy EDGE=true"},
+		"a domain that leads nowhere": {func(c *clinic) { c.cdn["Url"] = "http://127.0.0.1:1" },
+			"the CDN cannot be reached at http://127.0.0.1:1 (its domain has to lead to d1.cloudfront.net)"},
+		"a domain that leads elsewhere": {func(c *clinic) { c.stamp = "" },
+			"/cdn does not lead through the CDN: its domain has to lead to d1.cloudfront.net"},
+		"a key that the API does not know": {func(c *clinic) { c.cdnCode = 403 },
+			"/cdn/healthz answers 403: the API does not accept the CDN's key"},
+		"another address": {func(c *clinic) { c.outputs["Url"] = c.url + "/live" },
+			"/cdn: make deploy EDGE=true, which sets PublicUrl"},
+		"a way past it": {func(c *clinic) { c.pastCode = 200 },
+			"/own/healthz answers 200 past the CDN, because Edge is only: make deploy EDGE=true"},
+		"a way past it, half-way": {func(c *clinic) { c.outputs["Edge"], c.pastCode = "key", 200 },
+			"answers 200 past the CDN, because Edge is key: make deploy EDGE=true"},
+		"no answer past it": {func(c *clinic) { c.pastCode = 429 },
+			"could not ask whether the API answers past the CDN: "},
+		"an API that the stack does not name": {func(c *clinic) { delete(c.resources, "Api") },
+			"could not ask whether the API answers past the CDN: the stack's resources name no Api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClinic(t)
+			c.outputs["Edge"], c.outputs["Url"] = "only", c.url+"/cdn"
+			c.cdn = map[string]string{"Url": c.url + "/cdn", "DistributionDomain": "d1.cloudfront.net"}
+			c.cdnCode, c.stamp, c.pastCode = 200, "1795687200000", 403
+			c.resources["Api"] = [2]string{"AWS::CloudFormation::Stack", "sale-Api-1"}
+			tt.spoil(c)
+			_, out := examine(t, c)
+			got := append(sentences(out.Findings, doctor.Fault), sentences(out.Findings, doctor.Unasked)...)
+			if tt.want == "" && len(got) > 0 || tt.want != "" && !strings.Contains(strings.Join(got, "\n"), tt.want) {
+				t.Errorf("faults\n%s\nwant %q", strings.Join(got, "\n"), tt.want)
+			}
+			if ok := strings.Join(sentences(out.Findings, doctor.OK), "\n"); tt.want == "" &&
+				(!strings.Contains(ok, "cdn: "+c.url+"/cdn leads through the CDN") ||
+					!strings.Contains(ok, "cdn: the stack's address is the CDN's") ||
+					!strings.Contains(ok, "cdn: past the CDN "+c.url+"/own/healthz answers 403")) {
+				t.Errorf("well:\n%s", ok)
+			}
+		})
+	}
+	if _, out := examine(t, newClinic(t)); slices.ContainsFunc(out.Findings,
+		func(f doctor.Finding) bool { return f.Check == "cdn" }) {
+		t.Errorf("a stack without a CDN: %+v", out.Findings)
+	}
+}
+
 // TestDoctorOnReservedConcurrency checks that outside a sandbox stop, payments and placements need instances that a
 // crowd cannot take.
 func TestDoctorOnReservedConcurrency(t *testing.T) {

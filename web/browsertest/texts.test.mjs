@@ -4,10 +4,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 import { orderOf, outcome } from '../src/core.js';
 import { TEXTS } from '../src/i18n.js';
+import '../src/status-texts.js';
 
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder)
-  .filter((f) => /\.(js|html)$/.test(f) && f !== 'i18n.js')
+  .filter((f) => /\.(js|html)$/.test(f) && !['i18n.js', 'status-texts.js'].includes(f))
   .map((f) => [f, readFileSync(new URL(f, folder), 'utf8')]);
 const all = sources.map(([, text]) => text).join('\n');
 

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"flag"
@@ -142,10 +143,17 @@ func build(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	script, err := os.ReadFile(filepath.Join(root, source, "i18n.js"))
-	if err != nil {
-		return nil, err
+	var scripts []byte
+	for _, name := range []string{"i18n.js", "status-texts.js"} {
+		text, err := os.ReadFile(filepath.Join(root, source, name))
+		if err != nil {
+			return nil, err
+		}
+		scripts = append(scripts, text...)
 	}
+	early := files[names["early.js"]] // it stands in its page and is no file
+	delete(files, names["early.js"])
+	delete(names, "early.js")
 	logo := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(files["pictures/logo.svg"])
 	for _, page := range []string{"index", "status"} {
 		text, err := os.ReadFile(filepath.Join(root, source, page+".html"))
@@ -153,13 +161,14 @@ func build(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 		for i, l := range languages {
-			out, err := translate(string(text), texts(string(script)), i)
+			out, err := translate(string(text), texts(string(scripts)), i)
 			if err != nil {
 				return nil, fmt.Errorf("%s.html: %w", page, err)
 			}
 			for old, name := range names {
 				out = strings.ReplaceAll(out, `"`+old+`"`, `"`+name+`"`)
 			}
+			out = strings.ReplaceAll(out, `<script src="early.js">`, "<script>"+string(bytes.TrimSpace(early)))
 			files[page+"."+l.suffix+".html"] = []byte(strings.ReplaceAll(out, `"pictures/logo.svg"`, `"`+logo+`"`))
 		}
 	}
@@ -172,7 +181,7 @@ func build(root string) (map[string][]byte, error) {
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}
-	for _, entries := range [][]string{{"app.js"}, {"status.js", "style.css", "docs.css"}} {
+	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "docs.css"}} {
 		result := api.Build(api.BuildOptions{
 			AbsWorkingDir: folder, Outdir: filepath.Join(root, dist), EntryPoints: entries,
 			EntryNames: hashed + "[name]-[hash]", ChunkNames: hashed + "[name]-[hash]", Splitting: true,
@@ -211,7 +220,7 @@ var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
 	})
 }}
 
-// texts returns the rows of i18n.js's table: name: ['Chinese', 'English'].
+// texts returns the rows of the tables of i18n.js and status-texts.js: name: ['Chinese', 'English'].
 func texts(script string) map[string][2]string {
 	out := map[string][2]string{}
 	row := regexp.MustCompile(`(?m)^  (\w+): \['((?:[^'\\]|\\.)*)', '((?:[^'\\]|\\.)*)'\],$`)

@@ -44,21 +44,31 @@ async function ask(method, path, { body, key, personal, fresh } = {}) {
   let response;
   let answer;
   try {
-    response = await fetch(path, {
-      method,
-      headers,
-      body: body && JSON.stringify(body),
-      credentials: 'omit',
-      cache: fresh ? 'no-store' : 'default',
-      signal: AbortSignal.timeout(TIMEOUT),
-    });
-    answer = await response.json();
+    [response, answer] = (await early(path)) || [];
+    if (!response) {
+      response = await fetch(path, {
+        method,
+        headers,
+        body: body && JSON.stringify(body),
+        credentials: 'omit',
+        cache: fresh ? 'no-store' : 'default',
+        signal: AbortSignal.timeout(TIMEOUT),
+      });
+      answer = await response.json();
+    }
   } catch {
     // An answer that cannot be read tells as little as none, whatever its status.
     throw new Problem(response && !response.ok ? response.status : 0);
   }
   if (!response.ok) throw new Problem(response.status, answer || {}, retryAfterHeader(response.headers.get('Retry-After')));
   return answer;
+}
+
+// What early.js asked for, as [response, answer], to be taken once and while it is new; undefined when there is none.
+function early(path) {
+  const asked = performance.now() < TIMEOUT ? globalThis.early?.[path] : undefined;
+  if (asked) delete globalThis.early[path];
+  return asked;
 }
 
 const list = (path, page, size) => `${path}?page=${page}&size=${size}`;

@@ -3,6 +3,7 @@ import { localState } from './api.js';
 import { yuan } from './core.js';
 import { el, put, setText } from './dom.js';
 import { startLanguage, switchLanguage, t, tOr, translate, when } from './i18n.js';
+import './status-texts.js';
 
 const EVERY = 2_000; // ms
 

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-
+	"github.com/your-org/seckill/infra/stacks"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
@@ -57,23 +55,15 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 // policy nor limit. It evicts only keys with a time to live; ours have none (docs/DATA.md).
 func (c *check) cache(ctx context.Context) {
 	const what = "for the cache's storage limit"
-	id := c.resources["Cache"].id
-	if id == "" {
-		c.unasked(what, errors.New("the stack's resources name no Cache"))
-		return
-	}
-	out, err := cloudformation.NewFromConfig(c.AWS).DescribeStacks(ctx,
-		&cloudformation.DescribeStacksInput{StackName: &id})
-	if err != nil || len(out.Stacks) == 0 {
+	found, err := c.nested(ctx, "Cache")
+	if err != nil {
 		c.unasked(what, err)
 		return
 	}
-	for _, p := range out.Stacks[0].Parameters {
-		if aws.ToString(p.ParameterKey) == "MaxGigabytes" {
-			c.ok("the cache is ElastiCache Serverless, which evicts no key of a sale; it holds at most %s GB",
-				aws.ToString(p.ParameterValue))
-			return
-		}
+	most := stacks.Parameter(found, "MaxGigabytes")
+	if most == "" {
+		c.unasked(what, errors.New("its stack has no parameter MaxGigabytes"))
+		return
 	}
-	c.unasked(what, errors.New("its stack has no parameter MaxGigabytes"))
+	c.ok("the cache is ElastiCache Serverless, which evicts no key of a sale; it holds at most %s GB", most)
 }

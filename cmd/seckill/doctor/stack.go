@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+
+	"github.com/your-org/seckill/infra/stacks"
 )
 
 // stack checks the last deployment, and finds the stack's resources for the next checks.
@@ -58,4 +61,17 @@ func (d *Doctor) find(ctx context.Context, stack string) error {
 		}
 	}
 	return nil
+}
+
+// nested returns one of the stack's nested stacks; an error if there is none.
+func (d *Doctor) nested(ctx context.Context, id string) (*types.Stack, error) {
+	name := d.resources[id].id
+	if name == "" {
+		return nil, errors.New("the stack's resources name no " + id)
+	}
+	found, err := stacks.Find(ctx, cloudformation.NewFromConfig(d.AWS), name)
+	if err == nil && found == nil {
+		err = errors.New("there is no stack " + name)
+	}
+	return found, err
 }
