@@ -24,11 +24,9 @@ func TestRefusalsHaveTitles(t *testing.T) {
 			got = append(got, name)
 		}
 	}
-	elsewhere := []seckill.Code{
-		seckill.CodeForged, seckill.CodeNotOurs, // Alipay gets them
-		seckill.CodeNotFound,                                                                                // a page names no such route
-		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable, // shown without a title
-	}
+	// Alipay gets the first two, a page names no unknown route, and the rest is shown without a title.
+	elsewhere := []seckill.Code{seckill.CodeForged, seckill.CodeNotOurs, seckill.CodeNotFound,
+		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable}
 	final := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	for _, code := range seckill.Codes() {
 		if slices.Contains(final, httpapi.Status(code)) && !slices.Contains(elsewhere, code) {
