@@ -169,7 +169,8 @@ func (p *Plan) lambdaText(line func(string, ...any)) {
 		l.Reserved(), have, l.NotifyKept, l.Consume, l.SigninKept)
 	line("          expire 10, stage 10, repair 5, refund 5); %.0f remain for buy, shop, pay and reconcile, %.0f of",
 		have-l.Reserved(), l.Provisioned)
-	line("          them provisioned for buy. AWS wants %d unreserved and refuses the reservation below %.0f. Buy starts",
+	line("          them provisioned for buy. AWS wants %d unreserved and refuses the reservation below %.0f. Buy "+
+		"starts",
 		Unreserved, l.Reserved()+Unreserved)
 	line("          %.0f at the opening; Lambda starts %.0f of a function at once, then 100 per second", l.Starting(),
 		l.Ramp)
@@ -182,8 +183,8 @@ func (p *Plan) apiText(line func(string, ...any)) {
 	line("  have    API Gateway, per second and at once: buy %.0f and %.0f, each of %d other methods %.0f and %.0f, "+
 		"signin",
 		l.BuyRate, l.BuyBurst, Methods, l.Rate, l.Burst)
-	line("          %.0f and %.0f, notify %.0f and %.0f: together %.0f and %.0f. The account's %.0f and %.0f cover them, "+
-		"so a",
+	line("          %.0f and %.0f, notify %.0f and %.0f: together %.0f and %.0f. The account's %.0f and %.0f cover "+
+		"them, so a",
 		l.Signin, l.SigninKept, l.Notify, l.NotifyBurst, rate, burst, l.Account, l.AccountSize)
 	line("          crowd cannot use up what payment notifications need")
 }
@@ -198,8 +199,8 @@ func (p *Plan) signinText(line func(string, ...any)) {
 	if s.Signin > 0 {
 		line("          most an hour, and the page renews it, which counts as another")
 	} else {
-		line("          most an hour, and the page renews it, which counts as another; --signin 1h plans for all within " +
-			"an hour")
+		line("          most an hour, and the page renews it, which counts as another; --signin 1h plans for all " +
+			"within an hour")
 	}
 }
 

@@ -267,8 +267,9 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 	}
 	for audience, want := range map[string]string{
 		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password", "stock": "redis-password",
-		"signin":  "jwt-2027 jwt-secret",
-		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 jwt-secret",
+		"signin": "jwt-2027 jwt-secret",
+		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
+			"jwt-secret",
 		"notify":  "alipay-cert alipay-public-key alipay-root-cert",
 		"gateway": "alipay-shop-public-key gateway-private-key",
 		"pay":     "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert",

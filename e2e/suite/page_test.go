@@ -70,7 +70,8 @@ func (s *stack) shoppers(t *testing.T) (out []map[string]string) {
 	t.Helper()
 	issuer, _, pool := strings.Cut(s.Outputs["IdentityIssuer"], "|")
 	if !pool {
-		t.Logf("skipped: no sign-in at a provider, by a token instead: the stack makes no user pool (target %s)", s.Target)
+		t.Logf("skipped: no sign-in at a provider, by a token instead: the stack makes no user pool (target %s)",
+			s.Target)
 	}
 	for range 2 {
 		user := newShoppers(1)

@@ -40,7 +40,8 @@ func TestThrottles(t *testing.T) {
 		}
 	}
 	if others-rare != plan.Methods || rare != plan.RareMethods {
-		t.Errorf("pages call %d methods beside buy, notify and the sign-in, %d of them rarely; package plan counts %d and %d",
+		t.Errorf("pages call %d methods beside buy, notify and the sign-in, %d of them rarely; package plan "+
+			"counts %d and %d",
 			others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
 	}
 }
