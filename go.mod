@@ -36,6 +36,8 @@ require (
 
 require github.com/evanw/esbuild v0.25.5
 
+require github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
+
 require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/tools v0.48.0

@@ -48,6 +48,8 @@ const (
 	EventRebuilt       Event = "rebuilt"
 	EventErased        Event = "addresses_erased"
 	EventUnreadable    Event = "rows_unreadable"
+	EventTold          Event = "changes_told"
+	EventUntold        Event = "changes_untold"
 )
 
 // Meter counts events. It never fails and never blocks.
