@@ -39,7 +39,8 @@ const (
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop",
+	"tell"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {

@@ -35,16 +35,6 @@ type record struct {
 	Change events.DynamoDBStreamRecord `json:"dynamodb"`
 }
 
-// Is reports whether the event is of a stream.
-func Is(event []byte) bool {
-	var e struct {
-		Records []struct {
-			Source string `json:"eventSource"`
-		}
-	}
-	return json.Unmarshal(event, &e) == nil && len(e.Records) > 0 && e.Records[0].Source == source
-}
-
 // Handle returns a handler of the stream's events. Its answer names the first record that is not done, so that Lambda
 // delivers the batch again from there. A row that cannot be read holds up nothing: the log names it, the step counts
 // it. A deleted row tells nothing.
