@@ -139,6 +139,8 @@ var (
 	// ErrUnreadable: the row exists, but this release cannot read it: it has another schema version, or a field is
 	// missing or has another type.
 	ErrUnreadable = errors.New("seckill: row cannot be read")
+	// ErrCountsChanged: the counts, or the mark of an order, are not as read; nothing was written.
+	ErrCountsChanged = errors.New("seckill: counts changed meanwhile")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
 	// ErrSignLater: the signing rate is exhausted; the order is unchanged.

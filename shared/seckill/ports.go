@@ -50,6 +50,8 @@ const (
 	EventUnreadable    Event = "rows_unreadable"
 	EventTold          Event = "changes_told"
 	EventUntold        Event = "changes_untold"
+	EventCounted       Event = "changes_counted"
+	EventUncounted     Event = "changes_uncounted"
 )
 
 // Meter counts events. It never fails and never blocks.

@@ -9,6 +9,8 @@ const (
 	TableReturns         = "returns"
 	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
+	TableCounts          = "counts"
+	TableCounted         = "counted"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -53,4 +55,6 @@ var Schema = []Table{
 	{Name: TableReturns, PK: "shard", SK: "order"},
 	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
+	{Name: TableCounts, PK: "item"},
+	{Name: TableCounted, PK: "order"},
 }

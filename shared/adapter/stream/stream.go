@@ -44,32 +44,70 @@ func Handle(step Step, log *slog.Logger) func(ctx context.Context, event []byte)
 		if err := json.Unmarshal(event, &e); err != nil {
 			return nil, fmt.Errorf("stream: not an event of a stream: %w", err)
 		}
-		var changes []seckill.OrderChange
-		var of []int // which record each change belongs to
+		writes := make([]Write, len(e.Records))
 		for i := range e.Records {
 			r := &e.Records[i]
 			if r.Source != source || r.Change.SequenceNumber == "" {
 				return nil, errors.New("stream: a record is not a stream's")
 			}
-			if len(r.Change.NewImage) == 0 {
-				continue
-			}
-			c, err := ledger.OrderChange(row(r.Change.OldImage), row(r.Change.NewImage))
-			if err != nil {
-				step.Unreadable()
-				log.ErrorContext(ctx, "change not told", "err", err)
-				continue
-			}
-			changes, of = append(changes, c), append(of, i)
+			writes[i] = Write{row(r.Change.OldImage), row(r.Change.NewImage)}
 		}
 		out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-		done, err := step.Changes(ctx, changes)
-		if err != nil {
-			log.WarnContext(ctx, "changes come back", "done", done, "of", len(changes), "err", err)
+		if done, err := Pass(ctx, step, writes, log); err != nil {
+			log.WarnContext(ctx, "changes come back", "done", done, "of", len(writes), "err", err)
 			out.BatchItemFailures = append(out.BatchItemFailures,
-				events.DynamoDBBatchItemFailure{ItemIdentifier: e.Records[of[done]].Change.SequenceNumber})
+				events.DynamoDBBatchItemFailure{ItemIdentifier: e.Records[done].Change.SequenceNumber})
 		}
 		return json.Marshal(out)
+	}
+}
+
+// Write is one write of an order's row: the row before and after it, nil for no row.
+type Write struct{ Before, After ledger.Row }
+
+// Pass passes writes to a step and returns how many of them, counted from the first one, are done.
+func Pass(ctx context.Context, step Step, writes []Write, log *slog.Logger) (done int, err error) {
+	var changes []seckill.OrderChange
+	var of []int // which write each change is
+	for i, w := range writes {
+		if w.After == nil {
+			continue
+		}
+		c, err := ledger.OrderChange(w.Before, w.After)
+		if err != nil {
+			step.Unreadable()
+			log.ErrorContext(ctx, "change not told", "err", err)
+			continue
+		}
+		changes, of = append(changes, c), append(of, i)
+	}
+	n, err := step.Changes(ctx, changes)
+	if err != nil {
+		return of[n], err
+	}
+	return len(writes), nil
+}
+
+// Each returns a step that passes changes to all of these steps, to the next ones also after one has failed. A change
+// is done when it is done by all, so what one of them lacks comes back to all of them.
+func Each(steps ...Step) Step { return each(steps) }
+
+type each []Step
+
+// Changes implements Step.
+func (e each) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
+	done = len(changes)
+	for _, s := range e {
+		n, failed := s.Changes(ctx, changes)
+		done, err = min(done, n), errors.Join(err, failed)
+	}
+	return done, err
+}
+
+// Unreadable implements Step.
+func (e each) Unreadable() {
+	for _, s := range e {
+		s.Unreadable()
 	}
 }
 

@@ -161,3 +161,18 @@ func TestOtherEvents(t *testing.T) {
 		t.Error("a queue's record is taken for a stream's")
 	}
 }
+
+// TestEach checks that all steps get every change, and that what one of them lacks comes back.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ a, b, done int }{{-1, -1, 3}, {1, -1, 1}, {-1, 2, 2}, {2, 1, 1}} {
+		a, b := &step{fails: tt.a}, &step{fails: tt.b}
+		both := stream.Each(a, b)
+		both.Unreadable()
+		done, err := both.Changes(t.Context(), make([]seckill.OrderChange, 3))
+		if done != tt.done || (err == nil) != (tt.done == 3) || len(a.got) != 3 || len(b.got) != 3 ||
+			a.unreadable+b.unreadable != 2 {
+			t.Errorf("%+v: %d done, %v, %d and %d got", tt, done, err, len(a.got), len(b.got))
+		}
+	}
+}
