@@ -72,3 +72,14 @@ var eventCommands = []command{
 	{name: cmdReplay, has: []string{"item", "day"}, may: []string{"cursor"}},
 	{name: cmdDelivery, has: []string{"order"}},
 }
+
+// The commands about counts.
+const (
+	cmdCounts  = "counts"
+	cmdRecount = "recount"
+)
+
+var countCommands = []command{
+	{name: cmdCounts, has: []string{"item"}},
+	{name: cmdRecount, has: []string{"item"}, may: []string{"cursor"}},
+}
