@@ -50,6 +50,9 @@ const (
 	EventUnreadable    Event = "rows_unreadable"
 	EventTold          Event = "changes_told"
 	EventUntold        Event = "changes_untold"
+	EventSignedIn      Event = "signed_in"
+	EventEnrolled      Event = "shoppers_enrolled"
+	EventIssuerFault   Event = "issuer_faults"
 )
 
 // Meter counts events. It never fails and never blocks.

@@ -9,6 +9,7 @@ const (
 	TableReturns         = "returns"
 	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
+	TableIdentities      = "identities"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -53,4 +54,5 @@ var Schema = []Table{
 	{Name: TableReturns, PK: "shard", SK: "order"},
 	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
+	{Name: TableIdentities, PK: "id"},
 }

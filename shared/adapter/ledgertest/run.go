@@ -12,6 +12,7 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 	}{
 		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
 		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
+		{"identities", identityCases},
 		{"index", indexCases}, {"history", historyCases},
 	}
 	for _, g := range groups {
