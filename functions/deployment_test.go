@@ -98,7 +98,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
 		// longer than any test takes
-		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h",
+		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "EVENT_BUS": "seckill",
 	}
 	maps.Copy(env, queues)
 	return env

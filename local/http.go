@@ -13,16 +13,16 @@ import (
 	"github.com/your-org/seckill/web"
 )
 
-// handler serves everything on one port: the API, the storefront, the status page, the gateway with its cashier, and
-// the routes under /_local.
+// handler serves everything on one port: the API, the storefront, the status page, the gateway with its cashier, the
+// demo issuer, and the routes under /_local.
 func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
 		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
-		httpapi.NewNotify(s.Notify, opt))
+		httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
 	mux := http.NewServeMux()
 	door := s.door(api)
-	for _, path := range []string{"/seckill/", "/order/", "/healthz"} {
+	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
 		mux.Handle(path, door)
 	}
 	mux.Handle("/seckill/alipay/notify", api)
@@ -30,6 +30,7 @@ func (s *System) handler() http.Handler {
 		mux.Handle(path, s.Gateway)
 	}
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
+	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), web.Options{Local: true, Compress: true}))
 	return mux

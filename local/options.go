@@ -17,6 +17,12 @@ const (
 	SellerID = "2088000000000001"
 )
 
+// The demo issuer, of which shoppers get their sign-in.
+const (
+	issuerPath = "/demo-issuer"
+	demoClient = "seckill-demo"
+)
+
 // Limits and defaults.
 const (
 	DefaultPort    = 8100

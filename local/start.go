@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/your-org/seckill/local/demoissuer"
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/guard"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -25,6 +27,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -72,6 +75,9 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.buildFlows()
+	if err := s.buildSignIn(ctx); err != nil {
+		return nil, err
+	}
 	s.inside = s.handler()
 	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:  30 * time.Second,
@@ -166,6 +172,45 @@ func (s *System) buildFlows() {
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})
 }
+
+// buildSignIn connects the sign-in and the demo issuer, whose people keep their fixed user ids.
+func (s *System) buildSignIn(ctx context.Context) error {
+	people := make([]demoissuer.Person, len(Shoppers))
+	for i, p := range Shoppers {
+		people[i] = demoissuer.Person(p)
+		id := seckill.Identity{Issuer: s.issuerURL(), Subject: p.User}
+		// A kept ledger may have them from a run on another port, where the issuer has another name.
+		if _, err := s.Ledger.Enrol(ctx, id, p.User, s.Clock.Now()); errors.Is(err, seckill.ErrUserTaken) {
+			s.log.Warn("a demo shopper gets another user id: an earlier run used another port", "user", p.User)
+		} else if err != nil {
+			return fmt.Errorf("demo shopper %s: %w", p.User, err)
+		}
+	}
+	var err error
+	s.issuer, err = demoissuer.New(demoissuer.Options{Issuer: s.issuerURL(), ClientID: demoClient, People: people,
+		Clock: s.Clock})
+	if err != nil {
+		return err
+	}
+	toIssuer := inProcess{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.inside.ServeHTTP(w, r)
+	})}
+	issuers, err := oidc.New(oidc.Options{Clients: []oidc.Client{{Issuer: s.issuerURL(), ClientID: demoClient}},
+		Clock: s.Clock, HTTP: toIssuer})
+	if err != nil {
+		return err
+	}
+	signer, err := jwtauth.NewSigner(jwtauth.Keys{Current: s.opt.JWTSecret})
+	if err != nil {
+		return err
+	}
+	s.SignIn = signin.New(signin.Deps{Issuers: issuers, Identities: s.Ledger, IDs: system.NewIDs(nil), Signer: signer,
+		Clock: s.Clock, Meter: s.Meter})
+	return nil
+}
+
+// issuerURL is the name of the demo issuer, and where a browser reaches it.
+func (s *System) issuerURL() string { return s.URL() + issuerPath }
 
 // Start loads the items into the stock, then serves requests and runs the workers until Close. ctx only limits the
 // loading. An unreadable row is logged and does not stop the sale of other items. Call Start once.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/your-org/seckill/local/demoissuer"
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
@@ -32,6 +33,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,12 +61,14 @@ type System struct {
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow
+	SignIn  *signin.Flow
 
 	Reconcile *reconcile.Flow
 
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
+	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	listener net.Listener

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"time"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -24,6 +25,18 @@ func seconds(v float64) string {
 		return text("%.1f s", v)
 	default:
 		return text("%.0f s", v)
+	}
+}
+
+// roughly formats how long something takes.
+func roughly(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return text("%.1f h", d.Hours())
+	case d >= time.Minute:
+		return text("%.0f min", d.Minutes())
+	default:
+		return seconds(d.Seconds())
 	}
 }
 

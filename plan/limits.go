@@ -15,6 +15,8 @@ type Limits struct {
 	Notify      float64 `json:"notify_rate"`        // of payment notifications (NotifyRate)
 	NotifyBurst float64 `json:"notify_burst"`       // (NotifyBurst)
 	NotifyKept  float64 `json:"notify_concurrency"` // executions reserved for notify (NotifyConcurrency)
+	Signin      float64 `json:"signin_rate"`        // of sign-ins (SigninRate)
+	SigninKept  float64 `json:"signin_concurrency"` // at once, and executions reserved for signin (SigninConcurrency)
 	Account     float64 `json:"account_rate"`       // of all APIs of the account together
 	AccountSize float64 `json:"account_burst"`
 	Concurrency float64 `json:"concurrent_executions"` // of Lambda, in the account
@@ -67,9 +69,10 @@ const (
 	tableGrowth = 30 * time.Minute
 )
 
-// Methods is the number of methods beside purchases and notifications, each with its own token bucket: two lists, time,
-// item, its stock, order by item and by id, own orders, cancel, health, the page and its files.
-const Methods = 12
+// Methods is the number of methods beside purchases, sign-ins and notifications, each with its own token bucket: two
+// lists, time, item, its stock, order by item and by id, own orders, cancel, payment, issuers, health, the page and its
+// files.
+const Methods = 14
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, and an icon.
 const (
@@ -88,7 +91,7 @@ var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 const Background = 20
 
 // Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund and repair, in addition to
-// notify's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
+// notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
 // concurrency", AWS Lambda developer guide).
 const (
 	Reserved   = 30
@@ -98,13 +101,15 @@ const (
 // Today is a stack with template.yaml's defaults, with ReserveConcurrency=true as samconfig.toml has it for a shop, in
 // an account with default quotas. Fits holds for it, without a provisioned instance.
 var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 200, NotifyBurst: 100, NotifyKept: 180,
+	Signin: 80, SigninKept: 20,
 	Account: accountRate, AccountSize: accountBurst, Concurrency: accountConcurrency, Ramp: rampInstances,
 	Consume: consumeChoices[0], Writes: NewTableWrites, Scripts: math.Floor(slotECPU / reserveECPU)}
 
 // Calls returns how many calls all methods together admit, per second and at once. Notifications are among them: while
 // the account serves that many, a crowd cannot use up what notifications need.
 func (l *Limits) Calls() (rate, burst float64) {
-	return l.BuyRate + l.Notify + Methods*l.Rate + rareCalls, l.BuyBurst + l.NotifyBurst + Methods*l.Burst + rareAtOnce
+	return l.BuyRate + l.Notify + l.Signin + Methods*l.Rate + rareCalls,
+		l.BuyBurst + l.NotifyBurst + l.SigninKept + Methods*l.Burst + rareAtOnce
 }
 
 // Starting returns how many instances of buy start at once when all shoppers press the button and only provisioned ones
@@ -135,6 +140,10 @@ func (l *Limits) Fits() (why []string) {
 		why = append(why, text("%.0f executions of notify may run at once, but %.0f are reserved: Alipay gets 503 "+
 			"for the others", n, l.NotifyKept))
 	}
+	if n := l.Signin * signinSeconds; n > l.SigninKept {
+		why = append(why, text("%.0f executions of signin run at once, but %.0f are reserved: the other sign-ins get "+
+			"503", n, l.SigninKept))
+	}
 	if all := l.Reserved() + l.Provisioned + l.Starting() + listMethods*l.Rate*Occupied; all > l.Concurrency {
 		why = append(why, text("the opening needs %.0f instances, but the account has %.0f", all, l.Concurrency))
 	}
@@ -142,7 +151,7 @@ func (l *Limits) Fits() (why []string) {
 }
 
 // Reserved returns how many instances do not serve shoppers.
-func (l *Limits) Reserved() float64 { return Reserved + l.NotifyKept + l.Consume }
+func (l *Limits) Reserved() float64 { return Reserved + l.NotifyKept + l.SigninKept + l.Consume }
 
 const plenty = 1e12 // more than a sale uses
 

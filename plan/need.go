@@ -48,7 +48,9 @@ func need(s *Sale, free *Outcome) Limits {
 	provision(least(0, up(1.2*Occupied*l.BuyRate, 50), 50, func(v float64) bool { return provision(v) && good() }))
 	o := simulate(s, l)
 	l.notify(o.PeakPaid)
-	l.Concurrency = max(accountConcurrency, up(max(l.Reserved()+1.2*o.PeakInstances,
+	l.signin(s)
+	paying := o.PeakPaid * Occupied // instances of pay
+	l.Concurrency = max(accountConcurrency, up(max(l.Reserved()+1.2*o.PeakInstances+paying,
 		l.Reserved()+l.Provisioned+max(Unreserved, l.Starting()+listMethods*l.Rate*Occupied)), 100))
 	calls, burst := l.Calls()
 	l.Account, l.AccountSize = max(accountRate, up(calls, 100)), max(accountBurst, up(burst, 100))
@@ -62,6 +64,15 @@ func (l *Limits) notify(paid float64) {
 	l.NotifyBurst = math.Floor(min(l.Notify/2, spared*l.Ramp-l.Notify*coldSeconds))
 	l.NotifyBurst = max(Today.NotifyBurst, l.NotifyBurst)
 	l.NotifyKept = l.Notifying()
+}
+
+// signin admits all shoppers within the time that the sale says, evenly, and reserves an execution for each.
+func (l *Limits) signin(s *Sale) {
+	l.Signin = Today.Signin
+	if s.Signin > 0 {
+		l.Signin = max(l.Signin, min(maxThrottle, up(float64(s.Shoppers)/s.Signin.Seconds(), 10)))
+	}
+	l.SigninKept = math.Ceil(l.Signin * signinSeconds)
 }
 
 // placedInTime reports whether the last order gets its row within the sale's Wait.

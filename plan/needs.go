@@ -14,6 +14,8 @@ const (
 	NotifyRate         = "NotifyRate"
 	NotifyBurst        = "NotifyBurst"
 	NotifyConcurrency  = "NotifyConcurrency"
+	SigninRate         = "SigninRate"
+	SigninConcurrency  = "SigninConcurrency"
 	BuyProvisioned     = "BuyProvisioned"
 	ConsumeConcurrency = "ConsumeConcurrency"
 	WarmUnits          = "WarmUnits"
@@ -43,6 +45,7 @@ var dayParameters = []struct {
 }{
 	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
 	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
+	{SigninRate, Today.Signin}, {SigninConcurrency, Today.SigninKept},
 	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
 	{WarmUnits, NewTableWrites}, {WarmOrders, NewTableWrites}, {WarmQuotas, NewTableWrites},
 	{WarmPayments, NewTableWrites}, {WarmNotifications, NewTableWrites},
@@ -53,6 +56,7 @@ func (p *Plan) overrides() {
 	l := &p.Planned.Limits
 	want := map[string]float64{BuyRate: l.BuyRate, BuyBurst: l.BuyBurst, ThrottleRate: l.Rate, ThrottleBurst: l.Burst,
 		NotifyRate: l.Notify, NotifyBurst: l.NotifyBurst, NotifyConcurrency: l.NotifyKept,
+		SigninRate: l.Signin, SigninConcurrency: l.SigninKept,
 		BuyProvisioned:     l.Provisioned,
 		ConsumeConcurrency: l.Consume,
 		CacheGigabytes:     max(math.Ceil(1.5*float64(p.Redis.Bytes)/1e9), defaultGigabytes)}

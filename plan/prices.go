@@ -38,7 +38,7 @@ const hours = 3.0
 func bill(p *Plan) []Line {
 	s, o, l := &p.Sale, &p.Planned.Outcome, &p.Planned.Limits
 	polls := o.Sold * s.Paying.Seconds() / pollEvery
-	calls := o.BuyCalls + o.ShopCalls + polls + o.Sold // and a notification per payment
+	calls := o.BuyCalls + o.ShopCalls + polls + 2*o.Sold // and per payment a way to the cashier, and a notification
 	perPaid, warmed := 0.0, 0.0
 	warm := map[string]int{}
 	for _, t := range p.Tables {
@@ -54,6 +54,7 @@ func bill(p *Plan) []Line {
 	if s.Edge {
 		out = 0 // CloudFront pays for what it fetches
 	}
+	signin := signinPrice(s.Edge)
 	lines := []Line{
 		{"API Gateway", text("%.0f calls × 3.50/million", calls), calls * priceAPI},
 		{"data out", text("%.1f kB each × 0.09/GB", out), calls * out / 1e6 * priceOut},
@@ -72,6 +73,8 @@ func bill(p *Plan) []Line {
 		{"Redis (Serverless)", text("%.0f ECPU × 0.0023/million, %.1f GB × %.0f h × 0.084", ecpu, gb, hours),
 			ecpu*priceECPU + gb*hours*priceCacheHour},
 	}
+	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, 4 writes) = %.2f/million, once each",
+		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signin*million), float64(s.Shoppers) * signin})
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -83,4 +86,14 @@ func bill(p *Plan) []Line {
 			through * (priceEdge + 2*priceFunction + priceWAF)},
 		Line{"CloudFront, data out", text("(page files %.1f + answers %.1f GB) × 0.12", pages, answers),
 			(pages + answers) * priceEdgeOut})
+}
+
+// signinPrice returns what a shopper's first sign-in costs: two calls, which ask for the issuers and exchange what one
+// gave, and a transaction of two rows. The issuer's own price is not in it.
+func signinPrice(edge bool) float64 {
+	call, out := priceAPI+priceInvoke+kilobytesLog/1e6*priceLogs, priceOut
+	if edge {
+		call, out = call+priceEdge+2*priceFunction+priceWAF, priceEdgeOut
+	}
+	return 2*(call+kilobytesOut/1e6*out) + (callSeconds+signinSeconds)*memoryGB*priceCompute + priceRead + 4*priceWrite
 }

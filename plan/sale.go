@@ -24,7 +24,9 @@ type Sale struct {
 	Before time.Duration `json:"before"` // time in which the first open their pages, evenly
 	Looks  float64       `json:"looks"`  // calls per second of an open page while a sale is near
 	Paying time.Duration `json:"paying"` // mean time of a buyer until the payment; the page polls the order meanwhile
-	Wait   time.Duration `json:"wait"`   // bound on the wait for an answer, and on an order's wait for its row
+	// Time within which all shoppers sign in, evenly, before the opening; 0: as long as it takes.
+	Signin time.Duration `json:"signin"`
+	Wait   time.Duration `json:"wait"` // bound on the wait for an answer, and on an order's wait for its row
 }
 
 // Defaults of a Sale.
@@ -59,7 +61,7 @@ func (s *Sale) Validate() error {
 		between("first", s.First, 0, 1), between("looks", s.Looks, 0, MaxLooks),
 		between("within", s.Within, 0, MaxSpan), between("rest", s.Rest, time.Second, maxRest),
 		between("before", s.Before, 0, 24*time.Hour), between("paying", s.Paying, time.Second, MaxSpan),
-		between("wait", s.Wait, 2*time.Second, giveUp),
+		between("signin", s.Signin, 0, 24*time.Hour), between("wait", s.Wait, 2*time.Second, giveUp),
 	} {
 		if err != nil {
 			return err

@@ -8,9 +8,11 @@ const (
 	callSeconds = 0.020
 	// Guess: a call that starts an instance. The process itself is ready after 13 to 22 ms (docs/PERFORMANCE.md).
 	coldSeconds = 0.4
-	memoryGB    = 0.5  // MemorySize of template.yaml
-	batchSize   = 10.0 // BatchSize of template.yaml; consume handles a batch's messages concurrently
-	batchTime   = 0.1  // guess, s: a transaction, a script, a message, and Lambda's own polling
+	// Guess: a sign-in. The issuer's answer to a code is nearly all of it.
+	signinSeconds = 0.25
+	memoryGB      = 0.5  // MemorySize of template.yaml
+	batchSize     = 10.0 // BatchSize of template.yaml; consume handles a batch's messages concurrently
+	batchTime     = 0.1  // guess, s: a transaction, a script, a message, and Lambda's own polling
 
 	// Cost of scripts on ElastiCache Serverless, where a plain GET costs 1. On one machine, redis-server ran 62,000 to
 	// 72,000 GETs and 26,000 reservations per second at 64 connections (November 2026): a ratio of about 3, taken as 5.

@@ -120,6 +120,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 	p.redisText(line)
 	p.lambdaText(line)
 	p.apiText(line)
+	p.signinText(line)
 	line("  have    reads of items, in read units per second: %.0f of the sale's row, %.0f of each of %d rows of the "+
 		"lists,",
 		p.Reads.Sale, p.Reads.Lists, catalogCopies)
@@ -164,14 +165,14 @@ func (p *Plan) lambdaText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	have := max(l.Concurrency, accountConcurrency)
 	line("  have    Lambda: ReserveConcurrency=true reserves %.0f of %.0f instances (notify %.0f, consume %.0f, "+
-		"expire 10,",
-		l.Reserved(), have, l.NotifyKept, l.Consume)
-	line("          stage 10, repair 5, refund 5); %.0f remain for buy, shop and reconcile, %.0f of them provisioned "+
-		"for buy.",
+		"signin %.0f,",
+		l.Reserved(), have, l.NotifyKept, l.Consume, l.SigninKept)
+	line("          expire 10, stage 10, repair 5, refund 5); %.0f remain for buy, shop, pay and reconcile, %.0f of",
 		have-l.Reserved(), l.Provisioned)
-	line("          AWS wants %d unreserved and refuses the reservation below %.0f. Buy starts %.0f at the opening;",
-		Unreserved, l.Reserved()+Unreserved, l.Starting())
-	line("          Lambda starts %.0f of a function at once, then 100 per second", l.Ramp)
+	line("          them provisioned for buy. AWS wants %d unreserved and refuses the reservation below %.0f. Buy starts",
+		Unreserved, l.Reserved()+Unreserved)
+	line("          %.0f at the opening; Lambda starts %.0f of a function at once, then 100 per second", l.Starting(),
+		l.Ramp)
 }
 
 // apiText prints what the throttles admit.
@@ -179,12 +180,27 @@ func (p *Plan) apiText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	rate, burst := l.Calls()
 	line("  have    API Gateway, per second and at once: buy %.0f and %.0f, each of %d other methods %.0f and %.0f, "+
-		"notify",
+		"signin",
 		l.BuyRate, l.BuyBurst, Methods, l.Rate, l.Burst)
-	line("          %.0f and %.0f: together %.0f and %.0f. The account's %.0f and %.0f cover them, so a crowd cannot "+
-		"use up",
-		l.Notify, l.NotifyBurst, rate, burst, l.Account, l.AccountSize)
-	line("          what payment notifications need")
+	line("          %.0f and %.0f, notify %.0f and %.0f: together %.0f and %.0f. The account's %.0f and %.0f cover them, "+
+		"so a",
+		l.Signin, l.SigninKept, l.Notify, l.NotifyBurst, rate, burst, l.Account, l.AccountSize)
+	line("          crowd cannot use up what payment notifications need")
+}
+
+// signinText prints how long the crowd takes to sign in.
+func (p *Plan) signinText(line func(string, ...any)) {
+	l, s := &p.Planned.Limits, &p.Sale
+	takes := time.Duration(float64(s.Shoppers) / l.Signin * float64(time.Second))
+	line("  have    signin: %.0f instances, %.2f s for each sign-in: %.0f per second, %s for %d shoppers. A sign-in "+
+		"lasts at",
+		l.SigninKept, signinSeconds, l.Signin, roughly(takes), s.Shoppers)
+	if s.Signin > 0 {
+		line("          most an hour, and the page renews it, which counts as another")
+	} else {
+		line("          most an hour, and the page renews it, which counts as another; --signin 1h plans for all within " +
+			"an hour")
+	}
 }
 
 // OverridesText returns the plan's parameters for `sam deploy --parameter-overrides`.

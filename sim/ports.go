@@ -153,6 +153,14 @@ func (s Stock) Remove(ctx context.Context, item string) error {
 	return s.Hook("stock.Remove", func() error { return s.Next.Remove(ctx, item) })
 }
 
+func (l Ledger) UserOf(ctx context.Context, id seckill.Identity) (string, error) {
+	return get(l.Hook, "ledger.UserOf", func() (string, error) { return l.Next.UserOf(ctx, id) })
+}
+
+func (l Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at time.Time) (string, error) {
+	return get(l.Hook, "ledger.Enrol", func() (string, error) { return l.Next.Enrol(ctx, id, user, at) })
+}
+
 func (l Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	return l.Hook("ledger.Place", func() error { return l.Next.Place(ctx, o, limit) })
 }

@@ -88,7 +88,8 @@ func newClinic(t *testing.T) *clinic {
 	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
 		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true",
 			"JwtKids": "2027", "ReserveConcurrency": "true",
-			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180"},
+			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180",
+			"SigninConcurrency": "20"},
 		configs: map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
 		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}},
 		nested:    map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{},
@@ -111,7 +112,7 @@ func newClinic(t *testing.T) *clinic {
 		c.depths[q] = "0"
 	}
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
-		"Gateway"} {
+		"Gateway", "Signin", "Pay"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",

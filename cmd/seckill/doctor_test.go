@@ -39,11 +39,11 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 42 ok, 0 unknown\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 44 ok, 0 unknown\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 42 ok, 0 unknown\n")) {
+		"stack sale: 0 faults, 44 ok, 0 unknown\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -353,16 +353,16 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 		want              string
 	}{
 		"a sandbox": {"true", "false", 10, ""},
-		"kept":      {"false", "true", 330, ""},
-		"kept, and does not fit": {"false", "true", 329,
-			"ReserveConcurrency=true reserves 230 instances, which AWS refuses in this account: request an increase " +
-				"of the account's quota of 329 concurrent executions to 330 or more"},
-		"not kept, though it fits": {"false", "false", 330,
+		"kept":      {"false", "true", 350, ""},
+		"kept, and does not fit": {"false", "true", 349,
+			"ReserveConcurrency=true reserves 250 instances, which AWS refuses in this account: request an increase " +
+				"of the account's quota of 349 concurrent executions to 350 or more"},
+		"not kept, though it fits": {"false", "false", 350,
 			"so a crowd can starve them: deploy with ReserveConcurrency=true"},
 		"not kept, and cannot be": {"false", "false", 10,
 			"the account is too small to reserve any: request an increase of the account's quota of 10 concurrent " +
 				"executions to " +
-				"330 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+				"350 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic(t)
@@ -456,7 +456,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 37 ok, 1 unknown\n" {
+		stderr != "seckill: stack sale: 0 faults, 39 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in

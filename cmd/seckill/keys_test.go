@@ -30,7 +30,7 @@ alipay-shop-public-key: created: the public key of alipay-private-key
 gateway-private-key: created: an RSA key of 2048 bits
 alipay-public-key: created: the public key of gateway-private-key
 
-Written below /seckill/test: keys, buy, gateway, login, notify, pay, shop
+Written below /seckill/test: keys, buy, gateway, login, notify, pay, payment, shop, signin
 `
 	if names := m.written(); stdout != want || !sameNames(names, sandboxNames) {
 		t.Errorf("wrote %v, said\n%swant\n%s", names, stdout, want)
@@ -267,6 +267,8 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 	}
 	for audience, want := range map[string]string{
 		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password", "stock": "redis-password",
+		"signin":  "jwt-secret",
+		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 jwt-secret",
 		"notify":  "alipay-cert alipay-public-key alipay-root-cert",
 		"gateway": "alipay-shop-public-key gateway-private-key",
 		"pay":     "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert",

@@ -61,6 +61,8 @@ status and the time; purchases and looks at orders pass it.`,
 	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls per second of an open page while a sale is near or on")
 	p.Lookup("looks").DefValue = fmt.Sprintf("%.2f", plan.DefaultLooks)
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "average time until a buyer pays")
+	p.DurationVar(&f.Signin, "signin", 0,
+		"time before the opening within which all shoppers sign in; 0: as long as it takes")
 	p.StringVar(&f.compare, "compare", "",
 		"report file of seckill load --json: print the prediction for that crowd beside its results")
 	p.BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -49,11 +49,11 @@ func TestPlanTakesASaleBack(t *testing.T) {
 	t.Chdir("../..")
 	for env, want := range map[string]string{
 		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
-			"NotifyConcurrency=180 " +
+			"NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
 		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
-			"NotifyConcurrency=180 " +
+			"NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
 	} {

@@ -13,11 +13,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 VERSION=$(pinned ministack.txt ministack)
 TRANSLATOR=$(pinned ministack.txt aws-sam-translator) # for templates of SAM
 CBOR2=$(pinned ministack.txt cbor2)                   # in which newer SDKs talk to CloudWatch
+CRYPTOGRAPHY=$(pinned ministack.txt cryptography)     # without it, Cognito signs its tokens with random bytes
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 name=ministack host=127.0.0.1
 [ -z "${3-}" ] || host=$(bridge_address)
-venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2-nested
+venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2-cryptography-$CRYPTOGRAPHY-nested
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2

@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/plan"
 )
 
-// TestThrottles checks that Alipay's notifications do not share a crowd's token bucket, nor purchases that of other
-// requests, and that the methods that pages call together allow less than an account with default limits.
+// TestThrottles checks that Alipay's notifications do not share a crowd's token bucket, nor purchases and sign-ins that
+// of other requests, and that the methods that pages call together allow less than an account with default limits.
 func TestThrottles(t *testing.T) {
 	rare := 0
 	api, got := open(t).resource("Api").prop(), map[string]string{}
@@ -27,7 +27,8 @@ func TestThrottles(t *testing.T) {
 			str(m, "ThrottlingBurstLimit", "Ref")
 	}
 	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/buy POST": "BuyRate BuyBurst",
-		"/seckill/alipay/notify POST": "NotifyRate NotifyBurst"}, got); diff != "" {
+		"/seckill/alipay/notify POST": "NotifyRate NotifyBurst",
+		"/signin POST":                "SigninRate SigninConcurrency"}, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
 	}
 	others := 0
@@ -35,11 +36,11 @@ func TestThrottles(t *testing.T) {
 	for path, methods := range paths {
 		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && (at(methods, "get") != nil ||
 			at(methods, "post") != nil) {
-			others++
+			others++ // of /signin this is the list of issuers
 		}
 	}
 	if others-rare != plan.Methods || rare != plan.RareMethods {
-		t.Errorf("pages call %d methods beside buy and notify, %d of them rarely; package plan counts %d and %d",
+		t.Errorf("pages call %d methods beside buy, notify and the sign-in, %d of them rarely; package plan counts %d and %d",
 			others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
 	}
 }
@@ -54,7 +55,7 @@ func TestReservations(t *testing.T) {
 		on   string
 		want map[string]string
 	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "10",
-		"refund": "5", "repair": "5", "stage": "10"}}} {
+		"refund": "5", "repair": "5", "signin": "20", "stage": "10"}}} {
 		params["ReserveConcurrency"] = c.on
 		w, got, sum := tpl.deploy(params), map[string]string{}, 0
 		for step, f := range tpl.functions() {
@@ -64,7 +65,7 @@ func TestReservations(t *testing.T) {
 			}
 			if v != nil && v != (nothing{}) {
 				got[step] = fmt.Sprint(v)
-				if n, ok := v.(int); ok && step != "consume" && step != "notify" {
+				if n, ok := v.(int); ok && step != "consume" && step != "notify" && step != "signin" {
 					sum += n
 				}
 			}
@@ -73,7 +74,7 @@ func TestReservations(t *testing.T) {
 			t.Errorf("ReserveConcurrency=%s: -want +got: %s", c.on, diff)
 		}
 		if c.on == "true" && (sum != plan.Reserved || int(plan.Today.Reserved())+plan.Unreserved > 1000) {
-			t.Errorf("%d are reserved beside those of consume and notify", sum)
+			t.Errorf("%d are reserved beside those of consume, notify and signin", sum)
 		}
 	}
 }

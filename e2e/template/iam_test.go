@@ -204,18 +204,26 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"OrdersQueue"}, may["buy"]["sqs"]); diff != "" {
 		t.Errorf("buy sends to one queue: %s", diff)
 	}
+	if diff := cmp.Diff([]string{"OrdersTable"}, may["pay"]["dynamodb"]); diff != "" {
+		t.Errorf("pay reads one table: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"IdentitiesTable"}, may["signin"]["dynamodb"]); diff != "" {
+		t.Errorf("signin has one table: %s", diff)
+	}
+	if q := append(may["pay"]["sqs"], may["signin"]["sqs"]...); q != nil {
+		t.Errorf("pay and signin have queues %v", q)
+	}
 	if q := may["notify"]["sqs"]; q != nil {
 		t.Errorf("notify has queues %v", q)
 	}
+	payers := []string{"expire", "refund", "reconcile", "shop", "pay"}
+	trusting := append([]string{"notify"}, payers...)
 	for step := range may {
-		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "reconcile",
-			"shop"}, "alipay-public-key": {"notify", "expire", "refund", "reconcile", "shop"},
-			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund",
-				"reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"},
-			"gateway-private-key": {"gateway"},
-			"jwt-secret":          {"buy", "shop"}, "jwt-kid": {"buy", "shop"}, "redis-password": {"buy", "consume",
-				"stage",
-				"repair", "shop"}} {
+		for secret, readers := range map[string][]string{"alipay-private-key": payers, "alipay-public-key": trusting,
+			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
+			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin"},
+			"jwt-kid":        {"buy", "shop", "pay"},
+			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
 				got = got || secrets.Of(strings.TrimPrefix(on, "SecretsPath/"), everySecret)[secret] != ""

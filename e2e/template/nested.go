@@ -39,6 +39,9 @@ func flatten(files map[string][]byte) (*template, error) {
 		if err := unroll(stacks[id]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if release, ok := at(stacks[id], "Globals", "Function", "DeploymentPreference").(map[string]any); ok {
+			delete(release, "Alarms") // the one global that each template has for itself: CodeDeploy looks at ten
+		}
 	}
 	f := &flattening{template: t, stacks: stacks, root: maps.Clone(resources)}
 	for id := range stacks {

@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/your-org/seckill/plan"
 	"github.com/your-org/seckill/shared/adapter/config"
 )
+
+// issuers are two, one whose metadata are elsewhere.
+const issuers = "https://id.example.com/realms/shop|page,https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_x|7a|" +
+	"http://127.0.0.1:4566/eu-west-1_x"
 
 // TestWrongParametersAreRefused checks that they are refused before anything is created, with a sentence.
 func TestWrongParametersAreRefused(t *testing.T) {
@@ -74,6 +79,17 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"seven kids": {sandbox, []string{"JwtKids", strings.Repeat("a,", 6) + "a"},
 			"JwtKids has to be"},
 		"an address that is no email": {sandbox, []string{"AlarmEmail", "me"}, "AlarmEmail has to be"},
+		"issuers":                     {cluster, []string{"SigninIssuers", issuers}, ""},
+		"issuers and a pool": {cluster, []string{"SigninIssuers", issuers, "CreateIdentity", "true", "IdentityEmail",
+			"arn:aws:ses:eu-west-1:111122223333:identity/shop.example.com"}, ""},
+		"an issuer without a client": {cluster, []string{"SigninIssuers", "https://id.example.com"},
+			"SigninIssuers has to be"},
+		"eleven issuers": {cluster, []string{"SigninIssuers", strings.Repeat("https://a|b,", 10) + "https://a|b"},
+			"SigninIssuers has to be"},
+		"a stand-in for Cognito": {sandbox, []string{"IdentityEndpoint", "http://127.0.0.1:4566"}, ""},
+		"a stand-in for Cognito, in a shop": {cluster, []string{"IdentityEndpoint", "http://127.0.0.1:4566"},
+			"IdentityEndpoint is of a stand-in"},
+		"a sender that is an address": {cluster, []string{"IdentityEmail", "shop@example.com"}, "IdentityEmail has to be"},
 		"release":                     {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                   {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
 		"days of logs":                {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
@@ -112,7 +128,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	tpl := open(t)
 	named := map[string]bool{}
 	for _, s := range []plan.Sale{
-		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: true},
+		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: true, Signin: time.Hour},
 		{Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
 	} {
 		s.Count = max(s.Count, 1)
@@ -139,7 +155,8 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	}
 	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst,
 		plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst,
-		plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate,
+		plan.NotifyConcurrency: plan.Today.NotifyKept, plan.SigninRate: plan.Today.Signin,
+		plan.SigninConcurrency: plan.Today.SigninKept, plan.ThrottleRate: plan.Today.Rate,
 		plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
 		plan.ConsumeConcurrency: plan.Today.Consume, plan.CacheGigabytes: 5, plan.CacheEcpu: 0,
 		plan.WarmUnits: plan.Today.Writes, plan.WarmOrders: plan.Today.Writes, plan.WarmQuotas: plan.Today.Writes,

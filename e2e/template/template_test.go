@@ -99,6 +99,7 @@ func TestRoutes(t *testing.T) {
 	}
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
+	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
 	for _, path := range web.Paths() {
 		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
@@ -147,7 +148,7 @@ func TestRoutes(t *testing.T) {
 	}
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
-		"shop": api, "gateway": api}, allowed); diff != "" {
+		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment"}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -388,7 +389,7 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	trusting["AlipayCertificates"] = "true"
 	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key},
 		"certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
-		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop"} {
+		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop", "pay"} {
 			env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
 			if err != nil {
 				t.Fatal(err)
@@ -424,7 +425,8 @@ func TestOrigins(t *testing.T) {
 		if err != nil || preflight != "'"+c.want+"'" {
 			t.Errorf("%s: the preflight names %v (%v), want %s", name, preflight, err, c.want)
 		}
-		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "notify": ""} {
+		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "pay": c.want, "signin": c.want,
+			"notify": ""} {
 			env, err := environ(w, tpl.functions()[step])
 			if err != nil || env["CORS_ORIGIN"] != want {
 				t.Errorf("%s: %s names %q (%v), want %q", name, step, env["CORS_ORIGIN"], err, want)
@@ -453,7 +455,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 			continue // the fake gateway counts nothing
 		}
 		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
-			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
+			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
@@ -466,7 +468,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 	// boot.MetricCertificate, measured around its flow
 	want["alipay_cert_days_left reconcile"] = true
 	// by package httpapi, with two dimensions
-	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} {
+	for _, value := range []string{"buy", "shop", "pay", "signin", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}
 	operators := string(seckill.EventRefundDue) + " refund"

@@ -104,6 +104,7 @@ func wires(t *testing.T) map[string][]right {
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
 	paid.State = seckill.Paid
+	person := seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
 		"Ledger.Place":  {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
@@ -183,6 +184,9 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.OrdersByItem(ctx, "1", "", 1)
 			return err
 		}},
+
+		"Ledger.UserOf": {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
+		"Ledger.Enrol":  {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

@@ -15,6 +15,7 @@ const (
 	CodeInvalid       Code = "invalid_request" // the request has a wrong shape or a wrong value
 	CodeTooLarge      Code = "body_too_large"  // the body is over its limit
 	CodeToken         Code = "invalid_token"   // missing, expired, forged or wrong token
+	CodeSignIn        Code = "signin_refused"  // what a shopper signs in with is not accepted
 	CodeItemUnknown   Code = "item_unknown"    // no such item
 	CodeOrderUnknown  Code = "order_unknown"   // this shopper has no such order
 	CodeNotFound      Code = "not_found"       // no such route
@@ -40,7 +41,7 @@ const (
 
 // codes has every code.
 var codes = []Code{
-	CodeInvalid, CodeTooLarge, CodeToken, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
+	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeForged, CodeNotOurs, CodeNotReady, CodeUnavailable,
 	CodeUnconfirmed, CodeInternal,
@@ -57,7 +58,7 @@ type Error struct {
 	Order      string        // the order concerned
 	Start      time.Time     // not_started: when the sale opens
 	PayBy      time.Time     // cancel_limit: the order can be paid until then, and then expires
-	Token      Reason        // invalid_token: what is wrong with the token
+	Token      Reason        // invalid_token, signin_refused: what is wrong with the token
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }
@@ -141,6 +142,10 @@ var (
 	ErrUnreadable = errors.New("seckill: row cannot be read")
 	// ErrCountsChanged: the counts, or the mark of an order, are not as read; nothing was written.
 	ErrCountsChanged = errors.New("seckill: counts changed meanwhile")
+	// ErrNoUser: the identity has no user id.
+	ErrNoUser = errors.New("seckill: identity without a user id")
+	// ErrUserTaken: the user id is another identity's; nothing was written.
+	ErrUserTaken = errors.New("seckill: user id of another identity")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
 	// ErrSignLater: the signing rate is exhausted; the order is unchanged.

@@ -24,6 +24,7 @@ type Ledger interface {
 	RefundRecorder
 	BillRecorder
 	Counter
+	Identities
 }
 
 // OrderReader reads an order.

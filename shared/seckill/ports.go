@@ -52,6 +52,9 @@ const (
 	EventUntold        Event = "changes_untold"
 	EventCounted       Event = "changes_counted"
 	EventUncounted     Event = "changes_uncounted"
+	EventSignedIn      Event = "signed_in"
+	EventEnrolled      Event = "shoppers_enrolled"
+	EventIssuerFault   Event = "issuer_faults"
 )
 
 // Meter counts events. It never fails and never blocks.

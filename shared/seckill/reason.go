@@ -4,7 +4,7 @@ package seckill
 // set is closed, whatever clients send: see Reasons.
 type Reason string
 
-// What can be wrong with a token. The answer is CodeToken in every case.
+// What can be wrong with a token. The answer is CodeToken, or CodeSignIn for what a shopper signs in with.
 const (
 	TokenMissing   Reason = "token_missing"   // no Authorization header
 	TokenMalformed Reason = "token_malformed" // no bearer token, or one that can be read in more than one way
@@ -14,13 +14,25 @@ const (
 	TokenExpired   Reason = "token_expired"
 	TokenEarly     Reason = "token_early"  // not valid yet
 	TokenClaims    Reason = "token_claims" // it has no expiry, does not permit buying, or names no user
+
+	// Only when signing in.
+	TokenIssuer   Reason = "token_issuer"   // of an issuer that is not the shop's
+	TokenAudience Reason = "token_audience" // made for another client, or for another use
+	TokenNonce    Reason = "token_nonce"    // made for another sign-in
+	TokenStale    Reason = "token_stale"    // just exchanged, yet made long ago: one of the clocks is wrong
+	TokenGrant    Reason = "token_grant"    // the issuer does not take the code or refresh token
 )
+
+// tokenReasons lists what can be wrong with a token.
+var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,
+	TokenEarly, TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
 
 // reasons has every reason.
 var reasons = func() map[Reason]bool {
-	out := map[Reason]bool{TokenMissing: true, TokenMalformed: true, TokenAlgorithm: true, TokenKey: true,
-		TokenSignature: true, TokenExpired: true,
-		TokenEarly: true, TokenClaims: true}
+	out := map[Reason]bool{}
+	for _, r := range tokenReasons {
+		out[r] = true
+	}
 	for _, c := range codes {
 		out[Reason(c)] = true
 	}

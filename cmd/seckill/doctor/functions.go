@@ -35,7 +35,8 @@ const (
 // probes has an event for each function, by the stack output with its name.
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
-	"RefundFunction": aMinute, "ReconcileFunction": aLook, "RepairFunction": aMinute, "ShopFunction": anyRequest,
+	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
+	"RepairFunction": aMinute, "ShopFunction": anyRequest,
 	"GatewayFunction": anyRequest, "StageFunction": aMinute}
 
 // functions makes each function handle an empty event.

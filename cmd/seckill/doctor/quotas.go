@@ -79,7 +79,8 @@ func (c *check) reserved(have int32) {
 		return v
 	}
 	l := plan.Limits{Consume: parameter(plan.ConsumeConcurrency), Notify: parameter(plan.NotifyRate),
-		NotifyBurst: parameter(plan.NotifyBurst), NotifyKept: parameter(plan.NotifyConcurrency)}
+		NotifyBurst: parameter(plan.NotifyBurst), NotifyKept: parameter(plan.NotifyConcurrency),
+		SigninKept: parameter(plan.SigninConcurrency)}
 	wanted := int32(l.Reserved())
 	fits := have >= wanted+plan.Unreserved
 	raise :=

@@ -47,8 +47,10 @@ var audiences = map[string][]string{
 	"buy":     {JWTPrefix, RedisPassword},
 	"shop":    {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},
 	"notify":  {AlipayPublic, AlipayCert, RootCert},
-	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // expire, refund, reconcile
-	"stock":   {RedisPassword},                                            // consume, stage, repair
+	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},            // expire, refund, reconcile
+	"payment": {JWTPrefix, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // pay: it knows who pays
+	"signin":  {JWTSecret},
+	"stock":   {RedisPassword}, // consume, stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
 }
 

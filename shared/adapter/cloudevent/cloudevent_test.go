@@ -20,8 +20,9 @@ var at = time.Date(2026, 11, 11, 2, 0, 0, 5e6, time.UTC)
 
 // event is the event of a change to the state.
 func event(from, to seckill.State) seckill.OrderEvent {
-	e := seckill.OrderEvent{Order: seckill.KeyedOrderID("7", "1001", "k"), Sequence: 2, Item: "7", User: "1001", Count: 2,
-		Price: 100, Amount: 200, Title: "手机", From: from, State: to, At: at, Cause: "notify", PayBy: at.Add(time.Hour)}
+	e := seckill.OrderEvent{Order: seckill.KeyedOrderID("7", "1001", "k"), Sequence: 2, Item: "7", User: "1001",
+		Count: 2, Price: 100, Amount: 200, Title: "手机", From: from, State: to, At: at, Cause: "notify",
+		PayBy: at.Add(time.Hour)}
 	if to == seckill.Rejected {
 		e.PayBy, e.Reason = time.Time{}, seckill.CodeSoldOut
 	}

@@ -3,8 +3,8 @@
 // document (RFC 9457) in words that a shopper understands. It decides nothing about a sale: it reads, calls one flow,
 // and writes.
 //
-// Each step has its own constructor (NewBuy, NewShop, NewNotify), so that a function links only what it serves; Join
-// combines them for a server that serves all.
+// Each step has its own constructor (NewBuy, NewShop, NewNotify, NewSignIn), so that a function links only what it
+// serves; Join combines them for a server that serves all.
 package httpapi
 
 import (
@@ -58,6 +58,8 @@ var (
 	cacheShared = []string{"public, max-age=1, stale-while-revalidate=5, stale-if-error=60"}
 	nosniff     = []string{"nosniff"}
 	vary        = []string{"Accept-Language"}
+
+	bearerScheme = []string{"Bearer"}
 )
 
 type route struct {

@@ -205,8 +205,8 @@ func TestEveryServedRouteIsDescribedAndEveryDescribedOneServed(t *testing.T) {
 	if diff := cmp.Diff(served, described); diff != "" {
 		t.Errorf("served (-) and described (+) routes differ:\n%s", diff)
 	}
-	if len(served) != 12 {
-		t.Errorf("%d routes, want 12", len(served))
+	if len(served) != 14 {
+		t.Errorf("%d routes, want 14", len(served))
 	}
 }
 

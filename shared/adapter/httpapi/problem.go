@@ -79,6 +79,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 		header["Retry-After"] = []string{strconv.FormatInt(whole(wait, time.Second), 10)}
 	}
 	b = append(b, '}')
+	if o.status == http.StatusUnauthorized {
+		header["Www-Authenticate"] = bearerScheme // RFC 9110 section 15.5.2 wants a scheme
+	}
 	header["Content-Type"] = kindProblem
 	header["Content-Language"] = languageTags[lang]
 	header["Vary"] = vary

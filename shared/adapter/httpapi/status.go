@@ -11,6 +11,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeInvalid:       http.StatusUnprocessableEntity,
 	seckill.CodeTooLarge:      http.StatusUnprocessableEntity,
 	seckill.CodeToken:         http.StatusForbidden,
+	seckill.CodeSignIn:        http.StatusUnauthorized,
 	seckill.CodeItemUnknown:   http.StatusNotFound,
 	seckill.CodeOrderUnknown:  http.StatusNotFound,
 	seckill.CodeNotFound:      http.StatusNotFound,

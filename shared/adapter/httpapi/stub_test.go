@@ -13,6 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -43,6 +44,9 @@ type stubs struct {
 	user, id string
 	trace    string // of the context passed to Buy
 	page     [2]int
+	issuers  []seckill.Issuer
+	grant    seckill.Grant
+	session  signin.Session
 }
 
 func (s *stubs) called() error {
@@ -109,6 +113,16 @@ func (s *stubs) Cancel(ctx context.Context, user, id string) (shop.Status, error
 	return s.Newest(ctx, user, id)
 }
 
+func (s *stubs) List(context.Context) ([]seckill.Issuer, error) { return s.issuers, s.called() }
+
+func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, error) {
+	s.grant = g
+	if err := s.called(); err != nil {
+		return signin.Session{}, err
+	}
+	return s.session, nil
+}
+
 func (s *stubs) Now() time.Time { return now }
 
 // newStubs returns a handler of all routes over stubs.
@@ -117,7 +131,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewNotify(s, o)), s
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewNotify(s, o), NewSignIn(s, o)), s
 }
 
 func verifier() *jwtauth.Verifier {

@@ -76,6 +76,9 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeToken: {
 		{"请重新登录", "登录已失效，请重新登录后再试。"},
 		{"Please sign in again", "Your sign-in is missing or no longer valid. Please sign in and try again."}},
+	seckill.CodeSignIn: {
+		{"登录未成功", "这次登录没有通过验证，请重新登录。"},
+		{"Not signed in", "This sign-in could not be verified. Please sign in again."}},
 	seckill.CodeItemUnknown: {
 		{"商品不存在", "没有找到这个秒杀商品。"},
 		{"Item not found", "There is no such item."}},

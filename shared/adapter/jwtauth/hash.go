@@ -25,10 +25,13 @@ func (v *Verifier) Hash(text string) string {
 func hashKey(keys Keys) []byte {
 	secret := keys.Current
 	if secret == "" {
-		secret = keys.ByKid[slices.Max(slices.Collect(maps.Keys(keys.ByKid)))]
+		secret = keys.ByKid[newest(keys)]
 	}
 	return keyed([]byte(secret), hashUse)
 }
+
+// newest returns the kid that sorts last.
+func newest(keys Keys) string { return slices.Max(slices.Collect(maps.Keys(keys.ByKid))) }
 
 func keyed(key []byte, text string) []byte {
 	mac := hmac.New(sha256.New, key)

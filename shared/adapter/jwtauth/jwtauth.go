@@ -13,6 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/your-org/seckill/shared/adapter/jwtauth/jsononce"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -83,7 +84,7 @@ func unread(t *jwt.Token, err error) seckill.Reason {
 	switch {
 	case errors.Is(err, errUser):
 		return seckill.TokenClaims
-	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, errTwice), errors.Is(err, errCritical):
+	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, jsononce.ErrTwice), errors.Is(err, errCritical):
 		return seckill.TokenMalformed
 	case t == nil || t.Header["alg"] != jwt.SigningMethodHS256.Name:
 		return seckill.TokenAlgorithm
@@ -98,7 +99,7 @@ func (v *Verifier) key(t *jwt.Token) (any, error) {
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err == nil {
-		err = once(header, "alg", "kid", "crit", "typ")
+		err = jsononce.Check(header, "alg", "kid", "crit", "typ")
 	}
 	if err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ type claims struct {
 // UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
 // of a token could see different users.
 func (c *claims) UnmarshalJSON(b []byte) error {
-	if err := once(b, "iss", "sub", "exp", "nbf"); err != nil {
+	if err := jsononce.Check(b, "iss", "sub", "exp", "nbf"); err != nil {
 		return err
 	}
 	type plain claims
@@ -198,18 +199,48 @@ func validUser(s string) bool {
 	return err == nil
 }
 
-// Sign makes an access token without a kid, for local runs and tests. The secret must not be empty, and user must be
-// a user id as User returns it.
-func Sign(secret, user string, expires time.Time) (string, error) {
-	if secret == "" {
-		return "", errors.New("jwtauth: empty secret")
+// Signer makes access tokens with the newest of its keys. It is safe for concurrent use.
+type Signer struct {
+	secret []byte
+	kid    string // "": the token has none
+}
+
+// NewSigner returns a signer with the current key or, without one, the key whose kid sorts last, which with names like
+// 2026, 2027 is the newest.
+func NewSigner(keys Keys) (*Signer, error) {
+	s := &Signer{secret: []byte(keys.Current)}
+	if keys.Current == "" && len(keys.ByKid) > 0 {
+		s.kid = newest(keys)
+		s.secret = []byte(keys.ByKid[s.kid])
 	}
+	if len(s.secret) == 0 {
+		return nil, errors.New("jwtauth: no key to sign tokens with")
+	}
+	return s, nil
+}
+
+// SignToken implements seckill.TokenSigner. user must be a user id as User returns it.
+func (s *Signer) SignToken(user string, created, expires time.Time) (string, error) {
 	if !validUser(user) {
 		return "", errUser
 	}
-	return jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
-		"iss": json.Number(user),
-		"sub": accessToken,
-		"exp": expires.Unix(),
-	}).SignedString([]byte(secret))
+	claims := jwt.MapClaims{"iss": json.Number(user), "sub": accessToken, "exp": expires.Unix()}
+	if !created.IsZero() {
+		claims["created"] = created.Unix()
+	}
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims)
+	if s.kid != "" {
+		t.Header["kid"] = s.kid
+	}
+	return t.SignedString(s.secret)
+}
+
+// Sign makes an access token without a kid, for local runs and tests. The secret must not be empty, and user must be
+// a user id as User returns it.
+func Sign(secret, user string, expires time.Time) (string, error) {
+	s, err := NewSigner(Keys{Current: secret})
+	if err != nil {
+		return "", err
+	}
+	return s.SignToken(user, time.Time{}, expires)
 }

@@ -144,6 +144,12 @@ var lifeSteps = []struct {
 			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere}}})
 	}},
 	{"Reconciliations", "Query", func(l seckill.Ledger) error { return second(l.Reconciliations(ctx, "2026-07-01")) }},
+	{"Enrol", "Transact 2", func(l seckill.Ledger) error {
+		return second(l.Enrol(ctx, seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}, "7", start))
+	}},
+	{"UserOf", "Get", func(l seckill.Ledger) error {
+		return second(l.UserOf(ctx, seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}))
+	}},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "a", Item: "1", User: "7", Units: []int{1, 2}})
 	}},

@@ -11,6 +11,7 @@ const (
 	TableReconciliations = "reconciliations"
 	TableCounts          = "counts"
 	TableCounted         = "counted"
+	TableIdentities      = "identities"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -57,4 +58,5 @@ var Schema = []Table{
 	{Name: TableReconciliations, PK: "day", SK: "at"},
 	{Name: TableCounts, PK: "item"},
 	{Name: TableCounted, PK: "order"},
+	{Name: TableIdentities, PK: "id"},
 }

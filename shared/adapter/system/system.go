@@ -4,9 +4,11 @@ package system
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 
@@ -55,6 +57,17 @@ func (s *IDs) Token() string {
 	return hex.EncodeToString(b[:])
 }
 
+// UserID returns a random user id, 1 to 2^63-1 in decimal digits. It panics if the entropy fails.
+func (s *IDs) UserID() string {
+	for {
+		var b [8]byte
+		s.read(b[:])
+		if n := binary.BigEndian.Uint64(b[:]) >> 1; n > 0 {
+			return strconv.FormatUint(n, 10)
+		}
+	}
+}
+
 func (s *IDs) read(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,4 +79,6 @@ func (s *IDs) read(b []byte) {
 var (
 	_ seckill.Clock = Clock{}
 	_ seckill.IDs   = (*IDs)(nil)
+
+	_ seckill.UserIDs = (*IDs)(nil)
 )

@@ -1,4 +1,6 @@
-package jwtauth
+// Package jsononce refuses JSON objects that two readers could understand differently, because a name occurs twice or
+// in other letters. In: a JSON object and the names that matter. Out: nil, or which name is wrong.
+package jsononce
 
 import (
 	"encoding/json"
@@ -7,11 +9,12 @@ import (
 	"strings"
 )
 
-var errTwice = errors.New("jwtauth: there twice, or in other letters")
+// ErrTwice is the error of Check.
+var ErrTwice = errors.New("jsononce: there twice, or in other letters")
 
-// once refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
+// Check refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
 // "iss"): two readers could see two users. b is valid JSON. Nested objects do not count.
-func once(b []byte, names ...string) error {
+func Check(b []byte, names ...string) error {
 	var seen uint
 	depth, key := 0, false // key: the next string at this depth is a name
 	for i := 0; i < len(b); i++ {
@@ -45,7 +48,7 @@ func once(b []byte, names ...string) error {
 					continue
 				}
 				if name != want || seen&(1<<n) != 0 {
-					return fmt.Errorf("%w: %s", errTwice, want)
+					return fmt.Errorf("%w: %s", ErrTwice, want)
 				}
 				seen |= 1 << n
 			}

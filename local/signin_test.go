@@ -1,0 +1,90 @@
+package local_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/your-org/seckill/local"
+)
+
+// signIn walks through the demo issuer as a browser does: its page, a person's link, back to the shop with a code.
+// It returns the body of the sign-in.
+func (w *shopTest) signIn(user string) map[string]any {
+	w.t.Helper()
+	const verifier, nonce = "a-verifier-that-is-at-least-43-characters-long", "a-nonce"
+	list, _ := w.call("", "GET", "/signin", nil).json["issuers"].([]any)
+	if len(list) != 1 {
+		w.t.Fatalf("issuers %v, want one", list)
+	}
+	issuer := list[0].(map[string]any)
+	challenge := sha256.Sum256([]byte(verifier))
+	back := w.URL() + "/"
+	query := url.Values{"response_type": {"code"}, "client_id": {issuer["client_id"].(string)}, "redirect_uri": {back},
+		"scope": {issuer["scope"].(string)}, "state": {"a-state"}, "nonce": {nonce}, "code_challenge_method": {"S256"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}
+	page := w.call("", "GET", strings.TrimPrefix(issuer["authorization_endpoint"].(string), w.URL())+"?"+query.Encode(),
+		nil)
+	link := regexp.MustCompile(`href="([^"]*person=` + user + `[^"]*)"`).FindStringSubmatch(page.raw)
+	if page.status != http.StatusOK || link == nil {
+		w.t.Fatalf("the issuer's page has no link for %s: %v", user, page)
+	}
+	client := http.Client{Transport: w.http.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Get(strings.ReplaceAll(link[1], "&amp;", "&"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer.Body.Close()
+	at, err := answer.Location()
+	if err != nil || at.Query().Get("state") != "a-state" || at.Query().Get("iss") != issuer["issuer"] ||
+		!strings.HasPrefix(at.String(), back+"?") {
+		w.t.Fatalf("sent back to %v, %v", at, err)
+	}
+	return map[string]any{"grant": "code", "issuer": issuer["issuer"], "code": at.Query().Get("code"),
+		"code_verifier": verifier, "nonce": nonce, "redirect_uri": back}
+}
+
+// TestSignInAsADemoShopper checks the whole way for each of the four: they get the user ids that they have without it,
+// a token that buys, and a refresh token that works once.
+func TestSignInAsADemoShopper(t *testing.T) {
+	w := start(t, local.Options{})
+	for _, p := range local.Shoppers {
+		body := w.signIn(p.User)
+		a := w.call("", "POST", "/signin", body)
+		if a.status != http.StatusOK || a.text("user") != p.User || a.text("token") == "" ||
+			a.header.Get("Cache-Control") != "no-store" {
+			t.Fatalf("%s: %v", p.Name, a)
+		}
+		if list := w.call(a.text("token"), "GET", "/order/list", nil); list.status != http.StatusOK {
+			t.Errorf("%s: orders with the token: %v", p.Name, list)
+		}
+		if again := w.call("", "POST", "/signin", body); again.status != http.StatusUnauthorized ||
+			again.text("code") != "signin_refused" || again.header.Get("Www-Authenticate") != "Bearer" {
+			t.Errorf("%s: the code again: %v", p.Name, again)
+		}
+		refresh := map[string]any{"grant": "refresh", "issuer": body["issuer"], "refresh_token": a.text("refresh_token")}
+		next := w.call("", "POST", "/signin", refresh)
+		if next.status != http.StatusOK || next.text("user") != p.User ||
+			next.text("refresh_token") == a.text("refresh_token") {
+			t.Errorf("%s: refreshed: %v", p.Name, next)
+		}
+		if again := w.call("", "POST", "/signin", refresh); again.status != http.StatusUnauthorized {
+			t.Errorf("%s: the refresh token again: %v", p.Name, again)
+		}
+	}
+	wrong := w.signIn("1001")
+	wrong["nonce"] = "another"
+	if a := w.call("", "POST", "/signin", wrong); a.status != http.StatusUnauthorized {
+		t.Errorf("another nonce: %v", a)
+	}
+	counts, err := json.Marshal(w.Meter.Refusals())
+	if err != nil || string(counts) != `{"token_grant":8,"token_nonce":1}` || w.Meter.Counts()["signed_in"] != 8 {
+		t.Errorf("refusals %s, events %v", counts, w.Meter.Counts())
+	}
+}

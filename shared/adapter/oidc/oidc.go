@@ -1,0 +1,175 @@
+// Package oidc is a client of issuers of OpenID Connect: it redeems what a shopper signs in with. In: a code, a refresh
+// token or a token of a configured issuer. Out: the identity that the issuer has confirmed, or signin_refused with the
+// cause. It calls only the issuers, by https, and keeps their addresses and keys in memory.
+//
+// It follows "OpenID Connect Core 1.0" and "Discovery 1.0", RFC 7517 (keys), RFC 7519 (tokens) and RFC 7636 (PKCE). The
+// shop is a public client: it has no secret.
+package oidc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Limits of what an issuer does.
+const (
+	MaxDocument = 256 << 10       // bytes of an answer
+	MaxKeys     = 100             // keys of an issuer
+	Timeout     = 3 * time.Second // of one call
+
+	Leeway     = time.Minute // by which an issuer's clock may differ from ours
+	freshFor   = time.Hour   // after which addresses and keys are read again
+	againAfter = time.Minute // between two reads, whatever asks for them
+	soonAfter  = time.Second // the same as long as there is nothing to go on with
+
+	scope = "openid"
+)
+
+// Client is the shop's name at an issuer.
+type Client struct {
+	Issuer   string // exactly as its tokens have it
+	ClientID string
+	Metadata string // base of the address of the discovery document; "": Issuer
+}
+
+// Options are the settings of New.
+type Options struct {
+	Clients []Client // in the order in which pages offer them; several of one issuer are allowed
+	Clock   seckill.Clock
+	HTTP    http.RoundTripper // nil: the network
+}
+
+// Issuers implements seckill.Issuers. It is safe for concurrent use.
+type Issuers struct {
+	clients []Client
+	byName  map[string]*issuer
+	clock   seckill.Clock
+	parser  *jwt.Parser
+}
+
+var _ seckill.Issuers = (*Issuers)(nil)
+
+// New checks the settings; it makes no call. The error names the issuer that is wrong.
+func New(o Options) (*Issuers, error) {
+	if len(o.Clients) > seckill.MaxIssuers {
+		return nil, fmt.Errorf("oidc: %d issuers, want at most %d", len(o.Clients), seckill.MaxIssuers)
+	}
+	s := &Issuers{clients: slices.Clone(o.Clients), byName: map[string]*issuer{}, clock: o.Clock,
+		parser: jwt.NewParser(jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation(),
+			jwt.WithValidMethods(algorithms))}
+	client := newHTTP(o.HTTP)
+	for i, c := range s.clients {
+		if c.Metadata == "" {
+			s.clients[i].Metadata, c.Metadata = c.Issuer, c.Issuer
+		}
+		if err := secure(c.Metadata, false); err != nil { // the issuer itself is only a name
+			return nil, fmt.Errorf("oidc: issuer %q: %w", c.Issuer, err)
+		}
+		if c.ClientID == "" || slices.ContainsFunc(s.clients[:i], func(d Client) bool {
+			return d.Issuer == c.Issuer && (d.ClientID == c.ClientID || d.Metadata != c.Metadata)
+		}) {
+			return nil, fmt.Errorf("oidc: issuer %q: client %q is empty, there twice, or read from two places",
+				c.Issuer, c.ClientID)
+		}
+		if s.byName[c.Issuer] == nil {
+			s.byName[c.Issuer] = &issuer{name: c.Issuer, metadata: c.Metadata, clock: o.Clock, http: client}
+		}
+		s.byName[c.Issuer].clients = append(s.byName[c.Issuer].clients, c.ClientID)
+	}
+	return s, nil
+}
+
+// newHTTP returns a client that follows no redirect: what is read, and what is sent, stays with the addresses that the
+// issuer's document names.
+func newHTTP(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		// An idle connection may be dead after Lambda has frozen the instance, and a code that was sent on it might
+		// be spent without an answer.
+		transport = &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: Timeout,
+			DialContext: (&net.Dialer{Timeout: Timeout}).DialContext, MaxResponseHeaderBytes: 64 << 10}
+	}
+	return &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+var errAddress = errors.New("want an https address without user and fragment; http only on this machine")
+
+// secure returns what is wrong with an address that is called, or to which shoppers go.
+func secure(address string, query bool) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.RawQuery != "" && !query {
+		return errAddress
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
+		return nil
+	}
+	return errAddress
+}
+
+// List implements seckill.Issuers.
+func (s *Issuers) List(ctx context.Context) ([]seckill.Issuer, error) {
+	found := make([]*snapshot, len(s.clients))
+	errs := make([]error, len(s.clients))
+	var all sync.WaitGroup
+	for i, c := range s.clients {
+		all.Go(func() { found[i], errs[i] = s.byName[c.Issuer].current(ctx, keyName{}) })
+	}
+	all.Wait()
+	out := make([]seckill.Issuer, 0, len(s.clients))
+	for i, c := range s.clients {
+		if found[i] != nil {
+			out = append(out, seckill.Issuer{Issuer: c.Issuer, ClientID: c.ClientID,
+				Authorization: found[i].Authorization, EndSession: found[i].EndSession, Scope: scope})
+		}
+	}
+	if len(out) == 0 && len(s.clients) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return out, nil
+}
+
+// Redeem implements seckill.Issuers.
+func (s *Issuers) Redeem(ctx context.Context, g seckill.Grant) (seckill.Proof, error) {
+	if g.Kind == seckill.GrantToken {
+		return s.check(ctx, g.Token, wanted{})
+	}
+	is := s.byName[g.Issuer]
+	if is == nil {
+		return seckill.Proof{}, seckill.Invalid("issuer", "")
+	}
+	client := g.ClientID
+	if client == "" {
+		client = is.clients[0]
+	}
+	if !slices.Contains(is.clients, client) {
+		return seckill.Proof{}, seckill.Invalid("client_id", "")
+	}
+	// Keys first: while they cannot be read, the code or refresh token stays good.
+	known, err := is.current(ctx, keyName{})
+	if err != nil {
+		return seckill.Proof{}, err
+	}
+	got, err := is.exchange(ctx, known.Token, client, &g)
+	if err != nil {
+		return seckill.Proof{}, err
+	}
+	p, err := s.check(ctx, got.IDToken, wanted{issuer: is.name, client: client, nonce: g.Nonce})
+	p.Refresh = got.RefreshToken
+	return p, err
+}
+
+func refuse(reason seckill.Reason, cause string) error {
+	return &seckill.Error{Code: seckill.CodeSignIn, Token: reason, Err: errors.New("oidc: " + cause)}
+}
