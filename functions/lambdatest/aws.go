@@ -115,6 +115,7 @@ type request struct {
 	TableName     string
 	IndexName     string
 	Key           map[string]any
+	RequestItems  map[string]struct{ Keys []map[string]any }
 	TransactItems []struct {
 		Put *struct {
 			TableName string
@@ -195,6 +196,16 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 			return map[string]any{"Item": item}, ""
 		}
 		return map[string]any{}, ""
+	case "BatchGetItem":
+		found := map[string][]json.RawMessage{}
+		for name, t := range in.RequestItems {
+			for _, key := range t.Keys {
+				if item, ok := a.rows[name][keyOf(a.tables[name], key)]; ok {
+					found[name] = append(found[name], item)
+				}
+			}
+		}
+		return map[string]any{"Responses": found, "UnprocessedKeys": map[string]any{}}, ""
 	case "Scan", "Query":
 		items, pk := []json.RawMessage{}, table.PK
 		for _, x := range table.Indexes {

@@ -39,7 +39,7 @@ type request struct {
 	Raw     bool            `json:"raw,omitempty"`      // case: with unabridged notifications
 	Day     string          `json:"day,omitempty"`      // of a bill, or of changes
 	User    string          `json:"user,omitempty"`     // erase
-	Cursor  string          `json:"cursor,omitempty"`   // erase, replay: Next of the step before
+	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount: Next of the step before
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
