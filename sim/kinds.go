@@ -40,6 +40,7 @@ const (
 	actKeep
 	actRefund
 	actErase
+	actStream
 	nActs
 )
 

@@ -70,6 +70,10 @@ type World struct {
 	acked           map[string]bool      // order ids that buy returned
 	stoppedAt       map[string]time.Time // when an item's stop was acknowledged; missing while on sale
 	stopRequestedAt map[string]time.Time // when that stop was requested
+
+	stream       orderStream
+	heardOf      map[string][]bool // by order, which of its changes other systems have heard of
+	refusesEvent func(n int) bool  // whether the bus refuses the nth event of a call
 }
 
 // addresses are the delivery addresses that shoppers use.
