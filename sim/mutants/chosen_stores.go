@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 const (
 	ledgerGo = "shared/adapter/ledger/ledger.go"
 	encodeGo = "shared/adapter/ledger/encode.go"
@@ -9,7 +11,7 @@ const (
 )
 
 // chosen lists the mutants chosen by hand.
-var chosen = append(append(chosenFlows, chosenLedger...), chosenScripts...)
+var chosen = slices.Concat(chosenFlows, chosenLedger, chosenStream, chosenScripts)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
