@@ -11,8 +11,8 @@ import (
 // Readers of the stream change nothing that other processes read. So their acts are drawn apart from the history's: a
 // history is the same with them and without.
 
-// readStream plays an act of the stream: a reader begins, goes on, dies, or gets again what it was given before; a late call arrives; or
-// an operator asks for changes and counts once more.
+// readStream plays an act of the stream: a reader begins, goes on, dies, or gets again what it was given before; a late
+// call arrives; or an operator asks for changes and counts once more.
 func (s *Sim) readStream(t Act) {
 	shard := pick(t.A, 50, streamShards)
 	switch n := pick(t.A, 44, 32); {

@@ -155,9 +155,9 @@ func (i *Instance) recount(item, cursor string) (next string, err error) {
 func (w *World) checkTold() error {
 	for _, id := range w.truth.list {
 		heard := w.heardOf[id]
-		for n := range w.truth.orders[id].history {
+		for n, entry := range w.truth.orders[id].history {
 			if n >= len(heard) || !heard[n] {
-				return fmt.Errorf("I14 change %d of order %s was never told: %s", n+1, id, w.truth.orders[id].history[n])
+				return fmt.Errorf("I14 change %d of order %s was never told: %s", n+1, id, entry)
 			}
 		}
 	}
@@ -200,7 +200,8 @@ func (t *truth) moved(old, o *orderRow) {
 // wroteCounts checks I15 for a write of an item's counts: they never exceed what happened.
 func (t *truth) wroteCounts(is ledger.Row) {
 	item := text(is, "item")
-	got := seckill.Count{Placed: int(number(is, "placed")), Paid: int(number(is, "paid")), GivenBack: int(number(is, "back"))}
+	got := seckill.Count{Placed: int(number(is, "placed")), Paid: int(number(is, "paid")),
+		GivenBack: int(number(is, "back"))}
 	if most := t.totals[item]; got.Placed > most.Placed || got.Paid > most.Paid || got.GivenBack > most.GivenBack {
 		t.fail("I15 item %s counts %+v, what happened is %+v", item, got, most)
 	}
@@ -219,11 +220,12 @@ func (w *World) checkCounts() error {
 		}
 		want := w.truth.totals[item]
 		if c.Total != want || c.Recounting {
-			return fmt.Errorf("I15 item %s counts %+v, recounting %t; what happened is %+v", item, c.Total, c.Recounting,
-				want)
+			return fmt.Errorf("I15 item %s counts %+v, recounting %t; what happened is %+v", item, c.Total,
+				c.Recounting, want)
 		}
 		if n := c.Total.Placed - c.Total.GivenBack; n != held[item] {
-			return fmt.Errorf("I15 item %s counts %d units placed and not given back, %d have a row", item, n, held[item])
+			return fmt.Errorf("I15 item %s counts %d units placed and not given back, %d have a row", item, n,
+				held[item])
 		}
 		minutes := 0
 		for m := range w.truth.minutes {

@@ -30,14 +30,15 @@ func TestCountsOfAStack(t *testing.T) {
 	audit := &output{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewCountHandler(count.New(count.Deps{
 		Ledger: l, Clock: clock, Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
-	c := &cloud{outputs: map[string]string{"TellFunction": "seckill-tell"}, function: func(event []byte) ([]byte, string) {
+	c := &cloud{outputs: map[string]string{"TellFunction": "seckill-tell"}}
+	c.function = func(event []byte) ([]byte, string) {
 		defer clock.Advance(time.Minute)
 		out, err := handle(t.Context(), event)
 		if err != nil {
 			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
 		}
 		return out, ""
-	}}
+	}
 	account(t, served(t, c).URL)
 	on := []string{"--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, append([]string{"counts", "7"}, on...)...)

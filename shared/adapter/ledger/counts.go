@@ -163,7 +163,8 @@ func decodeCounts(row Row) (seckill.Counts, error) {
 		}
 	}
 	for _, minute := range slices.Sorted(maps.Keys(minutes)) {
-		c.Minutes = append(c.Minutes, seckill.MinuteCount{Minute: time.Unix(60*minute, 0).UTC(), Count: minutes[minute]})
+		at := time.Unix(60*minute, 0).UTC()
+		c.Minutes = append(c.Minutes, seckill.MinuteCount{Minute: at, Count: minutes[minute]})
 	}
 	return c, d.err
 }

@@ -17,7 +17,8 @@ func TestCountsStayBelow100KB(t *testing.T) {
 	most := seckill.Count{Placed: seckill.MaxStock - 1, Paid: seckill.MaxStock - 1, GivenBack: seckill.MaxStock - 1}
 	c := seckill.Counts{Item: "1"}
 	for n := range seckill.MaxCountMinutes {
-		a := seckill.Addition{At: start, Total: most, Orders: []seckill.CountedOrder{{Order: fmt.Sprint(n), Sequence: 1}},
+		a := seckill.Addition{At: start, Total: most,
+			Orders:  []seckill.CountedOrder{{Order: fmt.Sprint(n), Sequence: 1}},
 			Minutes: []seckill.MinuteCount{{Minute: start.Add(time.Duration(n) * time.Minute), Count: most}}}
 		if err := l.AddCounts(ctx, c, a); err != nil {
 			t.Fatal(err)

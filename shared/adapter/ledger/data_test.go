@@ -138,8 +138,8 @@ func typeName(v any) string {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Counted", "Counts", "DueOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser",
-	"Payments", "PaymentsOn", "Quota", "Quotas", "Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused", "Return",
-	"Returns", "Units", "UserOf"}
+	"Payments", "PaymentsOn", "Quota", "Quotas", "Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused",
+	"Return", "Returns", "Units", "UserOf"}
 
 func TestDataPageListsTheTransactions(t *testing.T) {
 	var writing, listed []string

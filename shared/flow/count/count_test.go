@@ -68,7 +68,8 @@ func (e *env) total(t *testing.T, item string) seckill.Count {
 func change(item, order string, states ...seckill.State) seckill.OrderChange {
 	o := seckill.Order{ID: order, Item: item, Count: 2}
 	for i, s := range states {
-		o.History = append(o.History, seckill.Change{State: s, At: opens.Add(time.Duration(i)*time.Minute + time.Second)})
+		at := opens.Add(time.Duration(i)*time.Minute + time.Second)
+		o.History = append(o.History, seckill.Change{State: s, At: at})
 		if s.Info().Holds {
 			o.Units = []int{1, 2}
 		} else {
@@ -168,7 +169,8 @@ func TestWhatComesBack(t *testing.T) {
 		if again, err := e.flow.Changes(t.Context(), batch[n:]); again != len(batch)-n || err != nil {
 			t.Errorf("again: %d, %v", again, err)
 		}
-		for item, want := range map[string]seckill.Count{"1": {Placed: 4}, "2": {Placed: 2, Paid: 2}, "3": {Placed: 2}} {
+		for item, want := range map[string]seckill.Count{"1": {Placed: 4}, "2": {Placed: 2, Paid: 2},
+			"3": {Placed: 2}} {
 			if got := e.total(t, item); got != want {
 				t.Errorf("write %d fails: item %s has %+v, want %+v", fails, item, got, want)
 			}
