@@ -92,6 +92,9 @@ func (s *Sim) operateStream(t Act) {
 			_, _ = i.Tell.Again(ctx, id)
 			_, _ = i.Tell.Delivery(ctx, id)
 			_, _ = i.Count.Of(ctx, it.ID)
+			if _, err := i.Count.Recount(ctx, it.ID, "no cursor"); err == nil {
+				s.truth.fail("I15 an operator goes on with a recount from where none was")
+			}
 		})
 	}
 }
