@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin"}
+	"signin", "tell"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -100,6 +100,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
 		// longer than any test takes
 		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "PUBLIC_URL": page,
+		"EVENT_BUS": "seckill",
 	}
 	env["SIGNIN_ISSUERS"] = "https://id.example.com|shop" // never called
 	maps.Copy(env, queues)

@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/count"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
@@ -173,7 +174,8 @@ func (s *System) buildFlows() {
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
-			Clock: s.Clock})))
+			Clock: s.Clock})),
+		operator.NewCountHandler(count.New(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})))
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})

@@ -29,6 +29,7 @@ const (
 	refundOutput    = "RefundFunction"    // about money
 	reconcileOutput = "ReconcileFunction" // about bills
 	repairOutput    = "RepairFunction"    // about users
+	tellOutput      = "TellFunction"      // about events
 )
 
 // Limits of calls to AWS.

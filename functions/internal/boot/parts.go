@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -47,6 +49,11 @@ func (b *Boot) Items() seckill.Items { return b.rows().Items() }
 // Queue opens a queue; dead is "" for a step that only sends.
 func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 	return sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
+}
+
+// Bus opens the event bus.
+func (b *Boot) Bus(name string) seckill.Bus {
+	return eventbus.New(eventbridge.NewFromConfig(b.aws), name, b.base.Namespace)
 }
 
 // Secret registers secrets and what to build from them, first at init and whenever one changes.

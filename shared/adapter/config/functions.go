@@ -58,6 +58,12 @@ type Reconcile struct {
 	Alipay Alipay
 }
 
+// Tell holds the settings of the function that tells changes of orders to other systems.
+type Tell struct {
+	Base
+	Bus string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+}
+
 // Stage holds the settings of the function that loads items into the stock.
 type Stage struct {
 	Base

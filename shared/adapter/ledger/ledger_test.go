@@ -153,6 +153,20 @@ var lifeSteps = []struct {
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "a", Item: "1", User: "7", Units: []int{1, 2}})
 	}},
+	{"Counts", "Get", func(l seckill.Ledger) error { return second(l.Counts(ctx, "1")) }},
+	{"Counted", "GetBatch", func(l seckill.Ledger) error { return second(l.Counted(ctx, []string{"a", "b"})) }},
+	{"BeginRecount", "Transact 1", func(l seckill.Ledger) error {
+		return l.BeginRecount(ctx, seckill.Counts{Item: "1"}, start)
+	}},
+	{"AddCounts", "Transact 3", func(l seckill.Ledger) error {
+		moves := seckill.Count{Placed: 3, Paid: 2, GivenBack: 1}
+		return l.AddCounts(ctx, seckill.Counts{Item: "1", Since: start}, seckill.Addition{At: start, Total: moves,
+			Orders:  []seckill.CountedOrder{{Order: "a", Sequence: 1}, {Order: "b", Sequence: 1}},
+			Minutes: []seckill.MinuteCount{{Minute: start.Truncate(time.Minute), Count: moves}}})
+	}},
+	{"EndRecount", "Transact 1", func(l seckill.Ledger) error {
+		return l.EndRecount(ctx, seckill.Counts{Item: "1", Since: start})
+	}},
 }
 
 // written returns a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid

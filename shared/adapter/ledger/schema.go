@@ -9,6 +9,8 @@ const (
 	TableReturns         = "returns"
 	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
+	TableCounts          = "counts"
+	TableCounted         = "counted"
 	TableIdentities      = "identities"
 
 	IndexOrdersByUser = "orders_by_user"
@@ -54,5 +56,7 @@ var Schema = []Table{
 	{Name: TableReturns, PK: "shard", SK: "order"},
 	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
+	{Name: TableCounts, PK: "item"},
+	{Name: TableCounted, PK: "order"},
 	{Name: TableIdentities, PK: "id"},
 }
