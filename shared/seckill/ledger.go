@@ -23,6 +23,7 @@ type Ledger interface {
 	NotificationKeeper
 	RefundRecorder
 	BillRecorder
+	WebhookKeeper
 }
 
 // OrderReader reads an order.

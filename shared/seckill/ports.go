@@ -50,6 +50,9 @@ const (
 	EventUnreadable    Event = "rows_unreadable"
 	EventTold          Event = "changes_told"
 	EventUntold        Event = "changes_untold"
+	EventPosted        Event = "webhooks_acknowledged"
+	EventPostFailed    Event = "webhooks_failed"
+	EventGivenUp       Event = "webhooks_given_up"
 )
 
 // Meter counts events. It never fails and never blocks.

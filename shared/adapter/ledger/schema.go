@@ -9,6 +9,7 @@ const (
 	TableReturns         = "returns"
 	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
+	TableDeliveries      = "deliveries"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -16,6 +17,8 @@ const (
 	IndexRefundsDue   = "refunds_due"
 	IndexPaymentsOn   = "payments_by_day"
 	IndexRefundsOn    = "refunds_by_day"
+
+	IndexDeliveriesDue = "deliveries_due"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -53,4 +56,7 @@ var Schema = []Table{
 	{Name: TableReturns, PK: "shard", SK: "order"},
 	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
+	{Name: TableDeliveries, PK: "order", Indexes: []Index{
+		{Name: IndexDeliveriesDue, PK: "due_shard", SK: "due_at"},
+	}},
 }
