@@ -47,7 +47,9 @@ func (w *Webhook) Grow(entries int, due time.Time) bool {
 	return true
 }
 
-func (w *Webhook) open(due time.Time) { w.Due, w.GivenUp, w.Tries, w.Since = due, false, 0, time.Time{} }
+func (w *Webhook) open(due time.Time) {
+	w.Due, w.GivenUp, w.Tries, w.Since = due, false, 0, time.Time{}
+}
 
 // Resume makes an order that was given up due again, for another WebhookPatience.
 func (w *Webhook) Resume(due time.Time) bool {
