@@ -61,6 +61,7 @@ func New(d Deps) *Flow {
 // the sweep repeats it. After one, Changes posts nothing more, so that a dead endpoint does not hold up the stream.
 func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
 	var opened []seckill.Webhook
+	var of []*seckill.Order
 	for i := range changes {
 		o := &changes[i].Order
 		w, first, err := f.open(ctx, o.ID, len(o.History))
@@ -68,12 +69,12 @@ func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done
 			return i, err
 		}
 		if first {
-			opened = append(opened, w)
+			opened, of = append(opened, w), append(of, o)
 		}
 	}
 	var dead atomic.Bool
 	f.Each(len(opened), func(i int) {
-		if !dead.Load() && f.post(ctx, opened[i]) != nil {
+		if !dead.Load() && f.post(ctx, opened[i], *of[i]) != nil {
 			dead.Store(true)
 		}
 	})
@@ -143,7 +144,7 @@ func (f *Flow) each(ctx context.Context, due []seckill.Webhook) error {
 		if ctx.Err() != nil {
 			return // the rest stays due
 		}
-		err := f.post(ctx, due[i])
+		err := f.post(ctx, due[i], seckill.Order{})
 		if errors.Is(err, seckill.ErrStateChanged) || errors.Is(err, errEndpoint) {
 			return // another sweep has it, or the index lagged; or the row says when the next post is due
 		}
@@ -158,9 +159,9 @@ func (f *Flow) each(ctx context.Context, due []seckill.Webhook) error {
 var errEndpoint = errors.New("deliver: not acknowledged")
 
 // post sends the events of an order until all that are known are acknowledged. It first takes the order, unless the
-// caller has it for long enough. ErrStateChanged: somebody else has it.
-func (f *Flow) post(ctx context.Context, w seckill.Webhook) error {
-	var o seckill.Order
+// caller has it for long enough, and reads it, unless the caller knows enough of it. ErrStateChanged: somebody else has
+// it.
+func (f *Flow) post(ctx context.Context, w seckill.Webhook, o seckill.Order) error {
 	for w.Sent < w.Known {
 		if now := f.Clock.Now(); w.Due.Before(now.Add(seckill.PostTimeout)) {
 			w.Due = now.Add(seckill.WebhookLease)
