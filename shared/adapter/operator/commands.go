@@ -72,3 +72,8 @@ var eventCommands = []command{
 	{name: cmdReplay, has: []string{"item", "day"}, may: []string{"cursor"}},
 	{name: cmdDelivery, has: []string{"order"}},
 }
+
+// The command about webhooks.
+const cmdRedeliver = "redeliver"
+
+var webhookCommands = []command{{name: cmdRedeliver}}
