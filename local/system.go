@@ -1,7 +1,7 @@
 // Package local runs the whole system in one process: every flow over embedded drivers, the fake payment gateway, the
 // storefront, workers on the queues, schedules, and a clock that can be moved. From Options it makes a server on a
-// loopback port, whose parts tests can inspect. It writes nothing to disk but keys, if a directory is given, and events,
-// if a file is. The data is gone when it stops, unless it is on real servers.
+// loopback port, whose parts tests can inspect. It writes nothing to disk but keys, if a directory is given, and
+// events, if a file is. The data is gone when it stops, unless it is on real servers.
 //
 // This package enforces no guarantee itself: flows and drivers do.
 package local

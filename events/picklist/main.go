@@ -229,7 +229,7 @@ func (l *list) write() error {
 }
 
 func main() {
-	addr := flag.String("listen", "127.0.0.1:8200", "address to listen on; put TLS in front of any other than this machine")
+	addr := flag.String("listen", "127.0.0.1:8200", "address to listen on; beyond this machine, put TLS in front")
 	file := flag.String("csv", "picklist.csv", "file of the pick list; its journal stands beside it")
 	flag.Parse()
 	// the default secret of seckill run, so that the two find each other
