@@ -182,9 +182,6 @@ func (l *list) apply(e event) (changed bool) {
 		o = &order{early: map[int]event{}}
 		l.orders[e.Data.Order] = o
 	}
-	if e.Data.Sequence <= o.seen {
-		return false
-	}
 	o.early[e.Data.Sequence] = e
 	for {
 		next, ok := o.early[o.seen+1]
