@@ -60,9 +60,10 @@ func TestTellFunctionOfAnOperator(t *testing.T) {
 	if err != nil || d.Address != address || d.Count != 1 || d.State != seckill.PendingPayment {
 		t.Errorf("delivery: %+v, %v", d, err)
 	}
-	if log := f.Output(); strings.Contains(log, address) ||
-		strings.Count(log, fmt.Sprintf(`"command":"delivery","order":%q,"result":"read"`, o.ID)) != 1 {
-		t.Errorf("log: %s", log)
+	// Says waits for the log's last line.
+	if !f.Says(fmt.Sprintf(`"command":"delivery","order":%q,"result":"read"`, o.ID)) ||
+		strings.Contains(f.Output(), address) {
+		t.Errorf("log: %s", f.Output())
 	}
 	if _, err := f.Invoke([]byte(`{"Records":[{"eventSource":"aws:sqs","messageId":"1","body":"x"}]}`)); err == nil {
 		t.Error("a queue's event is accepted")
