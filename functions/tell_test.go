@@ -68,6 +68,7 @@ func TestTellFunctionOfAnOperator(t *testing.T) {
 	if err != nil || d.Address != address || d.Count != 1 || d.State != seckill.PendingPayment {
 		t.Errorf("delivery: %+v, %v", d, err)
 	}
+	// Says waits for the log's last line.
 	if !f.Says(fmt.Sprintf(`"command":"delivery","order":%q,"result":"read"`, o.ID)) ||
 		strings.Contains(f.Output(), address) {
 		t.Errorf("log: %s", f.Output())

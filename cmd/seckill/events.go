@@ -25,13 +25,14 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), wh
 does the work and logs who gave the command.`,
 		Example: `  seckill events tell ORDER
   seckill events replay --day 2026-11-11 --stack seckill-prod
-  seckill events delivery ORDER --json`,
+  seckill events delivery ORDER --json
+  seckill events redeliver --stack seckill-prod`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(tellCommand(&f), replayCommand(&f), deliveryCommand(&f))
+	cmd.AddCommand(tellCommand(&f), replayCommand(&f), deliveryCommand(&f), redeliverCommand(&f))
 	return cmd
 }
 
@@ -73,6 +74,28 @@ rejected order never had, is empty. The shop logs who asked.`,
 					return
 				}
 				p.line("%s", d.Address)
+			})
+		},
+	}
+}
+
+func redeliverCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "redeliver",
+		Short: "Post webhooks again that were given up",
+		Long: `Post the events of orders again that the endpoint did not acknowledge for a day, and that were
+given up. They are posted within a minute, and again for a day.`,
+		Example: `  seckill events redeliver
+  seckill events redeliver --stack seckill-prod`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.shop(cmd, deliverOutput)
+			if err != nil {
+				return err
+			}
+			out, err := s.Redeliver(cmd.Context())
+			return f.print(cmd, s.explain(err, ""), &out, func(p *page) {
+				p.line("The events of %s will be posted again.", counted(out.Orders, "order", "orders"))
 			})
 		},
 	}

@@ -30,6 +30,7 @@ const (
 	reconcileOutput = "ReconcileFunction" // about bills
 	repairOutput    = "RepairFunction"    // about users
 	tellOutput      = "TellFunction"      // about events
+	deliverOutput   = "DeliverFunction"   // about webhooks
 )
 
 // Limits of calls to AWS.

@@ -25,6 +25,7 @@ type Ledger interface {
 	BillRecorder
 	Counter
 	Identities
+	WebhookKeeper
 }
 
 // OrderReader reads an order.

@@ -56,6 +56,9 @@ const (
 	EventSignedIn      Event = "signed_in"
 	EventEnrolled      Event = "shoppers_enrolled"
 	EventIssuerFault   Event = "issuer_faults"
+	EventPosted        Event = "webhooks_acknowledged"
+	EventPostFailed    Event = "webhooks_failed"
+	EventGivenUp       Event = "webhooks_given_up"
 )
 
 // Meter counts events. It never fails and never blocks.

@@ -106,6 +106,12 @@ var lifeSteps = []struct {
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
 	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, "", 9)) }},
 	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, "", 9)) }},
+	{"Webhook", "Get", func(l seckill.Ledger) error { return second(l.Webhook(ctx, "b")) }},
+	{"SaveWebhook", "Transact 1", func(l seckill.Ledger) error {
+		return l.SaveWebhook(ctx, seckill.Webhook{Order: "b", Known: 2, Due: start, Tries: 1, Since: start})
+	}},
+	{"WebhooksDue", "Index", func(l seckill.Ledger) error { return second(l.WebhooksDue(ctx, 0, start, "", 9)) }},
+	{"WebhooksGivenUp", "Index", func(l seckill.Ledger) error { return second(l.WebhooksGivenUp(ctx, "", 9)) }},
 	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor")
 	}},

@@ -12,6 +12,7 @@ const (
 	TableCounts          = "counts"
 	TableCounted         = "counted"
 	TableIdentities      = "identities"
+	TableDeliveries      = "deliveries"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -19,6 +20,8 @@ const (
 	IndexRefundsDue   = "refunds_due"
 	IndexPaymentsOn   = "payments_by_day"
 	IndexRefundsOn    = "refunds_by_day"
+
+	IndexDeliveriesDue = "deliveries_due"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -59,4 +62,7 @@ var Schema = []Table{
 	{Name: TableCounts, PK: "item"},
 	{Name: TableCounted, PK: "order"},
 	{Name: TableIdentities, PK: "id"},
+	{Name: TableDeliveries, PK: "order", Indexes: []Index{
+		{Name: IndexDeliveriesDue, PK: "due_shard", SK: "due_at"},
+	}},
 }

@@ -83,3 +83,8 @@ var countCommands = []command{
 	{name: cmdCounts, has: []string{"item"}},
 	{name: cmdRecount, has: []string{"item"}, may: []string{"cursor"}},
 }
+
+// The command about webhooks.
+const cmdRedeliver = "redeliver"
+
+var webhookCommands = []command{{name: cmdRedeliver}}
