@@ -119,9 +119,9 @@ func testKill(t *testing.T, s *stack) {
 	}
 }
 
-// killWave kills consume once within a batch, at a random moment. It makes consume ready by one order, freezes it, hands
-// it the messages of n shoppers, and lets it go on for that long. A batch takes less time than finding its process: a
-// kill that is not prepared so meets consume at work by luck only.
+// killWave kills consume once within a batch, at a random moment. It makes consume ready by one order, freezes it,
+// hands it the messages of n shoppers, and lets it go on for a moment. A batch takes less time than finding its
+// process: a kill that is not prepared so meets consume at work by luck only.
 func (s *sale) killWave(t *testing.T, n int) {
 	t.Helper()
 	buy := func(ctx context.Context, p *shopper) (bool, error) {
@@ -144,7 +144,7 @@ func (s *sale) killWave(t *testing.T, n int) {
 	s.crowd(t, n, buy, func() bool { return false })
 	waiting, _ := s.depth(t, "OrdersQueueUrl")
 	kill("freeze")
-	defer kill(fmt.Sprintf("%.3f", rand.Float64()*longestLife.Seconds())) // whatever happens: nothing goes on without it
+	defer kill(fmt.Sprintf("%.3f", rand.Float64()*longestLife.Seconds())) // also after a failure: it is still frozen
 	resume()
 	eventually(t, "message with consume", func() string {
 		if visible, _ := s.depth(t, "OrdersQueueUrl"); visible == waiting {
