@@ -2,7 +2,9 @@ package local_test
 
 import (
 	"encoding/json"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/your-org/seckill/local"
@@ -23,13 +25,28 @@ func TestTheProcessSaysWhatItUses(t *testing.T) {
 	if p.Version != "v1" || p.Go != runtime.Version() || p.Goroutines < 2 || p.Heap == 0 || p.Uptime <= 0 {
 		t.Errorf("%+v", p)
 	}
-	if runtime.GOOS == "linux" && (p.CPUSeconds <= 0 || p.RSS < 1<<20 || p.PeakRSS < p.RSS) {
-		t.Errorf("%+v: want processor time, and a peak of at least what is resident", p)
+	const ballast = 64 << 20
+	held := make([]byte, ballast)
+	for i := 0; i < ballast; i += os.Getpagesize() {
+		held[i] = 1
+	}
+	high := ask()
+	runtime.KeepAlive(held)
+	// Linux counts resident pages on each processor and adds them up late (32 pages or more of three kinds each).
+	late := int64(runtime.NumCPU() * 3 * max(32, 2*runtime.NumCPU()) * os.Getpagesize())
+	if runtime.GOOS == "linux" && (p.CPUSeconds <= 0 || high.RSS < ballast || high.PeakRSS < high.RSS-late) {
+		t.Errorf("%+v: want processor time, and a peak of at least what is resident", high)
 	}
 	for range 200 {
 		w.left(local.DemoLive)
 	}
-	if later := ask(); later.CPUSeconds < p.CPUSeconds || later.PeakRSS < p.PeakRSS || later.Uptime <= p.Uptime {
-		t.Errorf("first %+v, then %+v", p, later)
+	held = nil
+	debug.FreeOSMemory()
+	later := ask()
+	if later.CPUSeconds < high.CPUSeconds || later.PeakRSS < high.PeakRSS-late || later.Uptime <= high.Uptime {
+		t.Errorf("first %+v, then %+v", high, later)
+	}
+	if runtime.GOOS == "linux" && later.PeakRSS < ballast {
+		t.Errorf("%+v: want the peak kept after %d bytes were given back", later, ballast)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -84,26 +85,26 @@ func testFlush(t *testing.T, s *stack) {
 	})
 }
 
-// consume is killed within batches while a crowd buys: every acknowledged order is placed all the same.
+// consume is killed within batches: every acknowledged order is placed all the same.
 func testKill(t *testing.T, s *stack) {
 	s.needs(t, s.full(), "takes minutes")
 	s.needs(t, s.Kill != "", "there is no command that kills functions")
-	const perWave, maxWaves = 40, 30
-	kills, waves := 0, 0
-	report.timed(t, func() string { return fmt.Sprintf("%d kills in %d waves of %d shoppers", kills, waves, perWave) })
-	sale := s.sell(t, perWave*maxWaves, 1)
+	const perWave, maxWaves = 20, 20
+	waves := 0
+	report.timed(t, func() string { return fmt.Sprintf("%d kills, each with %d messages", waves, perWave) })
+	sale := s.sell(t, (perWave+1)*maxWaves, 1)
 
 	stranded := 0
 	s.undisturbed(func() {
 		for stranded == 0 {
 			if waves++; waves > maxWaves {
-				t.Fatalf("%d kills never met consume at work", kills)
+				t.Fatalf("%d kills never met consume at work", maxWaves)
 			}
-			kills += sale.killWave(t, perWave)
+			sale.killWave(t, perWave)
 			stranded = sale.stranded(t)
 		}
 	})
-	t.Logf("%d orders are with a killed process after %d kills in %d waves", stranded, kills, waves)
+	t.Logf("%d orders are with a killed process after %d kills", stranded, waves)
 	began := time.Now()
 	eventually(t, "rows of all acknowledged orders", func() string {
 		missing := sale.outcomes(sale.mustRows(t))
@@ -118,37 +119,43 @@ func testKill(t *testing.T, s *stack) {
 	}
 }
 
-// killWave makes n shoppers buy while consume is killed repeatedly, and returns the number of kills.
-func (s *sale) killWave(t *testing.T, n int) (kills int) {
+// killWave kills consume once within a batch, at a random moment. It makes consume ready by one order, freezes it,
+// hands it the messages of n shoppers, and lets it go on for a moment. A batch takes less time than finding its
+// process: a kill that is not prepared so meets consume at work by luck only.
+func (s *sale) killWave(t *testing.T, n int) {
 	t.Helper()
-	over, killed := make(chan struct{}), make(chan error, 1)
-	go func() {
-		var err error
-		for err == nil {
-			select {
-			case <-over:
-				killed <- nil
-				return
-			case <-time.After(50 * time.Millisecond):
-				kills++
-				err = s.shell(t.Context(), s.Kill, s.Outputs["ConsumeFunction"])
-			}
-		}
-		killed <- err
-	}()
-	s.crowd(t, n, func(ctx context.Context, p *shopper) (bool, error) {
+	buy := func(ctx context.Context, p *shopper) (bool, error) {
 		a, err := p.buy(ctx, 1, "cart")
 		if err == nil && a.Status != 200 && !later(a, true) {
 			err = fmt.Errorf("buy: %v", a)
 		}
 		return a.Status == 200, err
-	}, func() bool { return false })
-	close(over)
-	if err := <-killed; err != nil {
-		t.Fatal(err)
 	}
-	return kills
+	kill := func(action string) {
+		if err := s.shell(background(t), s.Kill, s.Outputs["ConsumeFunction"], action); err != nil {
+			t.Error(err)
+		}
+	}
+	s.crowd(t, 1, buy, func() bool { return false })
+	eventually(t, "row of the first order", func() string {
+		return strings.Join(s.outcomes(s.mustRows(t)), ", ")
+	})
+	resume := s.pauseQueue(t, "ConsumeFunction")
+	s.crowd(t, n, buy, func() bool { return false })
+	waiting, _ := s.depth(t, "OrdersQueueUrl")
+	kill("freeze")
+	defer kill(fmt.Sprintf("%.3f", rand.Float64()*longestLife.Seconds())) // also after a failure: it is still frozen
+	resume()
+	eventually(t, "message with consume", func() string {
+		if visible, _ := s.depth(t, "OrdersQueueUrl"); visible == waiting {
+			return "all wait: " + visible
+		}
+		return ""
+	})
 }
+
+// longestLife is how long consume may work in a wave before it is killed, at most: about as long as a batch takes.
+const longestLife = 30 * time.Millisecond
 
 // stranded returns how many acknowledged orders have no row and no visible message: a killed process had received the
 // message, and it is in flight until its visibility timeout ends.

@@ -45,7 +45,7 @@ type description struct {
 	Redis    string            `json:"redis"`    // host:port; empty: out of reach
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that kills the processes of the function named $1; empty: impossible
+	// shell command that freezes or kills (action $2) the processes of the function named $1; empty: impossible
 	Kill string `json:"kill"`
 	// shell command that deploys again with the following parameters; empty: impossible
 	Update string `json:"update"`

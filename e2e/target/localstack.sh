@@ -14,7 +14,7 @@ up() {
 # names PORT: what follows from LocalStack's port.
 names() {
   url="http://${redis%:*}:$1/_aws/execute-api/{ApiId}/{ApiStage}"
-  kill="'$here/kill.sh' container seckill-localstack-$1-lambda \"\$1\""
+  kill="'$here/kill.sh' container seckill-localstack-$1-lambda \"\$@\""
 }
 
 # Twice: an API has its id, and with it its address, from the first.

@@ -10,7 +10,7 @@ up() {
   redis="{RedisEndpoint}" # functions and the suite reach it alike
   standin "$("$servers/ministack.sh" start "$dir/ministack")"
   url="$AWS_ENDPOINT_URL/_aws/execute-api/{ApiId}/{ApiStage}"
-  kill="'$here/kill.sh' process $(cat "$dir/ministack/ministack.pid") \"\$1\""
+  kill="'$here/kill.sh' process $(cat "$dir/ministack/ministack.pid") \"\$@\""
 }
 
 # The API has the id that the tag says, so that functions can be told its address before there is an API.

@@ -29,7 +29,7 @@ type file struct {
 	Redis    string            `json:"redis"`    // host:port as the suite reaches it; empty: it cannot
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	// shell command that kills the processes of the function named $1; empty: impossible
+	// shell command that freezes or kills (action $2) the processes of the function named $1; empty: impossible
 	Kill string `json:"kill"`
 	// shell command that deploys the stack again with the following parameters Key=Value; empty: impossible
 	Update string `json:"update"`
@@ -53,7 +53,7 @@ func run(ctx context.Context) error {
 	environment := flag.String("environment", "", "`file` to write with the functions' environment")
 	flag.StringVar(&f.URL, "url", "{Url}", "address of the API; {X} is the stack's output X")
 	flag.StringVar(&f.Redis, "redis", "", "host:port as the suite reaches it; {X} is the stack's output X")
-	flag.StringVar(&f.Kill, "kill", "", "shell command that kills the processes of the function named $1")
+	flag.StringVar(&f.Kill, "kill", "", "shell command: kill.sh for the function named $1, with the action $2")
 	flag.StringVar(&f.Update, "update", "", "shell command that deploys the stack again with more parameters")
 	flag.StringVar(&f.Limits, "limits", "small", "small or full")
 	flag.StringVar(&f.Target, "target", "", "`name` of the target")
