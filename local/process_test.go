@@ -41,7 +41,6 @@ func TestTheProcessSaysWhatItUses(t *testing.T) {
 		w.left(local.DemoLive)
 	}
 	debug.FreeOSMemory() // held is over
-
 	later := ask()
 	if later.CPUSeconds < high.CPUSeconds || later.PeakRSS < high.PeakRSS-late || later.Uptime <= high.Uptime {
 		t.Errorf("first %+v, then %+v", high, later)
