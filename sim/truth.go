@@ -227,6 +227,13 @@ func (t *truth) wroteUnit(k unitKey, was, is string) {
 	}
 }
 
+// wroteIdentity checks I13 for a row of the identities: it is written once.
+func (t *truth) wroteIdentity(was, is ledger.Row) {
+	if was != nil {
+		t.fail("I13 an identity's row went from %v to %v", was, is)
+	}
+}
+
 func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 	t.say("  payment %s of order %s is %s", tradeNo, order, text(is, "state"))
 	rows := t.payments[order]

@@ -41,14 +41,14 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 // through asks the CDN for /healthz. What the API itself answers there is another check's matter.
 func (c *check) through(ctx context.Context, cdn *types.Stack) {
 	url, domain := stacks.Output(cdn, "Url"), stacks.Output(cdn, "DistributionDomain")
-	answer, err := c.get(ctx, url+"/healthz")
+	status, header, err := c.get(ctx, url+"/healthz")
 	switch {
 	case err != nil:
 		c.fault("the CDN cannot be reached at %s (its domain has to lead to %s): %v", url, domain, err)
-	case answer.StatusCode == http.StatusForbidden:
+	case status == http.StatusForbidden:
 		c.fault("%s/healthz answers 403: the API does not accept the CDN's key (make deploy EDGE=true), or the CDN's "+
 			"web ACL refuses this machine", url)
-	case answer.StatusCode < http.StatusBadRequest && answer.Header.Get(cdnStamp) == "":
+	case status < http.StatusBadRequest && header.Get(cdnStamp) == "":
 		c.fault("%s does not lead through the CDN: its domain has to lead to %s", url, domain)
 	default:
 		c.ok("%s leads through the CDN", url)
@@ -69,30 +69,30 @@ func (c *check) past(ctx context.Context, edge string) {
 		return
 	}
 	url := stacks.Output(api, "Url")
-	answer, err := c.get(ctx, url+"/healthz")
+	status, _, err := c.get(ctx, url+"/healthz")
 	switch {
 	case err != nil:
 		c.unasked(what, err)
-	case answer.StatusCode == http.StatusForbidden:
+	case status == http.StatusForbidden:
 		c.ok("past the CDN %s/healthz answers 403", url)
-	case answer.StatusCode == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests:
 		c.unasked(what, errors.New(url+"/healthz answers 429"))
 	default:
 		c.fault("%s/healthz answers %d past the CDN, because Edge is %s: make deploy EDGE=true, which sets Edge=only",
-			url, answer.StatusCode, edge)
+			url, status, edge)
 	}
 }
 
-// get returns an answer without its body.
-func (c *check) get(ctx context.Context, url string) (*http.Response, error) {
+// get asks for an address and returns the answer's status and header.
+func (c *check) get(ctx context.Context, url string) (int, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	answer, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxBody)) // so that the connection can be used again
-	return answer, answer.Body.Close()
+	return answer.StatusCode, answer.Header, answer.Body.Close()
 }

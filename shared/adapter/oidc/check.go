@@ -176,8 +176,8 @@ func (c *claims) meant(clients []string, access bool, want wanted) error {
 		return refuse(seckill.TokenClaims, "no person") // a client that signs in for itself is its own subject
 	case c.Use != "" && c.Use != "id" && c.Use != "access", access && want.client != "":
 		return refuse(seckill.TokenAudience, "made for another use")
-	case len(c.Audience) == 0 && !(access && ours(c.Client)), len(c.Audience) > 0 && !slices.ContainsFunc(c.Audience,
-		ours):
+	case len(c.Audience) == 0 && (!access || !ours(c.Client)),
+		len(c.Audience) > 0 && !slices.ContainsFunc(c.Audience, ours):
 		return refuse(seckill.TokenAudience, "made for another client")
 	case c.Party != "" && !ours(c.Party), c.Party == "" && !access && len(c.Audience) > 1:
 		return refuse(seckill.TokenAudience, "made for another party")

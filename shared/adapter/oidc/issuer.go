@@ -116,10 +116,11 @@ func (s *issuer) snapshot(ctx context.Context, now time.Time) (*snapshot, error)
 	if next.Issuer != s.name {
 		return nil, fmt.Errorf("oidc: issuer %s: its document names %.200q", s.name, next.Issuer)
 	}
-	for _, address := range []string{next.Authorization, next.Token, next.Keys, next.EndSession} {
-		if address == "" && address == next.EndSession {
-			continue
-		}
+	addresses := []string{next.Authorization, next.Token, next.Keys}
+	if next.EndSession != "" { // an issuer need not have one
+		addresses = append(addresses, next.EndSession)
+	}
+	for _, address := range addresses {
 		if err := secure(address, true); err != nil {
 			return nil, fmt.Errorf("oidc: issuer %s: its document has the address %.200q: %w", s.name, address, err)
 		}

@@ -180,13 +180,17 @@ func TestNothingIsSpentWithoutKeys(t *testing.T) {
 		"keys that are large": func(f *fake) {
 			f.keys = with(rsaKey, map[string]any{"x": strings.Repeat("a", MaxDocument)})
 		},
-		"another issuer's":           func(f *fake) { f.document["issuer"] = "https://id.example.com" },
-		"the issuer with a slash":    func(f *fake) { f.document["issuer"] = f.URL + "/" },
-		"no issuer":                  func(f *fake) { delete(f.document, "issuer") },
-		"keys by http elsewhere":     func(f *fake) { f.document["jwks_uri"] = "http://id.example.com/jwks" },
-		"codes by http elsewhere":    func(f *fake) { f.document["token_endpoint"] = "http://10.0.0.1/token" },
-		"a page that is a script":    func(f *fake) { f.document["authorization_endpoint"] = "javascript:alert(1)" },
-		"no page":                    func(f *fake) { delete(f.document, "authorization_endpoint") },
+		"another issuer's":        func(f *fake) { f.document["issuer"] = "https://id.example.com" },
+		"the issuer with a slash": func(f *fake) { f.document["issuer"] = f.URL + "/" },
+		"no issuer":               func(f *fake) { delete(f.document, "issuer") },
+		"keys by http elsewhere":  func(f *fake) { f.document["jwks_uri"] = "http://id.example.com/jwks" },
+		"codes by http elsewhere": func(f *fake) { f.document["token_endpoint"] = "http://10.0.0.1/token" },
+		"a page that is a script": func(f *fake) { f.document["authorization_endpoint"] = "javascript:alert(1)" },
+		"no page":                 func(f *fake) { delete(f.document, "authorization_endpoint") },
+		"neither page nor sign-out": func(f *fake) {
+			delete(f.document, "authorization_endpoint")
+			delete(f.document, "end_session_endpoint")
+		},
 		"sign-out by a script":       func(f *fake) { f.document["end_session_endpoint"] = "data:text/html,x" },
 		"an address with a password": func(f *fake) { f.document["token_endpoint"] = "https://a:b@id.example.com/" },
 		"no keys":                    func(f *fake) { f.keys = nil },
