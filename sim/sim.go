@@ -15,8 +15,6 @@ import (
 	"github.com/your-org/seckill/sim/linear"
 )
 
-var errFault = errors.New("fault")
-
 // Sim plays a history of several processes in one world, one port call at a time, without concurrency: a process is a
 // coroutine that waits before each port call until it is stepped.
 type Sim struct {

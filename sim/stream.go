@@ -2,36 +2,14 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/stream"
-	"github.com/your-org/seckill/shared/seckill"
 )
-
-// streamShards is the number of shards of the stream.
-const streamShards = 3
-
-// orderStream is the stream of the orders table. A shard has the writes of its orders, oldest first; nothing orders
-// the writes of two shards.
-type orderStream struct {
-	shards [streamShards][]stream.Write
-	next   [streamShards]int // the first write that is not done
-}
-
-func (o *orderStream) add(id string, was, is ledger.Row) {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id))
-	n := h.Sum32() % streamShards
-	o.shards[n] = append(o.shards[n], stream.Write{Before: was, After: is})
-}
 
 // wrote receives every replaced row.
 func (w *World) wrote(table string, was, is ledger.Row) {
@@ -39,56 +17,6 @@ func (w *World) wrote(table string, was, is ledger.Row) {
 		w.stream.add(text(is, "id"), was, is)
 	}
 	w.truth.wrote(table, was, is)
-}
-
-// bus keeps the events that the other systems get.
-type bus struct {
-	w    *World
-	hook Hook
-}
-
-// Publish implements seckill.Bus.
-func (b bus) Publish(_ context.Context, events []seckill.OrderEvent) []error {
-	errs := make([]error, len(events))
-	err := b.hook("bus.Publish", func() error {
-		for i := range events {
-			if b.w.refusesEvent(i) {
-				errs[i] = errFault
-				continue
-			}
-			b.w.hear(&events[i])
-		}
-		return nil
-	})
-	for i := range errs {
-		errs[i] = errors.Join(errs[i], err)
-	}
-	return errs
-}
-
-// hear records an event and checks I14: it is a change that happened.
-func (w *World) hear(e *seckill.OrderEvent) {
-	o := w.truth.orders[e.Order]
-	if o == nil || e.Sequence < 1 || e.Sequence > len(o.history) {
-		w.truth.fail("I14 event %s tells no change of an order", e.ID())
-		return
-	}
-	entry := strings.TrimSuffix(e.At.UTC().Format("2006-01-02T15:04:05.000Z07:00")+" "+string(e.State)+" "+e.Cause, " ")
-	from := ""
-	if e.Sequence > 1 {
-		from = strings.Fields(o.history[e.Sequence-2])[1]
-	}
-	if entry != o.history[e.Sequence-1] || string(e.From) != from || e.Item != o.item || e.User != o.user ||
-		e.Count != o.count || e.State == seckill.Rejected && e.Reason != o.reason {
-		w.truth.fail("I14 event %s tells %q after %q, %d of item %s of shopper %s, which did not happen", e.ID(), entry,
-			e.From, e.Count, e.Item, e.User)
-	}
-	heard := w.heardOf[e.Order]
-	for len(heard) < e.Sequence {
-		heard = append(heard, false)
-	}
-	heard[e.Sequence-1] = true
-	w.heardOf[e.Order] = heard
 }
 
 // Read passes at most this many writes of a shard of the stream to tell and count, as Lambda does: what is not done
@@ -162,49 +90,6 @@ func (w *World) checkTold() error {
 		}
 	}
 	return nil
-}
-
-// minute is an item's minute, by its number since 1970.
-type minute struct {
-	item string
-	n    int64
-}
-
-// moved counts, from the rows before and after a write, what it did to the units of an order.
-func (t *truth) moved(old, o *orderRow) {
-	var c seckill.Count
-	switch {
-	case len(o.history) == 0:
-		return
-	case old == nil && o.state == seckill.PendingPayment:
-		c.Placed = o.count
-	case old == nil:
-		return
-	case old.state != seckill.Paid && o.state == seckill.Paid:
-		c.Paid = o.count
-	case len(old.units) > 0 && len(o.units) == 0:
-		c.GivenBack = o.count
-	default:
-		return
-	}
-	written, _, _ := strings.Cut(o.history[len(o.history)-1], " ")
-	at, err := time.Parse(time.RFC3339, written)
-	if err != nil {
-		t.fail("I5 order %s has a history without a time: %v", o.id, err)
-	}
-	m := minute{o.item, at.Unix() / 60}
-	t.minutes[m] = t.minutes[m].Plus(c)
-	t.totals[o.item] = t.totals[o.item].Plus(c)
-}
-
-// wroteCounts checks I15 for a write of an item's counts: they never exceed what happened.
-func (t *truth) wroteCounts(is ledger.Row) {
-	item := text(is, "item")
-	got := seckill.Count{Placed: int(number(is, "placed")), Paid: int(number(is, "paid")),
-		GivenBack: int(number(is, "back"))}
-	if most := t.totals[item]; got.Placed > most.Placed || got.Paid > most.Paid || got.GivenBack > most.GivenBack {
-		t.fail("I15 item %s counts %+v, what happened is %+v", item, got, most)
-	}
 }
 
 // checkCounts checks I15 at rest: the counts are what happened, and what was placed and not given back has unit rows.

@@ -277,3 +277,46 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 		t.fail("I9 order %s changed when its address was erased, from %v to %v", id, a, b)
 	}
 }
+
+// minute is an item's minute, by its number since 1970.
+type minute struct {
+	item string
+	n    int64
+}
+
+// moved counts, from the rows before and after a write, what it did to the units of an order.
+func (t *truth) moved(old, o *orderRow) {
+	var c seckill.Count
+	switch {
+	case len(o.history) == 0:
+		return
+	case old == nil && o.state == seckill.PendingPayment:
+		c.Placed = o.count
+	case old == nil:
+		return
+	case old.state != seckill.Paid && o.state == seckill.Paid:
+		c.Paid = o.count
+	case len(old.units) > 0 && len(o.units) == 0:
+		c.GivenBack = o.count
+	default:
+		return
+	}
+	written, _, _ := strings.Cut(o.history[len(o.history)-1], " ")
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		t.fail("I5 order %s has a history without a time: %v", o.id, err)
+	}
+	m := minute{o.item, at.Unix() / 60}
+	t.minutes[m] = t.minutes[m].Plus(c)
+	t.totals[o.item] = t.totals[o.item].Plus(c)
+}
+
+// wroteCounts checks I15 for a write of an item's counts: they never exceed what happened.
+func (t *truth) wroteCounts(is ledger.Row) {
+	item := text(is, "item")
+	got := seckill.Count{Placed: int(number(is, "placed")), Paid: int(number(is, "paid")),
+		GivenBack: int(number(is, "back"))}
+	if most := t.totals[item]; got.Placed > most.Placed || got.Paid > most.Paid || got.GivenBack > most.GivenBack {
+		t.fail("I15 item %s counts %+v, what happened is %+v", item, got, most)
+	}
+}

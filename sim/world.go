@@ -18,6 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+var errFault = errors.New("fault")
+
 // Hold is how long an unpaid order keeps its units in the world: the shortest that a real provider allows.
 const Hold = seckill.MinHold
 
