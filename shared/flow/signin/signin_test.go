@@ -57,6 +57,8 @@ func (s *stage) List(context.Context) ([]seckill.Issuer, error) {
 }
 
 func (s *stage) Redeem(context.Context, seckill.Grant) (seckill.Proof, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.redeem++
 	return s.proof, s.err
 }
