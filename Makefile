@@ -121,6 +121,7 @@ race:
 .PHONY: real
 real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against Alipay's own SDK
 	e2e/alipaysdk/install.sh
+	e2e/webhooks/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'

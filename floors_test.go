@@ -93,6 +93,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/adapter"},
 	{"shared/adapter", "shared/seckill shared/flow", ""},
+	{"events", "", "shared"},
 	{"web", "shared", ""},
 	{"record", "shared", ""},
 	{"plan", "shared", "crowd"},

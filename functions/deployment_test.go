@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin"}
+	"signin", "tell", "deliver"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -87,6 +87,7 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 func secrets() map[string]string {
 	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password",
 		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
+		"webhook-secret":      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
 
@@ -100,6 +101,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
 		// longer than any test takes
 		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "PUBLIC_URL": page,
+		"EVENT_BUS": "seckill", "WEBHOOK_URL": "https://erp.example.com/hook", "WEBHOOK_SECRET_NAME": "webhook-secret",
 	}
 	env["SIGNIN_ISSUERS"] = "https://id.example.com|shop" // never called
 	maps.Copy(env, queues)

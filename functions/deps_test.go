@@ -32,7 +32,7 @@ func TestFunctionsLeaveOut(t *testing.T) {
 		"github.com/your-org/seckill/shared/adapter/alipay/fakegateway",
 		"github.com/your-org/seckill/shared/adapter/gatewaytable",
 		sdk + "config", sdk + "service/cloudformation", sdk + "service/lambda", sdk + "service/sts",
-		sdk + "service/apigateway", sdk + "service/cloudwatch", sdk + "service/eventbridge", sdk + "service/sns"} {
+		sdk + "service/apigateway", sdk + "service/cloudwatch", sdk + "service/sns"} {
 		if linked[path] {
 			t.Errorf("a function links %s", path)
 		}

@@ -55,6 +55,10 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
+	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "": nowhere
+	Events       string
+	EventSecrets []string // sign the posts to a URL; DefaultEventSecret when nil
+
 	// The key pairs that sign payments: as given; else from the directory Keys, which has PEM files and is created if
 	// missing; else generated, which takes up to a second.
 	ShopKeys, GatewayKeys fakegateway.KeyPair
@@ -100,6 +104,9 @@ func (o *Options) complete() error {
 	}
 	if o.JWTSecret == "" {
 		o.JWTSecret = DefaultSecret
+	}
+	if o.EventSecrets == nil {
+		o.EventSecrets = []string{DefaultEventSecret}
 	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers

@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/count"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
@@ -75,6 +76,9 @@ func build(o Options, l net.Listener) (*System, error) {
 	if err := s.buildPayments(); err != nil {
 		return nil, err
 	}
+	if err := s.buildEvents(); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
 	s.buildFlows()
 	if err := s.buildSignIn(ctx); err != nil {
 		return nil, err
@@ -98,6 +102,9 @@ func build(o Options, l net.Listener) (*System, error) {
 		for range w.copies {
 			s.workers = append(s.workers, w.worker)
 		}
+	}
+	if s.Deliver != nil {
+		s.workers = append(s.workers, s.teller())
 	}
 	if s.Orders != nil {
 		for range o.Workers {
@@ -171,9 +178,11 @@ func (s *System) buildFlows() {
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
-		operator.NewBillHandler(s.Reconcile),
+		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
+		operator.NewWebhookHandler(s.Deliver),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
-			Clock: s.Clock})))
+			Clock: s.Clock})),
+		operator.NewCountHandler(count.New(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})))
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})
@@ -230,6 +239,9 @@ func (s *System) Start(ctx context.Context) error {
 	}
 	if err := s.readable(s.resend(ctx)); err != nil {
 		return fmt.Errorf("resend the messages of an earlier run: %w", err)
+	}
+	if err := s.lookBack(ctx); err != nil {
+		return fmt.Errorf("look for changes that an earlier run did not tell: %w", err)
 	}
 	work, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

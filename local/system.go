@@ -1,7 +1,7 @@
 // Package local runs the whole system in one process: every flow over embedded drivers, the fake payment gateway, the
 // storefront, workers on the queues, schedules, and a clock that can be moved. From Options it makes a server on a
-// loopback port, whose parts tests can inspect. It writes nothing to disk but keys, if a directory is given. The data
-// is gone when it stops, unless it is on real servers.
+// loopback port, whose parts tests can inspect. It writes nothing to disk but keys, if a directory is given, and
+// events, if a file is. The data is gone when it stops, unless it is on real servers.
 //
 // This package enforces no guarantee itself: flows and drivers do.
 package local
@@ -27,6 +27,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/pay"
@@ -36,6 +37,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/flow/tell"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -67,6 +69,7 @@ type System struct {
 	Pay     *pay.Flow
 
 	Reconcile *reconcile.Flow
+	Deliver   *deliver.Flow // nil without Options.Events
 
 	opt      Options
 	log      *slog.Logger
@@ -84,6 +87,9 @@ type System struct {
 	trades           fakegateway.Store // nil: in the gateway's memory
 	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections
+
+	tell    *tell.Flow
+	changes *changes // nil without Options.Events
 
 	workers []*worker
 	active  activity

@@ -20,6 +20,10 @@ const burst = 12
 // Play plays one act and then checks the world.
 func (s *Sim) Play(t Act) error {
 	s.draw = t.A
+	if t.Kind == actStream {
+		s.readStream(t)
+		return s.Check()
+	}
 	if t.Kind != actRun {
 		s.act(t)
 		return s.check()
@@ -223,7 +227,7 @@ func (s *Sim) crash(t Act) {
 	if !whole {
 		return
 	}
-	for _, q := range slices.Clone(s.processes) {
+	for _, q := range slices.Concat(s.processes, s.readers) {
 		if q.on == p.on {
 			s.trace.step(s.Clock.Now(), q, "dies with its instance before ", q.call)
 			s.kill(q)

@@ -356,8 +356,8 @@ func (w *World) quiet() error {
 	return errors.Join(errs...)
 }
 
-// Converged checks I11, L3 and the balance of all money once everything is quiet. It also compares the rows that the
-// checks saw with the tables themselves.
+// Converged checks I11, I14, I15, L3 and the balance of all money once everything is quiet. It also compares the rows
+// that the checks saw with the tables themselves.
 func (w *World) Converged() error {
 	t := w.truth
 	if n := len(w.Rows.Dump(ledger.TableUnits)); n != len(t.units) {
@@ -387,7 +387,7 @@ func (w *World) Converged() error {
 			return err
 		}
 	}
-	if err := errors.Join(w.checkListed(), w.checkErased()); err != nil {
+	if err := errors.Join(w.checkListed(), w.checkErased(), w.checkTold(), w.checkCounts()); err != nil {
 		return err
 	}
 	return w.reconciled()

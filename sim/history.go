@@ -120,7 +120,14 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	}
 	s.faultsOn = true
 	stands := map[int]int{} // by process, until which act it stays at one of the plan's pause points
+	readers := rand.New(rand.NewPCG(s.plan.Seed, 21))
+	reads := []int{0, 10, 25, 50}[readers.IntN(4)] // percent of acts that an act of the stream precedes
 	for n := range s.plan.Length {
+		if readers.IntN(100) < reads {
+			if err := play(Act{Kind: actStream, ID: -1 - n, A: readers.Uint64()}); err != nil {
+				return err
+			}
+		}
 		t := Act{A: r.Uint64()}
 		k := r.IntN(total)
 		for ; k >= s.plan.Weights[t.Kind]; t.Kind++ {

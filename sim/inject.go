@@ -133,6 +133,10 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Fault) bool) (how string, err error) {
 	port, name, _ := strings.Cut(call, ".")
 	transaction := port == "ledger" && strings.HasSuffix(call, "/Transact")
+	late := &s.late
+	if p.what == actStream {
+		late = &s.lateReads
+	}
 	switch {
 	case port == "ledger" && hit(Throttle):
 		return " is throttled", errFault
@@ -153,8 +157,8 @@ func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Faul
 		return " fails, not done", errFault
 	case hit(Lost):
 		return unanswered(do, " is done, the answer is lost")
-	case !bounded(call) && len(s.late) < 4 && hit(Late):
-		s.late = append(s.late, func() {
+	case !bounded(call) && len(*late) < 4 && hit(Late):
+		*late = append(*late, func() {
 			s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do()))
 		})
 		return " fails, and arrives later", errFault

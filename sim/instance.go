@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/count"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
@@ -16,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/flow/tell"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,8 +35,11 @@ type Instance struct {
 	Repair    *repair.Flow
 	Shop      *shop.Flow
 	SignIn    *signin.Flow
+	Tell      *tell.Flow
+	Count     *count.Flow
 
 	orders, closings seckill.Queue
+	events           stream.Step // tell and count
 	world            *World
 }
 
@@ -51,6 +57,8 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 	pay := Payments{p, hook}
 	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids,
 		Meter: w.Events})
+	teller := tell.New(tell.Deps{Bus: bus{w, hook}, Ledger: lg, Meter: w.Events})
+	counter := count.New(count.Deps{Ledger: lg, Clock: clock, Meter: w.Events})
 	return &Instance{
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
@@ -69,6 +77,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),
 		SignIn: w.startSignIn(hook, clock, lg),
+		Tell:   teller, Count: counter, events: stream.Each(teller, counter),
 		orders: orders, closings: closings, world: w,
 	}
 }

@@ -238,15 +238,15 @@ func interleave(prepare func(*World, *Instance) error, cast []actor) (states, en
 			p.stop()
 		}
 		if err != nil {
-			return states, ends, fmt.Errorf("%s: %w", tell(prepare, cast, way.calls), err)
+			return states, ends, fmt.Errorf("%s: %w", listed(prepare, cast, way.calls), err)
 		}
 		w.over()
 	}
 	return states, ends, nil
 }
 
-// tell lists the calls of a schedule.
-func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) string {
+// listed lists the calls of a schedule.
+func listed(prepare func(*World, *Instance) error, cast []actor, schedule []byte) string {
 	w, parts, _ := played(prepare, cast, nil)
 	defer w.over()
 	var b strings.Builder

@@ -36,11 +36,12 @@ var meanwhile = map[string]func(w *World, i *Instance){
 	"the shopper cancels": func(w *World, i *Instance) {
 		_, _ = i.Shop.Cancel(ctx, "1", w.id("1"))
 	},
-	"others handle what is queued": func(w *World, i *Instance) {
+	"others handle what is queued and streamed": func(w *World, i *Instance) {
 		w.Clock.Advance(seckill.DefaultVisible) // also for what this process holds
 		for range 3 {
 			_, _ = i.Next()
 		}
+		_ = i.readAll()
 	},
 	"schedules run":                          func(w *World, i *Instance) { _ = i.Schedules() },
 	"Redis forgets all":                      func(w *World, i *Instance) { w.Forget() },
@@ -75,7 +76,7 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 
 // TestKillPoints kills every flow before and after each of its port calls, lets each call fail before and after its
 // effect, and lets others act just before it, one at a time. Whatever the process had done, the others finish it: I1
-// to I11 hold immediately and afterwards, nothing is stranded, and every unit still sells.
+// to I11, I14 and I15 hold immediately and afterwards, nothing is stranded, and every unit still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken, played := map[string]int{}, map[string]int{}, 0
 	var mu sync.Mutex
@@ -103,8 +104,8 @@ func TestKillPoints(t *testing.T) {
 			})
 		}
 	})
-	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop",
-		"signin"} {
+	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop", "signin",
+		"tell", "count"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {

@@ -41,6 +41,7 @@ const (
 	actRefund
 	actErase
 	actSignIn
+	actStream
 	nActs
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *Sim) playPrelude() error {
 // of returns a simulation of an existing world.
 func of(w *World, p Plan) *Sim {
 	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{},
-		queues: map[string]*slowQueue{}}
+		queues: map[string]*slowQueue{}, recounts: map[string]string{}}
 	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
@@ -98,6 +99,13 @@ func of(w *World, p Plan) *Sim {
 	w.onRound = func() { s.Out.look(s) }
 	w.bySeconds = func() bool { return s.Out.On && len(s.Out.since) > 0 }
 	w.onRedrive = func() { s.fire(Park) }
+	w.refusesEvent = func(n int) bool {
+		refused := s.faultsOn && p.Faults[Partial] && pick(s.draw, 8+n, 100) < p.Rates[Partial]/4
+		if refused {
+			s.fire(Partial)
+		}
+		return refused
+	}
 	w.onLoss = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
 		s.queues[name] = &slowQueue{Queue: q}
@@ -162,18 +170,22 @@ func (s *Sim) End() error {
 	for _, in := range s.instances {
 		in.frozen = time.Time{}
 	}
-	for _, f := range s.late {
+	for _, f := range slices.Concat(s.late, s.lateReads) {
 		f()
 		if err := s.check(); err != nil {
 			return err
 		}
 	}
-	s.late = nil
-	for n := 0; len(s.processes) > 0; n++ {
-		if n > 100_000 {
-			return errors.New("L1 a process never ends: " + s.processes[0].name)
+	s.late, s.lateReads = nil, nil
+	for n := 0; len(s.processes)+len(s.readers) > 0; n++ {
+		list := s.processes
+		if len(list) == 0 {
+			list = s.readers
 		}
-		s.step(s.processes[n%len(s.processes)])
+		if n > 100_000 {
+			return errors.New("L1 a process never ends: " + list[0].name)
+		}
+		s.step(list[n%len(list)])
 		if err := s.check(); err != nil {
 			return err
 		}

@@ -33,10 +33,11 @@ func NewWorldOf(s Setting) (*World, error) {
 		anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{},
 		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
 		stoppedAt: map[string]time.Time{}, userIDs: &counter{}, numberOf: map[int]string{},
-		proofs: map[string]seckill.Proof{},
+		proofs: map[string]seckill.Proof{}, heardOf: map[string][]bool{},
+		refusesEvent: func(int) bool { return false },
 	}
 	w.truth.over = w.addressOver
-	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
+	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range w.allItems() {
@@ -117,7 +118,12 @@ func (w *World) Drain() error {
 		w.onRound()
 		if err == nil && w.quiet() == nil {
 			if len(w.Provider.Lost) == 0 {
-				return w.Converged()
+				again, e := i.catchUp()
+				if e == nil && again {
+					w.Clock.Advance(seckill.RecountWait)
+					continue
+				}
+				return errors.Join(e, w.Converged())
 			}
 			if w.gone {
 				if e := i.recordFromBills(); e != nil {

@@ -301,6 +301,27 @@ func (l Ledger) RefundsRefused(ctx context.Context, after string, limit int) (se
 	})
 }
 
+func (l Ledger) Webhook(ctx context.Context, order string) (seckill.Webhook, error) {
+	return get(l.Hook, "ledger.Webhook", func() (seckill.Webhook, error) { return l.Next.Webhook(ctx, order) })
+}
+
+func (l Ledger) SaveWebhook(ctx context.Context, w seckill.Webhook) error {
+	return l.Hook("ledger.SaveWebhook", func() error { return l.Next.SaveWebhook(ctx, w) })
+}
+
+func (l Ledger) WebhooksDue(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[seckill.Webhook], error) {
+	return get(l.Hook, "ledger.WebhooksDue", func() (seckill.Page[seckill.Webhook], error) {
+		return l.Next.WebhooksDue(ctx, shard, now, after, limit)
+	})
+}
+
+func (l Ledger) WebhooksGivenUp(ctx context.Context, after string, limit int) (seckill.Page[seckill.Webhook], error) {
+	return get(l.Hook, "ledger.WebhooksGivenUp", func() (seckill.Page[seckill.Webhook], error) {
+		return l.Next.WebhooksGivenUp(ctx, after, limit)
+	})
+}
+
 func (l Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {
 	return get(l.Hook, "ledger.OrdersByUser", func() (seckill.OrderPage, error) {
 		return l.Next.OrdersByUser(ctx, user, after, limit)

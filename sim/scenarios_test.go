@@ -134,6 +134,32 @@ func swept(w *World, i *Instance) error {
 	return i.Expire.Sweep(ctx)
 }
 
+// streamed reads the stream of orders to its end.
+func streamed(w *World, i *Instance) error { return i.readAll() }
+
+// repeated makes every shard of the stream repeat what it gave.
+func repeated(w *World, i *Instance) error { clear(w.stream.next[:]); return nil }
+
+// recounted makes an operator begin the recount of the item, or go on with it.
+func recounted(w *World, i *Instance) error {
+	c, err := w.ledger.Counts(ctx, w.Item.ID)
+	if err != nil {
+		return err
+	}
+	cursor := ""
+	if c.Recounting {
+		cursor = "."
+	}
+	_, err = i.recount(w.Item.ID, cursor)
+	return err
+}
+
+// waited lets the time pass that a recount waits; what was written before it is checked by its own time.
+func waited(w *World, i *Instance) error {
+	defer w.Clock.Advance(seckill.RecountWait)
+	return w.Check()
+}
+
 var scenarios = []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
@@ -254,6 +280,16 @@ var scenarios = []scenario{
 	{flow: "signin", name: "a new person", step: signedIn(0), retry: true, then: signedIn(0), atLeast: 3},
 	{flow: "signin", name: "a person who was here before", prepare: signedIn(0), step: signedIn(0), retry: true,
 		then: signedIn(0), atLeast: 2},
+	{flow: "tell", name: "a batch of changes", prepare: steps(placed("1", 2), opened("1"), paid("1"), notified,
+		bought("2", 1, "k"), next), step: streamed, atLeast: 4},
+	{flow: "tell", name: "changes of which the first are told already", prepare: steps(placed("1", 2), streamed,
+		opened("1"), paid("1"), notified), step: steps(repeated, streamed), atLeast: 4},
+	{flow: "count", name: "a recount, and changes meanwhile", prepare: steps(placed("1", 2), streamed,
+		bought("2", 1, "k"), next), step: steps(recounted, streamed, waited, recounted),
+		atLeast: 12},
+	{flow: "count", name: "a recount whose first walk misses the newest order", prepare: steps(install,
+		bought("1", 2, "k"), next, streamed), step: steps(recounted, waited, recounted),
+		atLeast: 8},
 }
 
 // signedIn signs a person in.

@@ -15,8 +15,6 @@ import (
 	"github.com/your-org/seckill/sim/linear"
 )
 
-var errFault = errors.New("fault")
-
 // Sim plays a history of several processes in one world, one port call at a time, without concurrency: a process is a
 // coroutine that waits before each port call until it is stepped.
 type Sim struct {
@@ -24,6 +22,7 @@ type Sim struct {
 	plan      Plan
 	trace     trace
 	processes []*process
+	readers   []*process // of the stream, and operators about it
 	idle      []*routine
 	current   *process
 	instances []*instance
@@ -33,6 +32,8 @@ type Sim struct {
 	can       []int  // used by moving, which runs at each act
 
 	late      []func()
+	lateReads []func()          // of readers
+	recounts  map[string]string // by item, the cursor of a recount
 	snapshots []snapshot
 	bodies    [][]byte // all received order messages
 	refuses   time.Time
@@ -118,6 +119,10 @@ func (s *Sim) handleAll(i *Instance) error {
 
 // spawn starts a process and runs it to its first port call.
 func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Instance)) {
+	s.begin(&s.processes, id, what, name, on, body)
+}
+
+func (s *Sim) begin(list *[]*process, id int, what Kind, name string, on uint64, body func(i *Instance)) {
 	n := int(on % uint64(len(s.instances)))
 	for k := range s.instances { // not on a frozen one
 		if m := (n + k) % len(s.instances); !s.Clock.Now().Before(s.instances[m].frozen) {
@@ -128,7 +133,7 @@ func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Inst
 	p := &process{id: id, what: what, name: name, on: n, run: s.routine()}
 	i := s.instances[n].Instance
 	p.run.body = func() { body(i) }
-	s.processes = append(s.processes, p)
+	*list = append(*list, p)
 	s.trace.step(s.Clock.Now(), p, "begins on instance ", strconv.Itoa(n))
 	s.step(p)
 }
@@ -150,7 +155,8 @@ func (s *Sim) kill(p *process) {
 }
 
 func (s *Sim) remove(p *process) {
-	s.processes = slices.DeleteFunc(s.processes, func(q *process) bool { return q == p })
+	same := func(q *process) bool { return q == p }
+	s.processes, s.readers = slices.DeleteFunc(s.processes, same), slices.DeleteFunc(s.readers, same)
 }
 
 func (s *Sim) find(id int) *process {
@@ -205,13 +211,13 @@ func (s *Sim) checkParked() error {
 
 // close ends everything under way.
 func (s *Sim) close() {
-	for _, p := range s.processes {
+	for _, p := range slices.Concat(s.processes, s.readers) {
 		p.run.stop()
 	}
 	for _, r := range s.idle {
 		r.stop()
 	}
-	s.processes, s.idle = nil, nil
+	s.processes, s.readers, s.idle = nil, nil, nil
 	s.over()
 }
 

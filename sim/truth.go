@@ -28,6 +28,9 @@ type truth struct {
 	held          map[holder]int          // units, by the orders that list them
 	cancels       map[holder]int          // orders that their user began to cancel
 
+	minutes map[minute]seckill.Count // what happened to units
+	totals  map[string]seckill.Count // by item
+
 	changed map[string]bool // orders to check
 	holders map[holder]bool
 	found   []error // violations found at the moment of a write
@@ -43,6 +46,7 @@ type orderRow struct {
 	state          seckill.State
 	reason         seckill.Code
 	created        time.Time
+	history        []string
 	gaveBack       int  // how often its history says so
 	cancelled      bool // its user began to cancel it
 	first          bool
@@ -79,6 +83,7 @@ func newTruth() *truth {
 		payments: map[string][]paymentRow{},
 		returns:  map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{},
 		held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{},
+		minutes: map[minute]seckill.Count{}, totals: map[string]seckill.Count{},
 		say: func(string, ...any) {}}
 }
 
@@ -143,6 +148,8 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
 	case ledger.TableIdentities:
 		t.wroteIdentity(was, is)
+	case ledger.TableCounts:
+		t.wroteCounts(is)
 	case ledger.TableNotifications:
 		t.notifications[text(is, "order")+"/"+text(is, "id")] = true
 	}
@@ -183,8 +190,9 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		t.fail("I5 order %s went from %s to %s", id, from, o.state)
 	}
 	t.say("  order %s of shopper %s is %s, units %v", id, o.user, o.state, o.units)
-	history, _ := is["history"].([]string)
-	for _, h := range history {
+	o.history, _ = is["history"].([]string)
+	t.moved(old, o)
+	for _, h := range o.history {
 		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) ||
 			f[1] == string(seckill.Cancelled)) {
 			o.gaveBack++
@@ -267,5 +275,48 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 	}
 	if !reflect.DeepEqual(a, b) {
 		t.fail("I9 order %s changed when its address was erased, from %v to %v", id, a, b)
+	}
+}
+
+// minute is an item's minute, by its number since 1970.
+type minute struct {
+	item string
+	n    int64
+}
+
+// moved counts, from the rows before and after a write, what it did to the units of an order.
+func (t *truth) moved(old, o *orderRow) {
+	var c seckill.Count
+	switch {
+	case len(o.history) == 0:
+		return
+	case old == nil && o.state == seckill.PendingPayment:
+		c.Placed = o.count
+	case old == nil:
+		return
+	case old.state != seckill.Paid && o.state == seckill.Paid:
+		c.Paid = o.count
+	case len(old.units) > 0 && len(o.units) == 0:
+		c.GivenBack = o.count
+	default:
+		return
+	}
+	written, _, _ := strings.Cut(o.history[len(o.history)-1], " ")
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		t.fail("I5 order %s has a history without a time: %v", o.id, err)
+	}
+	m := minute{o.item, at.Unix() / 60}
+	t.minutes[m] = t.minutes[m].Plus(c)
+	t.totals[o.item] = t.totals[o.item].Plus(c)
+}
+
+// wroteCounts checks I15 for a write of an item's counts: they never exceed what happened.
+func (t *truth) wroteCounts(is ledger.Row) {
+	item := text(is, "item")
+	got := seckill.Count{Placed: int(number(is, "placed")), Paid: int(number(is, "paid")),
+		GivenBack: int(number(is, "back"))}
+	if most := t.totals[item]; got.Placed > most.Placed || got.Paid > most.Paid || got.GivenBack > most.GivenBack {
+		t.fail("I15 item %s counts %+v, what happened is %+v", item, got, most)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+var errFault = errors.New("fault")
+
 // Hold is how long an unpaid order keeps its units in the world: the shortest that a real provider allows.
 const Hold = seckill.MinHold
 
@@ -74,6 +76,10 @@ type World struct {
 	userIDs         *counter                 // entropy of user ids
 	numberOf        map[int]string           // by person, the user id that they were told
 	proofs          map[string]seckill.Proof // by token, what its issuer confirmed
+
+	stream       orderStream
+	heardOf      map[string][]bool // by order, which of its changes other systems have heard of
+	refusesEvent func(n int) bool  // whether the bus refuses the nth event of a call
 }
 
 // addresses are the delivery addresses that shoppers use.
@@ -268,11 +274,15 @@ type Events map[seckill.Event]int
 // Count implements seckill.Meter.
 func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 
-// puzzle puts an unreadable row at the head of every shard of returns and of due refunds: it must not hide the
-// others.
+// puzzle puts an unreadable row at the head of every shard of returns and of due refunds, and some into the stream of
+// orders: it must not hide the others.
 func (w *World) puzzle() error {
 	later := ledger.Version + 1
 	var errs []error
+	for n := range 2 * streamShards {
+		errs = append(errs, w.Rows.Transact(context.Background(), []ledger.Write{{Key: ledger.Key{
+			Table: ledger.TableOrders, PK: fmt.Sprint("!", n)}, Op: ledger.OpPut, Row: ledger.Row{"v": later}}}))
+	}
 	for shard := range seckill.DueShards {
 		in := fmt.Sprintf("%02d", shard)
 		errs = append(errs, w.Rows.Transact(context.Background(), []ledger.Write{

@@ -27,12 +27,13 @@ import (
 )
 
 const (
-	tokenKeyBytes = 32       // of jwt-secret, in bytes: the output size of HS256 (RFC 7518 section 3.2)
-	maxKeyFile    = 64 << 10 // bytes
-	maxCertFile   = 8 << 10  // bytes; three certificates and three keys fit into a secret of 64 KB
-	maxPassword   = 1 << 10  // bytes of a Redis password
-	everything    = "all"    // --rotate without a name
-	certificates  = "alipay-certificates"
+	tokenKeyBytes   = 32       // of jwt-secret, in bytes: the output size of HS256 (RFC 7518 section 3.2)
+	webhookKeyBytes = 24       // as Standard Webhooks recommends: 24 to 64
+	maxKeyFile      = 64 << 10 // bytes
+	maxCertFile     = 8 << 10  // bytes; three certificates and three keys fit into a secret of 64 KB
+	maxPassword     = 1 << 10  // bytes of a Redis password
+	everything      = "all"    // --rotate without a name
+	certificates    = "alipay-certificates"
 )
 
 var kidPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -49,6 +50,7 @@ type keysFlags struct {
 	certFolder string
 	rotate     []string
 	kids       []string
+	webhook    bool
 	password   string // file
 	shopFile   string
 }
@@ -109,6 +111,7 @@ secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		"file with an existing private key of the shop, PEM or base64")
 	f.StringVar(&set.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
+	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
 	f.StringArrayVar(&set.kids, "token-key", nil,
 		"create jwt-KID, the secret of tokens with this key id; may be repeated")
 	f.StringVar(&set.password, "redis-password", "",
@@ -179,6 +182,9 @@ func (k *keysFlags) check() (g given, err error) {
 						"\"secret\"", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
+	}
+	if k.webhook {
+		names = append(names, secrets.WebhookSecret)
 	}
 	if k.password != "" {
 		names = append(names, secrets.RedisPassword)
@@ -309,6 +315,7 @@ func (p *keyPlan) make() (err error) {
 				"secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
+	p.webhook()
 	if err := p.redis(); err != nil {
 		return err
 	}
@@ -368,6 +375,23 @@ func (p *keyPlan) tokens() {
 		_, _ = rand.Read(b) // never fails
 		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens",
 			tokenKeyBytes))
+	}
+}
+
+// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its readers
+// change over when they can.
+func (p *keyPlan) webhook() {
+	name, have := secrets.WebhookSecret, p.have[secrets.WebhookSecret]
+	switch {
+	case !p.flags.webhook:
+	case have != "" && !p.rotates(name):
+		p.keep(name)
+	default:
+		b := make([]byte, webhookKeyBytes)
+		_, _ = rand.Read(b) // never fails
+		both := strings.Fields("whsec_" + base64.StdEncoding.EncodeToString(b) + " " + have)
+		p.put(name, strings.Join(both[:min(len(both), 2)], " "), fmt.Sprintf(
+			"%d random bytes, which sign webhooks; the one before goes on signing beside it", webhookKeyBytes))
 	}
 }
 

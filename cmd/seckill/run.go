@@ -41,6 +41,7 @@ type settings struct {
 
 	gatewayFaults string
 	issuers       []string
+	events        string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -72,8 +73,12 @@ Shoppers sign in at an issuer of OpenID Connect: at a demo issuer with four peop
 or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a public client that comes
 back to the page's address.
 
+--events tells each change of an order to a URL (https, or http on this machine) or appends it to a
+file, as a CloudEvent (docs/EVENTS.md).
+
 Environment: JWT_SECRET sets the secret of tokens (default ` + local.DefaultSecret + `), REDIS_PASSWORD the
-password of --redis.`,
+password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by a space, both sign
+(default ` + local.DefaultEventSecret + `).`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           unpaid orders expire quickly
   seckill run --stock 100 --limit 2            more units of the live demo item
@@ -82,6 +87,7 @@ password of --redis.`,
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   seckill run --issuers 'https://id.example.com|shop'
+  seckill run --events http://localhost:8200/       tell the example of events/picklist
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,6 +96,9 @@ password of --redis.`,
 				return err
 			}
 			opt.JWTSecret = getenv("JWT_SECRET")
+			if opt.EventSecrets = strings.Fields(getenv("WEBHOOK_SECRET")); len(opt.EventSecrets) == 0 {
+				opt.EventSecrets = nil
+			}
 			opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
 			return serve(cmd, set.port, opt)
 		},
@@ -108,6 +117,7 @@ password of --redis.`,
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
 	f.StringVar(&set.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
+	f.StringVar(&set.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
 	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&set.issuers, "issuers", nil,
@@ -123,6 +133,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
+	opt.Events = s.events
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients(s.issuers); err != nil {
 		return opt, err
@@ -137,6 +148,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--dynamodb %s: want a URL such as http://localhost:8000", s.dynamoDB)
 	case !endpoint(s.sqs):
 		return opt, fmt.Errorf("--sqs %s: want a URL such as http://localhost:4566", s.sqs)
+	case s.events == "" && cmd.Flags().Changed("events"):
+		return opt, errors.New("--events: want a URL or the name of a file")
 	case s.port < 0 || s.port > 65535:
 		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
 	case s.hold < local.MinHold || s.hold > seckill.MaxHold:

@@ -29,6 +29,8 @@ const (
 	refundOutput    = "RefundFunction"    // about money
 	reconcileOutput = "ReconcileFunction" // about bills
 	repairOutput    = "RepairFunction"    // about users
+	tellOutput      = "TellFunction"      // about events
+	deliverOutput   = "DeliverFunction"   // about webhooks
 )
 
 // Limits of calls to AWS.

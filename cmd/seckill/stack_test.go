@@ -105,7 +105,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations",
 		r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
 		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-repair/invocations":
+		r.URL.Path == "/2015-03-31/functions/seckill-repair/invocations",
+		r.URL.Path == "/2015-03-31/functions/seckill-tell/invocations":
 		payload, functionError := c.function(body)
 		if functionError != "" {
 			w.Header().Set("X-Amz-Function-Error", functionError)

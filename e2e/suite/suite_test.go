@@ -41,6 +41,12 @@ func TestExpiry(t *testing.T) {
 	t.Run("BySchedule", func(t *testing.T) { beside(t); testExpiryBySchedule(t, other()) })
 }
 
+// TestEvents kills tell, while others buy.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	testEvents(t, other())
+}
+
 // TestKill waits until others have finished what was killed.
 func TestKill(t *testing.T) {
 	t.Parallel()

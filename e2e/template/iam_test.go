@@ -126,6 +126,11 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		if e.kind == "SQS" { // Lambda receives the messages on the function's behalf
 			add(target(e.props["Queue"]), "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 		}
+		if e.kind == "DynamoDB" { // it reads the stream, and parks what failed, on the function's behalf, too
+			add(target(e.props["Stream"]), "dynamodb:DescribeStream", "dynamodb:GetRecords",
+				"dynamodb:GetShardIterator", "dynamodb:ListStreams")
+			add(target(at(e.props["DestinationConfig"], "OnFailure", "Destination")), "sqs:SendMessage")
+		}
 	}
 
 	main, err := src.main(step)
@@ -154,6 +159,9 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		}
 	}
 	for _, c := range calls {
+		if c.port == "Bus" {
+			add(target(env["EVENT_BUS"]), "events:PutEvents")
+		}
 		for _, r := range wires[c.port+"."+c.method] {
 			switch r.on {
 			case "queue":
@@ -239,7 +247,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
-	secrets.RootCert: "x"}
+	secrets.RootCert: "x", secrets.WebhookSecret: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

@@ -57,6 +57,11 @@ func (t *template) checkQueues(add func(string, ...any)) {
 	for _, q := range queues {
 		dead[target(q.prop("RedrivePolicy", "deadLetterTargetArn"))] = true
 	}
+	for _, f := range t.functions() {
+		for _, e := range events(f) { // of a stream
+			dead[target(at(e.props["DestinationConfig"], "OnFailure", "Destination"))] = true
+		}
+	}
 	for _, q := range queues {
 		if n := number(q.prop(), "MaximumMessageSize"); n != seckill.MaxMessage {
 			add("%s: messages of %d bytes, want %d", q.id, n, seckill.MaxMessage)

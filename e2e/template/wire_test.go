@@ -185,8 +185,30 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 
-		"Ledger.UserOf": {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
-		"Ledger.Enrol":  {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
+		"Ledger.UserOf":  {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
+		"Ledger.Enrol":   {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
+		"Ledger.Counts": {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
+		"Ledger.Counted": {func(ctx context.Context) error { _, err := l.Counted(ctx, []string{"o1"}); return err }},
+		"Ledger.AddCounts": {func(ctx context.Context) error {
+			return l.AddCounts(ctx, seckill.Counts{Item: "1"}, seckill.Addition{At: now,
+				Orders: []seckill.CountedOrder{{Order: "o1", Sequence: 1}}, Total: seckill.Count{Placed: 1}})
+		}},
+		"Ledger.BeginRecount": {func(ctx context.Context) error {
+			return l.BeginRecount(ctx, seckill.Counts{Item: "1"}, now)
+		}},
+		"Ledger.EndRecount": {func(ctx context.Context) error { return l.EndRecount(ctx, seckill.Counts{Item: "1"}) }},
+		"Ledger.Webhook": {func(ctx context.Context) error { _, err := l.Webhook(ctx, "o1"); return err }},
+		"Ledger.SaveWebhook": {func(ctx context.Context) error {
+			return l.SaveWebhook(ctx, seckill.Webhook{Order: "o1", Known: 1, Due: now})
+		}},
+		"Ledger.WebhooksDue": {func(ctx context.Context) error {
+			_, err := l.WebhooksDue(ctx, 1, now, "", 1)
+			return err
+		}},
+		"Ledger.WebhooksGivenUp": {func(ctx context.Context) error {
+			_, err := l.WebhooksGivenUp(ctx, "", 1)
+			return err
+		}},
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

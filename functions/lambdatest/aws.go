@@ -21,9 +21,9 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers the functions' calls to Secrets Manager, SQS and DynamoDB. It is not an emulator: it
-// keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on
-// a real server.
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB and EventBridge. It is not an
+// emulator: it keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions
+// are tested on a real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
@@ -35,6 +35,8 @@ type AWS struct {
 	rows    map[string]map[string]json.RawMessage // items by table and key
 	tables  map[string]ledger.Table
 	heard   map[string]bool // calls, by the id that the SDK assigns
+	events  []string        // details that the event bus keeps
+	busAway bool            // the bus refuses every event
 }
 
 // NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),
@@ -89,6 +91,22 @@ func (a *AWS) Sent(queue string) []string {
 	return out
 }
 
+// Events returns and clears the details of the events on the bus.
+func (a *AWS) Events() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.events
+	a.events = nil
+	return out
+}
+
+// BusAway makes the event bus refuse every event, or keep them again.
+func (a *AWS) BusAway(away bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.busAway = away
+}
+
 // request has the fields of all supported calls.
 type request struct {
 	SecretID      string `json:"SecretId"`
@@ -97,6 +115,7 @@ type request struct {
 	TableName     string
 	IndexName     string
 	Key           map[string]any
+	RequestItems  map[string]struct{ Keys []map[string]any }
 	TransactItems []struct {
 		Put *struct {
 			TableName string
@@ -108,6 +127,7 @@ type request struct {
 		}
 	}
 	ExpressionAttributeValues map[string]any
+	Entries                   []struct{ Detail string }
 }
 
 // ServeHTTP answers one call to any of the services.
@@ -176,6 +196,16 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 			return map[string]any{"Item": item}, ""
 		}
 		return map[string]any{}, ""
+	case "BatchGetItem":
+		found := map[string][]json.RawMessage{}
+		for name, t := range in.RequestItems {
+			for _, key := range t.Keys {
+				if item, ok := a.rows[name][keyOf(a.tables[name], key)]; ok {
+					found[name] = append(found[name], item)
+				}
+			}
+		}
+		return map[string]any{"Responses": found, "UnprocessedKeys": map[string]any{}}, ""
 	case "Scan", "Query":
 		items, pk := []json.RawMessage{}, table.PK
 		for _, x := range table.Indexes {
@@ -189,6 +219,18 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 			}
 		}
 		return map[string]any{"Items": items, "Count": len(items), "ScannedCount": len(items)}, ""
+	case "PutEvents":
+		entries := []any{}
+		for _, e := range in.Entries {
+			entry := map[string]any{"EventId": "1"}
+			if a.busAway {
+				entry = map[string]any{"ErrorCode": "ThrottlingException", "ErrorMessage": "slow down"}
+			} else {
+				a.events = append(a.events, e.Detail)
+			}
+			entries = append(entries, entry)
+		}
+		return map[string]any{"Entries": entries}, ""
 	case "TransactWriteItems":
 		a.transact(in)
 		return map[string]any{}, ""

@@ -127,20 +127,59 @@ func count(p *packages.Package) Package {
 	return out
 }
 
-// floors orders the files from the bottom up so that few arrows go back up. It begins with the files that use the
-// fewest others, and moves one file at a time to where it saves most, until no move helps.
+// floors orders the files from the bottom up so that few arrows go back up: the better of two searches. One begins with
+// the files that use the fewest others, the other with those that reach the fewest, which without loops has no arrow up.
 func floors(edges [][]bool) []int {
-	order := make([]int, len(edges))
-	out := make([]int, len(edges))
+	uses, reaches := make([]int, len(edges)), make([]int, len(edges))
 	for i := range edges {
-		order[i] = i
-		for _, e := range edges[i] {
-			if e {
-				out[i]++
+		seen := make([]bool, len(edges))
+		reach(edges, i, seen)
+		for j := range edges {
+			if edges[i][j] {
+				uses[i]++
+			}
+			if seen[j] {
+				reaches[i]++
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return out[a] - out[b] })
+	one, other := search(edges, uses), search(edges, reaches)
+	if up(edges, other) < up(edges, one) {
+		return other
+	}
+	return one
+}
+
+// reach marks the files that a file uses, and those that these use.
+func reach(edges [][]bool, from int, seen []bool) {
+	for to, used := range edges[from] {
+		if used && !seen[to] {
+			seen[to] = true
+			reach(edges, to, seen)
+		}
+	}
+}
+
+// up counts the arrows that go back up.
+func up(edges [][]bool, order []int) (n int) {
+	for at, f := range order {
+		for _, above := range order[at+1:] {
+			if edges[f][above] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// search begins with the files of the smallest weight, and moves one file at a time to where it saves most, until no
+// move helps.
+func search(edges [][]bool, weight []int) []int {
+	order := make([]int, len(edges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return weight[a] - weight[b] })
 	for saved := true; saved; {
 		saved = false
 		for _, f := range slices.Clone(order) {

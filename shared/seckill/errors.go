@@ -141,6 +141,8 @@ var (
 	// ErrUnreadable: the row exists, but this release cannot read it: it has another schema version, or a field is
 	// missing or has another type.
 	ErrUnreadable = errors.New("seckill: row cannot be read")
+	// ErrCountsChanged: the counts, or the mark of an order, are not as read; nothing was written.
+	ErrCountsChanged = errors.New("seckill: counts changed meanwhile")
 	// ErrNoUser: the identity has no user id.
 	ErrNoUser = errors.New("seckill: identity without a user id")
 	// ErrUserTaken: the user id is another identity's; nothing was written.

@@ -23,7 +23,9 @@ type Ledger interface {
 	NotificationKeeper
 	RefundRecorder
 	BillRecorder
+	Counter
 	Identities
+	WebhookKeeper
 }
 
 // OrderReader reads an order.

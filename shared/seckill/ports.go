@@ -49,9 +49,16 @@ const (
 	EventRebuilt       Event = "rebuilt"
 	EventErased        Event = "addresses_erased"
 	EventUnreadable    Event = "rows_unreadable"
+	EventTold          Event = "changes_told"
+	EventUntold        Event = "changes_untold"
+	EventCounted       Event = "changes_counted"
+	EventUncounted     Event = "changes_uncounted"
 	EventSignedIn      Event = "signed_in"
 	EventEnrolled      Event = "shoppers_enrolled"
 	EventIssuerFault   Event = "issuer_faults"
+	EventPosted        Event = "webhooks_acknowledged"
+	EventPostFailed    Event = "webhooks_failed"
+	EventGivenUp       Event = "webhooks_given_up"
 )
 
 // Meter counts events. It never fails and never blocks.

@@ -8,6 +8,8 @@ type exception struct {
 }
 
 const signs = "payments of a world sign at once"
+const counts = "all rows of counts of a world can be read"
+const pages = "a world's item has fewer orders than a page"
 const few = "a bound of memory, thousands of entries above what a world has"
 
 // unreachable is checked: an entry whose block is reached, or does not exist, makes the command fail.
@@ -18,6 +20,14 @@ var unreachable = []exception{
 		"no way through the state table is so long"},
 	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`,
 		"redraw.lua has no other answer"},
+	{flows + "count/count.go", `return fmt.Errorf("count: the counts of item %s changed`,
+		"so many others never write between two calls of a reader"},
+	{flows + "count/count.go", "if len(known) >= seckill.MaxCountMinutes { continue",
+		"a world has fewer minutes in which something happens"},
+	{flows + "count/count.go", "if errors.Is(err, seckill.ErrUnreadable) { f.Meter", counts},
+	{flows + "count/recount.go", `if w.after = page.Next; w.after != "" { step.Next`, pages},
+	{flows + "count/recount.go", "return strconv.FormatInt(w.began", pages},
+	{flows + "count/recount.go", "ms, err := strconv.ParseInt(began", pages},
 	{flows + "internal/itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
 	{flows + "shop/describe.go", "if f.describedSize+fresh.size() > maxDescribed { clear", few},
 	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},

@@ -128,7 +128,8 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCompiler(ctx, s, "./shared/flow/...", "./shared/adapter/redisstock", "./shared/adapter/ledger")
+	c, err := newCompiler(ctx, s, "./shared/flow/...", "./shared/adapter/redisstock", "./shared/adapter/ledger",
+		"./shared/adapter/stream")
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,12 @@ var tested = map[string][2]string{
 	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
 	// No simulated item has more orders than one page.
 	"retention-marks-unread": {"./shared/flow/erase", "TestLongItem"},
+	// Every row of an order that the simulator streams can be read.
+	"unreadable-shifts-the-rest": {"./shared/adapter/stream", "TestFailedFrom"},
+	"recount-of-one-page":        {"./shared/flow/count", "TestRecount"},
+	// Each write adds one entry, and nobody misses in the simulator what is told once more.
+	"only-the-last-entry-told":               {"./shared/flow/tell", "TestAgain"},
+	"tell/tell.go:Replay:negate-condition:1": {"./shared/flow/tell", "TestAgain"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

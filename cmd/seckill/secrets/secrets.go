@@ -30,6 +30,8 @@ const (
 	AppCert    = "alipay-app-cert"
 	AlipayCert = "alipay-cert"
 	RootCert   = "alipay-root-cert"
+	// only of a shop with a webhook: signs what is posted; two, separated by a space, while one replaces the other
+	WebhookSecret = "webhook-secret"
 )
 
 // Keys is the secret with all values; all others are copies of its parts.
@@ -52,6 +54,7 @@ var audiences = map[string][]string{
 	"signin":  {JWTPrefix},
 	"stock":   {RedisPassword}, // consume, stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
+	"deliver": {WebhookSecret},
 }
 
 // Audiences returns the names of the secrets besides Keys, sorted.

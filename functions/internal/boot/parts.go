@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -22,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/adapter/webhook"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -47,6 +51,35 @@ func (b *Boot) Items() seckill.Items { return b.rows().Items() }
 // Queue opens a queue; dead is "" for a step that only sends.
 func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 	return sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
+}
+
+// Bus opens the event bus.
+func (b *Boot) Bus(name string) seckill.Bus {
+	return eventbus.New(eventbridge.NewFromConfig(b.aws), name, b.base.Namespace)
+}
+
+// Endpoint opens the shop's endpoint.
+func (b *Boot) Endpoint(s config.Webhook) seckill.Endpoint {
+	e := &endpoint{}
+	renewed(b, &e.Pointer, func(secrets *config.Secrets) (*webhook.Client, error) {
+		next, err := webhook.New(webhook.Config{URL: s.URL, Secrets: strings.Fields(string(secrets.Of(s.Secrets()))),
+			Shop: b.base.Namespace, Clock: b.Clock})
+		if err != nil {
+			return nil, fmt.Errorf("settings: WEBHOOK_URL or WEBHOOK_SECRET: %w", err)
+		}
+		return next, nil
+	}, s.Secrets())
+	return e
+}
+
+// endpoint posts with secrets that may change.
+type endpoint struct {
+	atomic.Pointer[webhook.Client]
+}
+
+// Post implements seckill.Endpoint.
+func (e *endpoint) Post(ctx context.Context, event *seckill.OrderEvent) error {
+	return e.Load().Post(ctx, event)
 }
 
 // Secret registers secrets and what to build from them, first at init and whenever one changes.

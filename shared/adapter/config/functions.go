@@ -58,6 +58,33 @@ type Reconcile struct {
 	Alipay Alipay
 }
 
+// Tell holds the settings of the function that tells changes of orders to other systems.
+type Tell struct {
+	Base
+	Bus string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+}
+
+// Deliver holds the settings of the function that posts changes of orders to the shop's endpoint.
+type Deliver struct {
+	Base
+	Webhook Webhook
+}
+
+// Webhook is the shop's endpoint.
+type Webhook struct {
+	URL string `env:"WEBHOOK_URL,required,notEmpty"` // https; http only on this machine
+	// whsec_ and base64; two, separated by a space, while one replaces the other
+	Secret     Secret `env:"WEBHOOK_SECRET"`
+	SecretName string `env:"WEBHOOK_SECRET_NAME"`
+}
+
+// Secrets returns the source of the secrets.
+func (w *Webhook) Secrets() Source { return Source{"WEBHOOK_SECRET", w.Secret, w.SecretName} }
+
+func (w *Webhook) problems() []string {
+	return wantURL(keyProblems(w.Secrets()), "WEBHOOK_URL", w.URL, "https", "http") // package webhook checks the rest
+}
+
 // Stage holds the settings of the function that loads items into the stock.
 type Stage struct {
 	Base

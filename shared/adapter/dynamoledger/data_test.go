@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -110,4 +112,34 @@ func weight(t *testing.T, v map[string]any) int {
 		size += 1 + weight(t, e.(map[string]any))
 	}
 	return size
+}
+
+// TestTheLargestAdditionFitsAnExpression checks the limit of an expression: 4 KB ("Service, account, and table
+// quotas", Amazon DynamoDB).
+func TestTheLargestAdditionFitsAnExpression(t *testing.T) {
+	a := seckill.Addition{At: begun, Total: seckill.Count{Placed: 1, Paid: 1, GivenBack: 1}}
+	for i := range seckill.MaxCounted {
+		a.Orders = append(a.Orders, seckill.CountedOrder{Order: strconv.Itoa(i), Sequence: 3})
+		for k := range 3 { // each order is placed, paid and given back at most once
+			a.Minutes = append(a.Minutes, seckill.MinuteCount{Minute: begun.Add(time.Duration(3*i+k) * time.Minute),
+				Count: seckill.Count{Placed: 1}})
+		}
+	}
+	w := &wire{script: times(1, answer(200, `{}`))}
+	l := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{}))
+	if err := l.AddCounts(ctx, seckill.Counts{Item: "1"}, a); err != nil {
+		t.Fatal(err)
+	}
+	var sent struct {
+		TransactItems []struct {
+			Update struct{ UpdateExpression string }
+		}
+	}
+	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
+		t.Fatal(err)
+	}
+	n := len(sent.TransactItems[0].Update.UpdateExpression)
+	if t.Logf("%d bytes", n); n < 2000 || n > 4<<10 {
+		t.Errorf("an expression of %d bytes, want at most 4 KB", n)
+	}
 }

@@ -106,6 +106,12 @@ var lifeSteps = []struct {
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
 	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, "", 9)) }},
 	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, "", 9)) }},
+	{"Webhook", "Get", func(l seckill.Ledger) error { return second(l.Webhook(ctx, "b")) }},
+	{"SaveWebhook", "Transact 1", func(l seckill.Ledger) error {
+		return l.SaveWebhook(ctx, seckill.Webhook{Order: "b", Known: 2, Due: start, Tries: 1, Since: start})
+	}},
+	{"WebhooksDue", "Index", func(l seckill.Ledger) error { return second(l.WebhooksDue(ctx, 0, start, "", 9)) }},
+	{"WebhooksGivenUp", "Index", func(l seckill.Ledger) error { return second(l.WebhooksGivenUp(ctx, "", 9)) }},
 	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor")
 	}},
@@ -152,6 +158,20 @@ var lifeSteps = []struct {
 	}},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "a", Item: "1", User: "7", Units: []int{1, 2}})
+	}},
+	{"Counts", "Get", func(l seckill.Ledger) error { return second(l.Counts(ctx, "1")) }},
+	{"Counted", "GetBatch", func(l seckill.Ledger) error { return second(l.Counted(ctx, []string{"a", "b"})) }},
+	{"BeginRecount", "Transact 1", func(l seckill.Ledger) error {
+		return l.BeginRecount(ctx, seckill.Counts{Item: "1"}, start)
+	}},
+	{"AddCounts", "Transact 3", func(l seckill.Ledger) error {
+		moves := seckill.Count{Placed: 3, Paid: 2, GivenBack: 1}
+		return l.AddCounts(ctx, seckill.Counts{Item: "1", Since: start}, seckill.Addition{At: start, Total: moves,
+			Orders:  []seckill.CountedOrder{{Order: "a", Sequence: 1}, {Order: "b", Sequence: 1}},
+			Minutes: []seckill.MinuteCount{{Minute: start.Truncate(time.Minute), Count: moves}}})
+	}},
+	{"EndRecount", "Transact 1", func(l seckill.Ledger) error {
+		return l.EndRecount(ctx, seckill.Counts{Item: "1", Since: start})
 	}},
 }
 

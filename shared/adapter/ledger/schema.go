@@ -9,7 +9,10 @@ const (
 	TableReturns         = "returns"
 	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
+	TableCounts          = "counts"
+	TableCounted         = "counted"
 	TableIdentities      = "identities"
+	TableDeliveries      = "deliveries"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -17,6 +20,8 @@ const (
 	IndexRefundsDue   = "refunds_due"
 	IndexPaymentsOn   = "payments_by_day"
 	IndexRefundsOn    = "refunds_by_day"
+
+	IndexDeliveriesDue = "deliveries_due"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -54,5 +59,10 @@ var Schema = []Table{
 	{Name: TableReturns, PK: "shard", SK: "order"},
 	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
+	{Name: TableCounts, PK: "item"},
+	{Name: TableCounted, PK: "order"},
 	{Name: TableIdentities, PK: "id"},
+	{Name: TableDeliveries, PK: "order", Indexes: []Index{
+		{Name: IndexDeliveriesDue, PK: "due_shard", SK: "due_at"},
+	}},
 }

@@ -11,9 +11,8 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		cases []testCase
 	}{
 		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
-		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
-		{"identities", identityCases},
-		{"index", indexCases}, {"history", historyCases},
+		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
+		{"identities", identityCases}, {"index", indexCases}, {"history", historyCases}, {"counts", countCases},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {

@@ -145,7 +145,9 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
 func encode(r *request) ([]byte, error) {
-	if err := r.check(slices.Concat(itemCommands, moneyCommands, billCommands, userCommands)); err != nil {
+	all := slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
+		webhookCommands)
+	if err := r.check(all); err != nil {
 		return nil, err
 	}
 	event, err := marshal(envelope{r})

@@ -59,3 +59,32 @@ var billCommands = []command{
 const cmdErase = "erase"
 
 var userCommands = []command{{name: cmdErase, has: []string{"user"}, may: []string{"cursor"}}}
+
+// The commands about events.
+const (
+	cmdTell     = "tell"
+	cmdReplay   = "replay"
+	cmdDelivery = "delivery"
+)
+
+var eventCommands = []command{
+	{name: cmdTell, has: []string{"order"}},
+	{name: cmdReplay, has: []string{"item", "day"}, may: []string{"cursor"}},
+	{name: cmdDelivery, has: []string{"order"}},
+}
+
+// The commands about counts.
+const (
+	cmdCounts  = "counts"
+	cmdRecount = "recount"
+)
+
+var countCommands = []command{
+	{name: cmdCounts, has: []string{"item"}},
+	{name: cmdRecount, has: []string{"item"}, may: []string{"cursor"}},
+}
+
+// The command about webhooks.
+const cmdRedeliver = "redeliver"
+
+var webhookCommands = []command{{name: cmdRedeliver}}

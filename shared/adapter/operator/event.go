@@ -37,9 +37,9 @@ type request struct {
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
 	TradeNo string          `json:"trade_no,omitempty"` // record-trade: the provider's number
 	Raw     bool            `json:"raw,omitempty"`      // case: with unabridged notifications
-	Day     string          `json:"day,omitempty"`      // of a bill
+	Day     string          `json:"day,omitempty"`      // of a bill, or of changes
 	User    string          `json:"user,omitempty"`     // erase
-	Cursor  string          `json:"cursor,omitempty"`   // erase: Next of the step before
+	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount: Next of the step before
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestCountsOfAStack recounts 200 orders that nobody counted, in steps, and prints them. A minute passes with each
+// call, so that the command need not wait for one.
+func TestCountsOfAStack(t *testing.T) {
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	for n := range 200 {
+		if err := l.Place(t.Context(), seckill.Order{ID: seckill.KeyedOrderID("7", "1", fmt.Sprint(n)), Item: "7",
+			User: fmt.Sprint(n), Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1, Address: "x", Title: "t",
+			Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Hour), Buckets: 1}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	audit := &output{}
+	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewCountHandler(count.New(count.Deps{
+		Ledger: l, Clock: clock, Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
+	c := &cloud{outputs: map[string]string{"TellFunction": "seckill-tell"}}
+	c.function = func(event []byte) ([]byte, string) {
+		defer clock.Advance(time.Minute)
+		out, err := handle(t.Context(), event)
+		if err != nil {
+			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
+		}
+		return out, ""
+	}
+	account(t, served(t, c).URL)
+	on := []string{"--stack", "sale", "--region", "eu-central-1"}
+	code, stdout, stderr := command(t, append([]string{"counts", "7"}, on...)...)
+	if want := "Nothing of item 7 was counted yet.\n"; code != exitOK || stdout != want {
+		t.Errorf("exit %d, %q, want %q\n%s", code, stdout, want, stderr)
+	}
+	code, stdout, stderr = command(t, append([]string{"counts", "recount", "7"}, on...)...)
+	const want = `Item 7, counted since 2026-11-11 10:01:00:
+  minute            placed  paid  given back
+  2026-11-11 10:00  200     0     0
+  total             200     0     0
+`
+	if code != exitOK || stdout != want {
+		t.Errorf("exit %d\n%s%s\nwant\n%s", code, stdout, stderr, want)
+	}
+	if log := audit.String(); strings.Count(log, `"command":"recount"`) != 3 || strings.Count(log, caller) != 5 {
+		t.Errorf("audit log:\n%s", log)
+	}
+	code, stdout, _ = command(t, append([]string{"counts", "7", "--json"}, on...)...)
+	if code != exitOK || !strings.Contains(stdout, `"recounting": false`) ||
+		!strings.Contains(stdout, `"minute": "2026-11-11T02:00:00Z",`) {
+		t.Errorf("exit %d\n%s", code, stdout)
+	}
+	for _, args := range [][]string{{"counts"}, {"counts", "x"}, {"counts", "recount"}, {"counts", "recount", "0"}} {
+		if code, _, stderr := command(t, args...); code != exitUsage || !strings.Contains(stderr, "I") {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+func eventsCommand() *cobra.Command {
+	var f moneyFlags
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Tell changes of orders to other systems once more, and look up where to ship",
+		Long: `Tell changes of orders to other systems once more, and look up where to ship an order.
+
+Each change of an order becomes an event by itself (docs/EVENTS.md). An event that is told again has
+the same id, so that its readers can drop it.
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose tell function
+does the work and logs who gave the command.`,
+		Example: `  seckill events tell ORDER
+  seckill events replay --day 2026-11-11 --stack seckill-prod
+  seckill events delivery ORDER --json
+  seckill events redeliver --stack seckill-prod`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(tellCommand(&f), replayCommand(&f), deliveryCommand(&f), redeliverCommand(&f))
+	return cmd
+}
+
+func tellCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "tell ORDER",
+		Short: "Tell every change of an order once more",
+		Args:  exactly("ORDER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.orderShop(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			told, err := s.Tell(cmd.Context(), args[0])
+			return f.print(cmd, s.explain(err, "order "+args[0]), &told, func(p *page) {
+				p.line("%s of order %s told once more.", counted(told.Changes, "change", "changes"), args[0])
+			})
+		},
+	}
+}
+
+func deliveryCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delivery ORDER",
+		Short: "Print where to ship an order",
+		Long: `Print where to ship an order: events have no address. An address that was erased, or that a
+rejected order never had, is empty. The shop logs who asked.`,
+		Args: exactly("ORDER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.orderShop(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			d, err := s.Delivery(cmd.Context(), args[0])
+			return f.print(cmd, s.explain(err, "order "+args[0]), &d, func(p *page) {
+				p.line("Order %s, %s: %d of %s (item %s), user %s.", d.Order, d.State, d.Count, d.Title, d.Item, d.User)
+				if d.Address == "" {
+					p.line("It has no address.")
+					return
+				}
+				p.line("%s", d.Address)
+			})
+		},
+	}
+}
+
+func redeliverCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "redeliver",
+		Short: "Post webhooks again that were given up",
+		Long: `Post the events of orders again that the endpoint did not acknowledge for a day, and that were
+given up. They are posted within a minute, and again for a day.`,
+		Example: `  seckill events redeliver
+  seckill events redeliver --stack seckill-prod`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.shop(cmd, deliverOutput)
+			if err != nil {
+				return err
+			}
+			out, err := s.Redeliver(cmd.Context())
+			return f.print(cmd, s.explain(err, ""), &out, func(p *page) {
+				p.line("The events of %s will be posted again.", counted(out.Orders, "order", "orders"))
+			})
+		},
+	}
+}
+
+// orderShop checks the id and opens the shop.
+func (f *moneyFlags) orderShop(cmd *cobra.Command, order string) (*shop, error) {
+	if err := checkOrder(order); err != nil {
+		return nil, err
+	}
+	return f.shop(cmd, tellOutput)
+}
+
+func replayCommand(f *moneyFlags) *cobra.Command {
+	var day, item string
+	cmd := &cobra.Command{
+		Use:   "replay",
+		Short: "Tell the changes of a day once more",
+		Long: `Tell the changes that orders had on a day once more: of one item, or of all. Days are in UTC+8.
+It reads every order of these items, and may be repeated, also after it broke off.
+
+The list of orders may lag some seconds behind.`,
+		Example: `  seckill events replay --day 2026-11-11
+  seckill events replay --day 2026-11-11 --item 2002 --stack seckill-prod`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !seckill.ValidDay(day) {
+				return fmt.Errorf("--day %q: want a day such as 2026-11-11", day)
+			}
+			items := []string{item}
+			if item == "" {
+				var err error
+				if items, err = f.itemIDs(cmd); err != nil {
+					return err
+				}
+			}
+			s, err := f.shop(cmd, tellOutput)
+			if err != nil {
+				return err
+			}
+			out, err := replay(cmd, s, items, day)
+			return f.print(cmd, err, &out, func(p *page) {
+				p.line("%s of %s told once more; %s read.", counted(out.Changes, "change", "changes"), day,
+					counted(out.Orders, "order", "orders"))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&day, "day", "", "day of the changes in UTC+8, such as 2026-11-11")
+	cmd.Flags().StringVar(&item, "item", "", "only the orders of this item")
+	if err := cmd.MarkFlagRequired("day"); err != nil {
+		panic(err) // cannot happen: the flag exists
+	}
+	return cmd
+}
+
+// itemIDs returns the ids of all items.
+func (f *moneyFlags) itemIDs(cmd *cobra.Command) ([]string, error) {
+	s, err := f.shop(cmd, stageOutput)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.Export(cmd.Context())
+	leftOut := &operator.LeftOut{}
+	if err != nil && !errors.As(err, &leftOut) {
+		return nil, s.explain(err, "")
+	}
+	if len(leftOut.Rows) > 0 {
+		return nil, faultError{leftOut}
+	}
+	var items []struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(file, &items); err != nil {
+		return nil, faultError{fmt.Errorf("the export is not an items file: %w", err)}
+	}
+	var ids []string
+	for _, it := range items {
+		ids = append(ids, it.ID)
+	}
+	return ids, nil
+}
+
+// replay tells the changes of items step by step, and prints its progress.
+func replay(cmd *cobra.Command, s *shop, items []string, day string) (operator.Told, error) {
+	var out operator.Told
+	for i, item := range items {
+		for cursor := ""; ; {
+			step, err := s.Replay(cmd.Context(), item, day, cursor)
+			if err != nil {
+				return out, s.explain(err, "item "+item)
+			}
+			out.Orders, out.Changes = out.Orders+step.Orders, out.Changes+step.Changes
+			if step.Next == "" {
+				break
+			}
+			if step.Next == cursor {
+				return out, s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
+			}
+			cursor = step.Next
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %d of %d, %d orders read, %d changes told\n", i+1, len(items),
+				out.Orders, out.Changes)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs the library for the tests here, unless the installed one is what package-lock.json says.
+set -euo pipefail
+cd "$(dirname "$0")"
+for tool in node npm; do
+  command -v "$tool" >/dev/null || { echo "webhooks: $tool is missing: apt-get install nodejs npm" >&2; exit 1; }
+done
+[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --silent

@@ -1,0 +1,34 @@
+// Command deliver posts the changes of orders to the shop's endpoint, as a Lambda function on the stream of the orders
+// table; each minute it posts again what was not acknowledged. It also executes the operator's command about webhooks.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/stream"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/deliver"
+)
+
+// posts is how many orders are posted at the same time: as many may be slow before they delay others.
+const posts = 16
+
+func main() {
+	boot.Run("deliver", func(s config.Deliver, b *boot.Boot) apigw.Handler {
+		flow := deliver.New(deliver.Deps{Ledger: b.LedgerOnly(), Endpoint: b.Endpoint(s.Webhook), Clock: b.Clock,
+			Meter: b.Meter, Each: system.Several(posts),
+			GivenUp: func(ctx context.Context, order string, err error) {
+				b.Log.ErrorContext(ctx, "events given up", "order", order, "err", err)
+			}})
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
+		return apigw.BatchOr(stream.Handle(flow, b.Log), apigw.ScheduleOr(apigw.Schedule(flow.Sweep),
+			operator.Serve(audit, operator.NewWebhookHandler(flow))))
+	})
+}

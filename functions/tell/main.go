@@ -1,0 +1,29 @@
+// Command tell tells the changes of orders to other systems, and counts them by item and minute, as a Lambda function
+// on the stream of the orders table; it also executes the operator's commands about events and counts.
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/stream"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/flow/tell"
+)
+
+func main() {
+	boot.Run("tell", func(s config.Tell, b *boot.Boot) apigw.Handler {
+		ledger := b.LedgerOnly()
+		teller := tell.New(tell.Deps{Bus: b.Bus(s.Bus), Ledger: ledger, Meter: b.Meter})
+		counter := count.New(count.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
+		// What the bus or the counts lack comes back to both: events are told twice, and nothing is counted twice.
+		return apigw.BatchOr(stream.Handle(stream.Each(teller, counter), b.Log), operator.Serve(audit,
+			operator.NewEventHandler(teller), operator.NewCountHandler(counter)))
+	})
+}

@@ -1,0 +1,15 @@
+package ledger
+
+import "github.com/your-org/seckill/shared/seckill"
+
+// OrderChange reads a write of an order's row: the row before it, nil if there was none, and after it. The error is
+// an ErrUnreadable that names the row.
+func OrderChange(before, after Row) (seckill.OrderChange, error) {
+	o, err := decodeOrder(after)
+	if err != nil {
+		return seckill.OrderChange{}, err
+	}
+	// The history only grows, so its length says enough of the row before.
+	told, _ := before["history"].([]string)
+	return seckill.OrderChange{Order: o, Before: len(told)}, nil
+}

@@ -1,0 +1,67 @@
+package operator
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/your-org/seckill/shared/flow/tell"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// EventHandler executes commands about the events of orders. It is safe for concurrent use.
+type EventHandler struct{ tell *tell.Flow }
+
+// NewEventHandler returns a handler that uses the flow.
+func NewEventHandler(flow *tell.Flow) *EventHandler { return &EventHandler{flow} }
+
+// Told is the result of telling changes once more.
+type Told struct {
+	Orders  int    `json:"orders"`  // read
+	Changes int    `json:"changes"` // told
+	Next    string `json:"next,omitempty"`
+}
+
+// Delivery is where to ship an order. No event has it.
+type Delivery struct {
+	Order   string        `json:"order"`
+	State   seckill.State `json:"state"`
+	Item    string        `json:"item"`
+	Title   string        `json:"title"`
+	Count   int           `json:"count"`
+	User    string        `json:"user"`
+	Address string        `json:"address"` // "" once it is erased
+}
+
+func (h *EventHandler) commands() []command { return eventCommands }
+
+// do executes a command.
+func (h *EventHandler) do(ctx context.Context, r *request) (done, error) {
+	switch r.Command {
+	case cmdTell:
+		n, err := h.tell.Again(ctx, r.Order)
+		return done{Told{Orders: 1, Changes: n}, read, []slog.Attr{slog.Int("changes", n)}}, err
+	case cmdReplay:
+		step, err := h.tell.Replay(ctx, r.Item, r.Day, r.Cursor)
+		return done{Told(step), read, []slog.Attr{slog.Int("changes", step.Changes)}}, err
+	}
+	o, err := h.tell.Delivery(ctx, r.Order)
+	return done{Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Address}, read, nil}, err
+}
+
+// Tell tells every change of an order once more.
+func (c *Client) Tell(ctx context.Context, order string) (out Told, err error) {
+	err = c.give(ctx, &request{Command: cmdTell, Order: order}, &out)
+	return out, err
+}
+
+// Replay tells the changes of an item's next orders on a day once more; cursor is "" or the previous step's Next.
+func (c *Client) Replay(ctx context.Context, item, day, cursor string) (out Told, err error) {
+	err = c.give(ctx, &request{Command: cmdReplay, Item: item, Day: day, Cursor: cursor}, &out)
+	return out, err
+}
+
+// Delivery returns where to ship an order.
+func (c *Client) Delivery(ctx context.Context, order string) (out Delivery, err error) {
+	err = c.give(ctx, &request{Command: cmdDelivery, Order: order}, &out)
+	return out, err
+}

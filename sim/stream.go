@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/stream"
+)
+
+// wrote receives every replaced row.
+func (w *World) wrote(table string, was, is ledger.Row) {
+	if table == ledger.TableOrders {
+		w.stream.add(text(is, "id"), was, is)
+	}
+	w.truth.wrote(table, was, is)
+}
+
+// Read passes at most this many writes of a shard of the stream to tell and count, as Lambda does: what is not done
+// comes again.
+func (i *Instance) Read(shard, most int) error {
+	o := &i.world.stream
+	from := o.next[shard]
+	batch := o.shards[shard][from:]
+	batch = batch[:min(len(batch), most)]
+	done, err := stream.Pass(context.Background(), i.events, batch, slog.New(slog.DiscardHandler))
+	o.next[shard] = max(o.next[shard], from+done)
+	return err
+}
+
+// readAll reads the stream to its end.
+func (i *Instance) readAll() error {
+	o := &i.world.stream
+	for shard := range o.shards {
+		for o.next[shard] < len(o.shards[shard]) {
+			if err := i.Read(shard, 100); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// catchUp reads the stream to its end and goes on with recounts that are under way; again reports whether one of them
+// waits.
+func (i *Instance) catchUp() (again bool, err error) {
+	if err := i.readAll(); err != nil {
+		return false, fmt.Errorf("I14 the stream's end is not reached: %w", err)
+	}
+	for _, it := range i.world.allItems() {
+		c, err := i.world.ledger.Counts(context.Background(), it.ID)
+		if err != nil {
+			return false, err
+		}
+		if c.Recounting {
+			next, err := i.recount(it.ID, ".")
+			if err != nil {
+				return false, fmt.Errorf("I15 the recount of item %s does not end: %w", it.ID, err)
+			}
+			again = again || next != ""
+		}
+	}
+	return again, nil
+}
+
+// recount makes an operator recount an item from a cursor, "" for the beginning, until the command waits or is done.
+func (i *Instance) recount(item, cursor string) (next string, err error) {
+	for {
+		step, err := i.Count.Recount(context.Background(), item, cursor)
+		if err != nil {
+			return cursor, err
+		}
+		if cursor = step.Next; cursor == "" || step.Wait > 0 {
+			return cursor, nil
+		}
+	}
+}
+
+// checkTold checks I14 at rest: each change was told.
+func (w *World) checkTold() error {
+	for _, id := range w.truth.list {
+		heard := w.heardOf[id]
+		for n, entry := range w.truth.orders[id].history {
+			if n >= len(heard) || !heard[n] {
+				return fmt.Errorf("I14 change %d of order %s was never told: %s", n+1, id, entry)
+			}
+		}
+	}
+	return nil
+}
+
+// checkCounts checks I15 at rest: the counts are what happened, and what was placed and not given back has unit rows.
+func (w *World) checkCounts() error {
+	held := map[string]int{}
+	for k := range w.truth.units {
+		held[k.item]++
+	}
+	for _, item := range slices.Sorted(maps.Keys(w.truth.totals)) {
+		c, err := w.ledger.Counts(context.Background(), item)
+		if err != nil {
+			return err
+		}
+		want := w.truth.totals[item]
+		if c.Total != want || c.Recounting {
+			return fmt.Errorf("I15 item %s counts %+v, recounting %t; what happened is %+v", item, c.Total,
+				c.Recounting, want)
+		}
+		if n := c.Total.Placed - c.Total.GivenBack; n != held[item] {
+			return fmt.Errorf("I15 item %s counts %d units placed and not given back, %d have a row", item, n,
+				held[item])
+		}
+		minutes := 0
+		for m := range w.truth.minutes {
+			if m.item == item {
+				minutes++
+			}
+		}
+		for _, m := range c.Minutes {
+			if want := w.truth.minutes[minute{item, m.Minute.Unix() / 60}]; m.Count != want {
+				return fmt.Errorf("I15 item %s counts %+v in %s, what happened is %+v", item, m.Count, m.Minute, want)
+			}
+		}
+		if len(c.Minutes) != minutes {
+			return fmt.Errorf("I15 item %s counts %d minutes, something happened in %d", item, len(c.Minutes), minutes)
+		}
+	}
+	return nil
+}
