@@ -9,7 +9,17 @@ bridge_address() {
   ip -4 -o addr show docker0 2>/dev/null | sed -n 's|.*inet \([0-9.]*\)/.*|\1|p' | grep . || echo 172.17.0.1
 }
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# A free port of loopback, below those that Linux and macOS give to outgoing connections: nothing else takes it before its server starts, which for
+# the CDN is minutes later.
+free_port() {
+  python3 -c 'import random, socket
+while True:
+  with socket.socket() as s:
+    try: s.bind(("127.0.0.1", random.randrange(15000, 32000)))
+    except OSError: continue
+    print(s.getsockname()[1])
+    break'
+}
 
 # need TOOL…: says of each that is missing, in one line, what it is for and how to install it.
 need() {

@@ -111,8 +111,11 @@ func query(c Cache) string {
 }
 
 // Run starts nginx with its configuration in s.Dir, and returns once it has ended: nil when ctx was cancelled. It calls
-// ready when nginx answers.
+// ready when nginx answers. It refuses an address at which something else answers, which nginx would be taken for.
 func (s StandIn) Run(ctx context.Context, ready func()) error {
+	if s.answers(ctx) {
+		return fmt.Errorf("something else takes connections at %s: end it, or choose another port", s.Listen)
+	}
 	if err := s.write(); err != nil {
 		return err
 	}

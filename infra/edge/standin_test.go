@@ -63,6 +63,19 @@ func ask(t *testing.T, method, url string, header ...string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
+// TestTakenAddressIsRefused: an address at which something else answers is an error, and never called ready.
+func TestTakenAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	taken := strings.TrimPrefix(other.URL, "http://")
+	s := edge.StandIn{Listen: taken, Origin: "http://127.0.0.1:1", Dir: t.TempDir()}
+	err := s.Run(t.Context(), func() { t.Error("ready, though nginx cannot listen") })
+	if err == nil || !strings.Contains(err.Error(), "something else takes connections at "+taken) {
+		t.Error(err)
+	}
+}
+
 // TestStaleWhileTheAPIFails: lists go on with the last good answer while the API is slow, fails, throttles or is gone,
 // and are new again a moment after it is well.
 func TestStaleWhileTheAPIFails(t *testing.T) {
