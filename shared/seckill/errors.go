@@ -31,13 +31,14 @@ const (
 	CodeNotCancelable Code = "not_cancellable" // the order can no longer be cancelled
 	// the shopper has used up the cancels for this item; the order expires by itself
 	CodeCancelLimit Code = "cancel_limit"
-	CodeNotPayable  Code = "not_payable"     // the order cannot be paid now: it is paid, closed, or its hold is over
-	CodeForged      Code = "notify_forged"   // the payment notification is not authentic
-	CodeNotOurs     Code = "notify_not_ours" // authentic, but for another app, seller, order or amount
-	CodeNotReady    Code = "not_ready"       // the item is known; its stock is being loaded or rebuilt
-	CodeUnavailable Code = "unavailable"     // a component does not answer; try again
-	CodeUnconfirmed Code = "unconfirmed"     // reserved, but maybe not queued: the client must repeat the request
-	CodeInternal    Code = "internal"        // a fault in this system
+	CodeNotPayable  Code = "not_payable"       // the order cannot be paid now: it is paid, closed, or its hold is over
+	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
+	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
+	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
+	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than the route allows
+	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
+	CodeUnconfirmed Code = "unconfirmed"       // reserved, but maybe not queued: the client must repeat the request
+	CodeInternal    Code = "internal"          // a fault in this system
 )
 
 // codes has every code.
@@ -45,7 +46,7 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeForged, CodeNotOurs, CodeNotReady,
-	CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -59,7 +60,7 @@ type Error struct {
 	Order      string        // the order concerned
 	Start      time.Time     // not_started: when the sale opens
 	PayBy      time.Time     // cancel_limit: the order can be paid until then, and then expires
-	Token      Reason        // invalid_token, signin_refused: what is wrong with the token
+	Token      Reason        // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }

@@ -23,6 +23,12 @@ const (
 	TokenGrant    Reason = "token_grant"    // the issuer does not take the code or refresh token
 )
 
+// Whose limit a request exceeded. The answer is CodeTooMany.
+const (
+	LimitUser    Reason = "too_many_of_user"
+	LimitNetwork Reason = "too_many_of_network"
+)
+
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,
 	TokenEarly, TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
@@ -30,7 +36,7 @@ var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenK
 // reasons has every reason.
 var reasons = func() map[Reason]bool {
 	out := map[Reason]bool{}
-	for _, r := range tokenReasons {
+	for _, r := range append(tokenReasons, LimitUser, LimitNetwork) {
 		out[r] = true
 	}
 	for _, c := range codes {

@@ -21,8 +21,13 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("a token's reason is %q, want %q", got, r)
 		}
 	}
-	if len(all) != len(Codes())+len(tokens) {
-		t.Errorf("%d reasons, want those of %d codes and %d of tokens", len(all), len(Codes()), len(tokens))
+	for _, r := range []Reason{LimitUser, LimitNetwork} {
+		if got := (&Error{Code: CodeTooMany, Token: r}).Reason(); got != r {
+			t.Errorf("a limit's reason is %q, want %q", got, r)
+		}
+	}
+	if len(all) != len(Codes())+len(tokens)+2 {
+		t.Errorf("%d reasons, want those of %d codes, %d of tokens and 2 of limits", len(all), len(Codes()), len(tokens))
 	}
 	for _, e := range []*Error{{Code: "made-up"}, {Code: CodeToken, Token: "made-up"}, {}} {
 		if got := e.Reason(); !slices.Contains(all, got) {

@@ -47,7 +47,15 @@ func New(r Rate, callers int) *Buckets {
 // Take takes a call from a caller's bucket and returns 0, or how long the caller has to wait for the next one. A refused
 // call costs nothing. It allocates nothing.
 func (b *Buckets) Take(caller string, now time.Time) (wait time.Duration) {
-	h := maphash.String(b.seed, caller)
+	return b.take(maphash.String(b.seed, caller), now)
+}
+
+// TakeBytes is Take for a caller whose key is bytes.
+func (b *Buckets) TakeBytes(caller []byte, now time.Time) (wait time.Duration) {
+	return b.take(maphash.Bytes(b.seed, caller), now)
+}
+
+func (b *Buckets) take(h uint64, now time.Time) (wait time.Duration) {
 	r := &b.rows[h&uint64(len(b.rows)-1)]
 	t := now.UnixNano()
 	r.mu.Lock()

@@ -16,18 +16,18 @@ type Buyer interface {
 
 // NewBuy serves POST /seckill/buy.
 func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
-	b := &buyer{flow: flow, auth: auth}
+	b := &buyer{flow: flow, caller: caller{auth, o.Limits}}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
 }
 
 type buyer struct {
 	flow   Buyer
-	auth   Auth
+	caller caller
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 
 func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
-	user, err := user(r, b.auth)
+	user, err := b.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}

@@ -34,7 +34,7 @@ type Shop interface {
 
 // NewShop serves lists, details, orders, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, auth, healthJSON{"ok", o.Version, o.CashierURL}}
+	s := &shopper{flow, caller{auth, o.Limits}, healthJSON{"ok", o.Version, o.CashierURL}}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
@@ -52,7 +52,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 
 type shopper struct {
 	flow   Shop
-	auth   Auth
+	caller caller
 	health healthJSON
 }
 
@@ -114,7 +114,7 @@ func (s *shopper) left(r *http.Request, item string) (answer, error) {
 }
 
 func (s *shopper) newest(r *http.Request, item string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,7 +129,7 @@ func (s *shopper) newest(r *http.Request, item string) (answer, error) {
 }
 
 func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -152,7 +152,7 @@ func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
 }
 
 func (s *shopper) order(r *http.Request, id string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -170,7 +170,7 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 }
 
 func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}

@@ -139,6 +139,9 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},
+	seckill.CodeTooMany: {
+		{"请求过于频繁", "您操作得太快了，请稍后重试。"},
+		{"Too many requests", "That was too fast. Please try again in a moment."}},
 	seckill.CodeUnavailable: {
 		{"服务繁忙", "系统繁忙，请稍后重试。"},
 		{"Temporarily unavailable", "The shop is busy. Please try again in a moment."}},
