@@ -35,7 +35,7 @@ const (
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
-	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than the route allows
+	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than allowed
 	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
 	CodeUnconfirmed Code = "unconfirmed"       // reserved, but maybe not queued: the client must repeat the request
 	CodeInternal    Code = "internal"          // a fault in this system

@@ -27,7 +27,7 @@ func TestReasonsAreComplete(t *testing.T) {
 		}
 	}
 	if len(all) != len(Codes())+len(tokens)+2 {
-		t.Errorf("%d reasons, want those of %d codes, %d of tokens and 2 of limits", len(all), len(Codes()), len(tokens))
+		t.Errorf("%d reasons, want %d of codes, %d of tokens and 2 of limits", len(all), len(Codes()), len(tokens))
 	}
 	for _, e := range []*Error{{Code: "made-up"}, {Code: CodeToken, Token: "made-up"}, {}} {
 		if got := e.Reason(); !slices.Contains(all, got) {
