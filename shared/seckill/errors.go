@@ -35,6 +35,7 @@ const (
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
+	CodeBlocked     Code = "blocked"           // the shopper may not buy; the shop's support says why
 	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than allowed
 	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
 	CodeUnconfirmed Code = "unconfirmed"       // reserved, but maybe not queued: the client must repeat the request
@@ -46,7 +47,7 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeForged, CodeNotOurs, CodeNotReady,
-	CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -135,6 +136,8 @@ var (
 	ErrNoOrder = errors.New("seckill: no such order in the ledger")
 	// ErrQuota: the order would exceed the user's limit for the item; nothing was written.
 	ErrQuota = errors.New("seckill: quota exceeded")
+	// ErrBlocked: the user is blocked; nothing was written.
+	ErrBlocked = errors.New("seckill: user blocked")
 	// ErrPaymentExists: the ledger already has this trade; nothing was written.
 	ErrPaymentExists = errors.New("seckill: payment exists")
 	// ErrNoReturn: this order has no return row.

@@ -121,6 +121,12 @@ func ValidOrderID(s string) bool {
 	return true
 }
 
+// ValidUserID reports whether s is a user id: 1 to 2^63-1 in decimal digits, as tokens have it.
+func ValidUserID(s string) bool {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return err == nil && n > 0 && s == strconv.FormatInt(n, 10)
+}
+
 // ValidKey reports whether s may be an Idempotency-Key: 1 to 128 printable ASCII characters.
 func ValidKey(s string) bool {
 	if len(s) == 0 || len(s) > MaxKey {

@@ -139,6 +139,9 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},
+	seckill.CodeBlocked: {
+		{"无法购买", "您的账号暂时无法购买，如有疑问请联系客服。"},
+		{"You cannot buy", "Your account cannot buy at the moment. Please contact the shop's support."}},
 	seckill.CodeTooMany: {
 		{"请求过于频繁", "您操作得太快了，请稍后重试。"},
 		{"Too many requests", "That was too fast. Please try again in a moment."}},

@@ -13,6 +13,7 @@ const (
 	TableCounted         = "counted"
 	TableIdentities      = "identities"
 	TableDeliveries      = "deliveries"
+	TableBlocks          = "blocks"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -22,6 +23,7 @@ const (
 	IndexRefundsOn    = "refunds_by_day"
 
 	IndexDeliveriesDue = "deliveries_due"
+	IndexBlocksListed  = "blocks_listed"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -64,5 +66,8 @@ var Schema = []Table{
 	{Name: TableIdentities, PK: "id"},
 	{Name: TableDeliveries, PK: "order", Indexes: []Index{
 		{Name: IndexDeliveriesDue, PK: "due_shard", SK: "due_at"},
+	}},
+	{Name: TableBlocks, PK: "subject", SK: "item", Indexes: []Index{
+		{Name: IndexBlocksListed, PK: "shard", SK: "name"},
 	}},
 }
