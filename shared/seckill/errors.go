@@ -35,6 +35,7 @@ const (
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
+	CodeTicket      Code = "ticket_required"   // the item sells to holders of a ticket; this is none
 	CodeBlocked     Code = "blocked"           // the shopper may not buy; the shop's support says why
 	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than allowed
 	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
@@ -47,7 +48,7 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeForged, CodeNotOurs, CodeNotReady,
-	CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeTicket, CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -55,13 +56,14 @@ func Codes() []Code { return slices.Clone(codes) }
 
 // Error is a refusal or a fault that the user sees. errors.Is treats two as equal if their codes are equal.
 type Error struct {
-	Code       Code
-	Field      string        // invalid_request: the JSON name of the wrong field
-	Hint       string        // invalid_request: what is allowed ("1..5"); language-neutral
-	Order      string        // the order concerned
-	Start      time.Time     // not_started: when the sale opens
-	PayBy      time.Time     // cancel_limit: the order can be paid until then, and then expires
-	Token      Reason        // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit
+	Code  Code
+	Field string    // invalid_request: the JSON name of the wrong field
+	Hint  string    // invalid_request: what is allowed ("1..5"); language-neutral
+	Order string    // the order concerned
+	Start time.Time // not_started: when the sale opens
+	PayBy time.Time // cancel_limit: the order can be paid until then, and then expires
+	Token Reason    // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit; ticket_required: what
+	// is wrong with the ticket
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }

@@ -29,6 +29,17 @@ const (
 	LimitNetwork Reason = "too_many_of_network"
 )
 
+// What can be wrong with a ticket. The answer is CodeTicket, whose own name means that there was none.
+const (
+	TicketKey       Reason = "ticket_key"       // not a ticket, or signed with a key that is gone
+	TicketSignature Reason = "ticket_signature" // forged
+	TicketForeign   Reason = "ticket_foreign"   // of another user, or for another item
+	TicketExpired   Reason = "ticket_expired"
+)
+
+// otherReasons lists what is wrong with neither token nor code.
+var otherReasons = []Reason{LimitUser, LimitNetwork, TicketKey, TicketSignature, TicketForeign, TicketExpired}
+
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,
 	TokenEarly, TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
@@ -36,7 +47,7 @@ var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenK
 // reasons has every reason.
 var reasons = func() map[Reason]bool {
 	out := map[Reason]bool{}
-	for _, r := range append(tokenReasons, LimitUser, LimitNetwork) {
+	for _, r := range append(tokenReasons, otherReasons...) {
 		out[r] = true
 	}
 	for _, c := range codes {

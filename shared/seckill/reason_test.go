@@ -21,13 +21,14 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("a token's reason is %q, want %q", got, r)
 		}
 	}
-	for _, r := range []Reason{LimitUser, LimitNetwork} {
+	for _, r := range otherReasons {
 		if got := (&Error{Code: CodeTooMany, Token: r}).Reason(); got != r {
-			t.Errorf("a limit's reason is %q, want %q", got, r)
+			t.Errorf("the reason is %q, want %q", got, r)
 		}
 	}
-	if len(all) != len(Codes())+len(tokens)+2 {
-		t.Errorf("%d reasons, want %d of codes, %d of tokens and 2 of limits", len(all), len(Codes()), len(tokens))
+	if len(all) != len(Codes())+len(tokens)+len(otherReasons) {
+		t.Errorf("%d reasons, want %d of codes, %d of tokens and %d others", len(all), len(Codes()), len(tokens),
+			len(otherReasons))
 	}
 	for _, e := range []*Error{{Code: "made-up"}, {Code: CodeToken, Token: "made-up"}, {}} {
 		if got := e.Reason(); !slices.Contains(all, got) {

@@ -30,6 +30,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeForged:        http.StatusBadRequest,
 	seckill.CodeNotOurs:       http.StatusBadRequest,
 	seckill.CodeNotReady:      http.StatusServiceUnavailable,
+	seckill.CodeTicket:        http.StatusForbidden,
 	seckill.CodeBlocked:       http.StatusForbidden,
 	seckill.CodeTooMany:       http.StatusTooManyRequests,
 	seckill.CodeUnavailable:   http.StatusServiceUnavailable,

@@ -139,6 +139,9 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},
+	seckill.CodeTicket: {
+		{"请先完成验证", "请回到商品页面完成验证，然后再购买。"},
+		{"A check comes first", "Please complete the check on the item's page, and buy then."}},
 	seckill.CodeBlocked: {
 		{"无法购买", "您的账号暂时无法购买，如有疑问请联系客服。"},
 		{"You cannot buy", "Your account cannot buy at the moment. Please contact the shop's support."}},

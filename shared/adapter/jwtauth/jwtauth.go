@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -183,20 +182,11 @@ func (u *userID) UnmarshalJSON(b []byte) error {
 			return errUser
 		}
 	}
-	if !validUser(s) {
+	if !seckill.ValidUserID(s) {
 		return errUser
 	}
 	*u = userID(s)
 	return nil
-}
-
-// validUser accepts decimal digits without a leading zero, so that a user has one spelling, within 1..2^63-1.
-func validUser(s string) bool {
-	if s == "" || s[0] < '1' || s[0] > '9' {
-		return false
-	}
-	_, err := strconv.ParseInt(s, 10, 64)
-	return err == nil
 }
 
 // Signer makes access tokens with the newest of its keys. It is safe for concurrent use.
@@ -221,7 +211,7 @@ func NewSigner(keys Keys) (*Signer, error) {
 
 // SignToken implements seckill.TokenSigner. user must be a user id as User returns it.
 func (s *Signer) SignToken(user string, created, expires time.Time) (string, error) {
-	if !validUser(user) {
+	if !seckill.ValidUserID(user) {
 		return "", errUser
 	}
 	claims := jwt.MapClaims{"iss": json.Number(user), "sub": accessToken, "exp": expires.Unix()}
