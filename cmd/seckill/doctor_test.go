@@ -331,7 +331,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"crowd over Lambda", func(c *clinic) {
 			c.accounts["lambda"] = 100
 		},
-			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 240 Lambda instances; the account " +
+			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 260 Lambda instances; the account " +
 				"has 100", crowd},
 		{"crowd over the API", func(c *clinic) {
 			c.accounts["stage"] = 500

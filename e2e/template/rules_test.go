@@ -142,6 +142,11 @@ func TestReservedConcurrency(t *testing.T) {
 			kept += n
 		}
 	}
+	text, err := os.ReadFile(root + "/infra/events.yaml")
+	if want := "ParallelizationFactor: " + strconv.Itoa(plan.TellAtOnce) + " "; err != nil ||
+		!strings.Contains(string(text), want) {
+		t.Errorf("infra/events.yaml has no %q, %v", want, err)
+	}
 	if kept != plan.Reserved {
 		t.Errorf("the templates keep %d instances beside consume's, plan.Reserved is %d", kept, plan.Reserved)
 	}
