@@ -248,7 +248,7 @@ func (s *System) lookBack(ctx context.Context) error {
 	}
 	for i := range items {
 		for after := ""; ; {
-			page, err := s.Ledger.OrdersByItem(ctx, items[i].ID, after, ordersPage)
+			page, err := s.Ledger.OrdersByItem(ctx, items[i].ID, after, eventOrders)
 			if err == nil {
 				err = s.Deliver.Look(ctx, page.Orders)
 			}

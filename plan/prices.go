@@ -77,8 +77,8 @@ func bill(p *Plan) []Line {
 	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, 4 writes) = %.2f/million, once each",
 		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signin*million), float64(s.Shoppers) * signin})
 	changes := 2 * o.Sold // placed, paid
-	lines = append(lines, Line{"events, counts", text("%.0f × (an event, a call of tell, %.0f ms, "+
-		"%.0f writes) = %.2f/million", changes, tellSeconds*1000, changeWrites, tellPrice*million), changes * tellPrice})
+	lines = append(lines, Line{"events, counts", text("%.0f × (an event, a call of tell, %.0f ms, %.0f writes) "+
+		"= %.2f/million", changes, tellSeconds*1000, changeWrites, tellPrice*million), changes * tellPrice})
 	if s.Webhook {
 		lines = append(lines, Line{"webhook", text("%.0f × (a call of deliver, %.0f ms, %.0f writes) = "+
 			"%.2f/million", changes, postSeconds*1000, changeWrites, postPrice*million), changes * postPrice})

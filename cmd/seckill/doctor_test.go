@@ -248,7 +248,8 @@ func TestDoctorFinds(t *testing.T) {
 				"--redis-password FILE", nil},
 		{"webhook's secret missing", func(c *clinic) {
 			delete(c.secrets, "webhook-secret")
-		}, "webhook-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --webhook", nil},
+		}, "webhook-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --webhook",
+			nil},
 		{"a run of keys broken off", func(c *clinic) {
 			c.others["shop"] = map[string]string{"jwt-secret": "old"}
 		},
