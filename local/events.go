@@ -186,24 +186,42 @@ func (s *System) teller() *worker {
 	return w
 }
 
-// lookBack makes orders due whose changes an earlier run did not pass on; the ledger is a real one.
-func (s *System) lookBack(ctx context.Context) error {
-	if s.Deliver == nil || s.Rows != nil {
-		return nil
-	}
-	items, err := s.Items.List(ctx, time.Time{})
-	if err := s.readable(err); err != nil {
-		return err
-	}
-	for i := range items {
-		for after := ""; ; {
-			if after, err = s.Deliver.Look(ctx, items[i].ID, after); err != nil {
+// lookBack is a worker that makes orders due whose changes an earlier run did not pass on, page by page, and then
+// rests.
+func (s *System) lookBack() *worker {
+	var items []seckill.Item
+	var after string
+	listed := false
+	var done atomic.Bool
+	page := func(ctx context.Context) (err error) {
+		if !listed {
+			items, err = s.Items.List(ctx, time.Time{})
+			if err = s.readable(err); err != nil {
 				return err
 			}
-			if after == "" {
-				break
-			}
+			listed = true
 		}
+		if len(items) == 0 {
+			done.Store(true)
+			return nil
+		}
+		if after, err = s.Deliver.Look(ctx, items[0].ID, after); err == nil && after == "" {
+			items = items[1:]
+		}
+		return err
 	}
-	return nil
+	return &worker{
+		step: func(ctx context.Context, _ <-chan struct{}) bool {
+			if done.Load() {
+				return false
+			}
+			err := page(ctx)
+			if err != nil {
+				s.log.WarnContext(ctx, "changes of an earlier run are late", "err", err)
+			}
+			return err == nil && !done.Load()
+		},
+		next: func() (time.Time, bool) { return s.Clock.Now().Add(changesAgain), !done.Load() },
+		due:  func(time.Time) bool { return !done.Load() },
+	}
 }

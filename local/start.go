@@ -106,6 +106,9 @@ func build(o Options, l net.Listener) (*System, error) {
 	}
 	if s.Deliver != nil {
 		s.workers = append(s.workers, s.teller())
+		if s.Rows == nil {
+			s.workers = append(s.workers, s.lookBack())
+		}
 	}
 	if s.Orders != nil {
 		for range o.Workers {
@@ -242,9 +245,6 @@ func (s *System) Start(ctx context.Context) error {
 	}
 	if err := s.readable(s.resend(ctx)); err != nil {
 		return fmt.Errorf("resend the messages of an earlier run: %w", err)
-	}
-	if err := s.lookBack(ctx); err != nil {
-		return fmt.Errorf("look for changes that an earlier run did not tell: %w", err)
 	}
 	work, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
