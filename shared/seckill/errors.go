@@ -36,6 +36,9 @@ const (
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
 	CodeTicket      Code = "ticket_required"   // the item sells to holders of a ticket; this is none
+	CodeNoChecks    Code = "no_checks"         // the item sells without a ticket
+	CodeCheck       Code = "check_failed"      // the answer to the challenge is wrong
+	CodeAccountNew  Code = "account_new"       // the account is younger than MinAccountAge
 	CodeBlocked     Code = "blocked"           // the shopper may not buy; the shop's support says why
 	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than allowed
 	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
@@ -48,7 +51,7 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeForged, CodeNotOurs, CodeNotReady,
-	CodeTicket, CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -63,7 +66,7 @@ type Error struct {
 	Start time.Time // not_started: when the sale opens
 	PayBy time.Time // cancel_limit: the order can be paid until then, and then expires
 	Token Reason    // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit; ticket_required: what
-	// is wrong with the ticket
+	// is wrong with the ticket; check_failed: which check
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }

@@ -27,6 +27,8 @@ const (
 const (
 	LimitUser    Reason = "too_many_of_user"
 	LimitNetwork Reason = "too_many_of_network"
+
+	LimitAttempts Reason = "too_many_answers" // to challenges
 )
 
 // What can be wrong with a ticket. The answer is CodeTicket, whose own name means that there was none.
@@ -37,8 +39,14 @@ const (
 	TicketExpired   Reason = "ticket_expired"
 )
 
+// Which check failed. The answer is CodeCheck.
+const (
+	CheckProof    Reason = "check_proof"
+	CheckQuestion Reason = "check_question"
+)
+
 // otherReasons lists what is wrong with neither token nor code.
-var otherReasons = []Reason{LimitUser, LimitNetwork, TicketKey, TicketSignature, TicketForeign, TicketExpired}
+var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, CheckQuestion, TicketKey, TicketSignature, TicketForeign, TicketExpired}
 
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,

@@ -33,33 +33,27 @@ const (
 
 	// MaxSolution is the largest solution in bytes; a widget's has some 700.
 	MaxSolution = 4 << 10
-	// MaxText is the longest text of For, in bytes.
-	MaxText = 64
+
+	maxText = 64 // bytes of a user or an item
 )
 
-// Work is how much a proof costs its solver: on average three quarters of Tries keys of Cost rounds each.
-type Work struct {
-	Cost  int // rounds of one key; making a challenge costs as much
-	Tries int // keys at most, at least half as many
-}
-
-// For says what a proof is good for.
-type For struct {
+// purpose says what a proof is good for.
+type purpose struct {
 	Item string `json:"item"`
 	User string `json:"user"`
 }
 
 // parameters are a challenge's. The fields are in the order of their names, as the signature has them.
 type parameters struct {
-	Algorithm    string `json:"algorithm"`
-	Cost         int    `json:"cost"`
-	Data         For    `json:"data"`
-	ExpiresAt    int64  `json:"expiresAt"` // Unix seconds
-	KeyLength    int    `json:"keyLength"`
-	KeyPrefix    string `json:"keyPrefix"`
-	KeySignature string `json:"keySignature"`
-	Nonce        string `json:"nonce"`
-	Salt         string `json:"salt"`
+	Algorithm    string  `json:"algorithm"`
+	Cost         int     `json:"cost"`
+	Data         purpose `json:"data"`
+	ExpiresAt    int64   `json:"expiresAt"` // Unix seconds
+	KeyLength    int     `json:"keyLength"`
+	KeyPrefix    string  `json:"keyPrefix"`
+	KeySignature string  `json:"keySignature"`
+	Nonce        string  `json:"nonce"`
+	Salt         string  `json:"salt"`
 }
 
 // challenge is what a solver gets.
@@ -85,9 +79,6 @@ type Proofs struct {
 	random io.Reader
 }
 
-// ErrProof means that a solution is no proof: malformed, forged, changed, wrong or expired. Nothing of it is said.
-var ErrProof = errors.New("altcha: no proof")
-
 // New returns a maker and checker. secrets are at least one, the newest first.
 func New(secrets [][]byte, clock seckill.Clock) (*Proofs, error) {
 	p := &Proofs{clock: clock, random: rand.Reader}
@@ -103,10 +94,10 @@ func New(secrets [][]byte, clock seckill.Clock) (*Proofs, error) {
 	return p, nil
 }
 
-// Make returns a challenge as JSON.
-func (p *Proofs) Make(f For, w Work, expires time.Time) ([]byte, error) {
-	if len(f.Item) > MaxText || len(f.User) > MaxText || w.Cost < 1 || w.Tries < 2 {
-		return nil, fmt.Errorf("altcha: a challenge of %+v for %d and %d bytes", w, len(f.Item), len(f.User))
+// Make implements seckill.Proofs.
+func (p *Proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
+	if len(item) > maxText || len(user) > maxText || w.Cost < 1 || w.Tries < 2 {
+		return nil, fmt.Errorf("altcha: a challenge of %+v for texts of %d and %d bytes", w, len(user), len(item))
 	}
 	seed := make([]byte, 2*randomSize)
 	if _, err := io.ReadFull(p.random, seed); err != nil {
@@ -123,7 +114,7 @@ func (p *Proofs) Make(f For, w Work, expires time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("altcha: %w", err)
 	}
-	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost, Data: f, ExpiresAt: expires.Unix(),
+	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost, Data: purpose{item, user}, ExpiresAt: expires.Unix(),
 		KeyLength: keySize, KeyPrefix: hex.EncodeToString(key[:prefixSize]),
 		KeySignature: hex.EncodeToString(sum(p.keys[0][1], key)), Nonce: hex.EncodeToString(nonce),
 		Salt: hex.EncodeToString(salt)}}
@@ -135,32 +126,37 @@ func (p *Proofs) Make(f For, w Work, expires time.Time) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Check returns what a solution is a proof for, and how long its solver says to have worked. The error is ErrProof.
-func (p *Proofs) Check(solution []byte) (f For, took time.Duration, err error) {
+// Check implements seckill.Proofs. Of a solution that is malformed, forged, changed, another's, wrong or expired it says
+// no more than that.
+func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
 	if len(solution) > MaxSolution {
-		return For{}, 0, ErrProof
+		return 0, false
 	}
 	var s solved
 	d := json.NewDecoder(bytes.NewReader(solution))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil || d.More() {
-		return For{}, 0, ErrProof
+		return 0, false
 	}
-	signed, err := json.Marshal(s.Challenge.Parameters)
+	c := &s.Challenge.Parameters
+	signed, err := json.Marshal(c)
 	signature, err2 := hex.DecodeString(s.Challenge.Signature)
 	key, err3 := hex.DecodeString(s.Solution.DerivedKey)
-	keySignature, err4 := hex.DecodeString(s.Challenge.Parameters.KeySignature)
+	keySignature, err4 := hex.DecodeString(c.KeySignature)
 	if errors.Join(err, err2, err3, err4) != nil {
-		return For{}, 0, ErrProof
+		return 0, false
 	}
-	good := false
 	for _, keys := range p.keys {
-		good = hmac.Equal(sum(keys[0], signed), signature) && hmac.Equal(sum(keys[1], key), keySignature) || good
+		ok = hmac.Equal(sum(keys[0], signed), signature) && hmac.Equal(sum(keys[1], key), keySignature) || ok
 	}
-	if !good || !p.clock.Now().Before(time.Unix(s.Challenge.Parameters.ExpiresAt, 0)) {
-		return For{}, 0, ErrProof
-	}
-	return s.Challenge.Parameters.Data, time.Duration(s.Solution.Time * float64(time.Millisecond)), nil
+	ok = ok && c.Data == purpose{item, user} && p.clock.Now().Before(time.Unix(c.ExpiresAt, 0))
+	return time.Duration(s.Solution.Time * float64(time.Millisecond)), ok
+}
+
+// Pick implements seckill.Picker.
+func (p *Proofs) Pick(user, item string, slot int64, n int) int {
+	h := sum(p.keys[len(p.keys)-1][0], fmt.Appendf(nil, "pick|%s|%s|%d", user, item, slot))
+	return int(binary.BigEndian.Uint64(h) % uint64(n))
 }
 
 // Solve solves a challenge, as a widget does: for tests, and for scripts that are measured.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type clock struct{ now time.Time }
@@ -16,8 +17,7 @@ func (c *clock) Now() time.Time { return c.now }
 
 var (
 	begin = time.Date(2026, 11, 11, 1, 30, 0, 0, time.UTC)
-	cheap = altcha.Work{Cost: 10, Tries: 20}
-	alice = altcha.For{Item: "1001", User: "42"}
+	cheap = seckill.Work{Cost: 10, Tries: 20}
 )
 
 func proofs(t testing.TB, c *clock, secrets ...string) *altcha.Proofs {
@@ -33,9 +33,9 @@ func proofs(t testing.TB, c *clock, secrets ...string) *altcha.Proofs {
 	return p
 }
 
-func solve(t testing.TB, p *altcha.Proofs, f altcha.For, w altcha.Work, expires time.Time) ([]byte, int) {
+func solve(t testing.TB, p *altcha.Proofs, user string, w seckill.Work, expires time.Time) ([]byte, int) {
 	t.Helper()
-	c, err := p.Make(f, w, expires)
+	c, err := p.Make(user, "1001", w, expires)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,21 +52,27 @@ func TestProofs(t *testing.T) {
 	c := &clock{begin}
 	p := proofs(t, c, "new", "old")
 	for range 20 {
-		s, keys := solve(t, p, alice, cheap, begin.Add(time.Minute))
-		if f, _, err := p.Check(s); err != nil || f != alice {
-			t.Fatalf("%+v, %v", f, err)
+		s, keys := solve(t, p, "42", cheap, begin.Add(time.Minute))
+		if _, ok := p.Check(s, "42", "1001"); !ok {
+			t.Fatal("a solution is no proof")
 		}
 		if keys <= cheap.Tries/2 || keys > cheap.Tries {
 			t.Errorf("%d keys tried, want %d to %d", keys, cheap.Tries/2+1, cheap.Tries)
 		}
 	}
-	old, _ := solve(t, proofs(t, c, "old"), alice, cheap, begin.Add(time.Minute))
-	if _, _, err := p.Check(old); err != nil {
-		t.Errorf("made under the older secret: %v", err)
+	old, _ := solve(t, proofs(t, c, "old"), "42", cheap, begin.Add(time.Minute))
+	if _, ok := p.Check(old, "42", "1001"); !ok {
+		t.Error("made under the older secret, it is no proof")
+	}
+	if _, ok := p.Check(old, "43", "1001"); ok {
+		t.Error("a proof is another user's")
+	}
+	if _, ok := p.Check(old, "42", "1002"); ok {
+		t.Error("a proof is for another item")
 	}
 	c.now = begin.Add(time.Minute)
-	if _, _, err := p.Check(old); !errors.Is(err, altcha.ErrProof) {
-		t.Errorf("expired: %v", err)
+	if _, ok := p.Check(old, "42", "1001"); ok {
+		t.Error("an expired proof is one")
 	}
 }
 
@@ -75,9 +81,9 @@ func TestForgedProofs(t *testing.T) {
 	t.Parallel()
 	c := &clock{begin}
 	p := proofs(t, c, "secret")
-	good, _ := solve(t, p, alice, cheap, begin.Add(time.Minute))
-	other, _ := solve(t, p, altcha.For{Item: "1001", User: "43"}, cheap, begin.Add(time.Minute))
-	foreign, _ := solve(t, proofs(t, c, "another"), alice, cheap, begin.Add(time.Minute))
+	good, _ := solve(t, p, "42", cheap, begin.Add(time.Minute))
+	other, _ := solve(t, p, "43", cheap, begin.Add(time.Minute))
+	foreign, _ := solve(t, proofs(t, c, "another"), "42", cheap, begin.Add(time.Minute))
 	var g, o map[string]any
 	if err := errors.Join(json.Unmarshal(good, &g), json.Unmarshal(other, &o)); err != nil {
 		t.Fatal(err)
@@ -97,8 +103,10 @@ func TestForgedProofs(t *testing.T) {
 		"over its size": string(good) + strings.Repeat(" ", altcha.MaxSolution),
 		"a user twice":  change(`"user":"42"`, `"user":"42","user":"43"`),
 	} {
-		if f, _, err := p.Check([]byte(s)); !errors.Is(err, altcha.ErrProof) {
-			t.Errorf("%s: %+v, %v", what, f, err)
+		for _, user := range []string{"42", "43"} {
+			if _, ok := p.Check([]byte(s), user, "1001"); ok {
+				t.Errorf("%s: a proof of %s's", what, user)
+			}
 		}
 	}
 	if _, err := altcha.New(nil, c); err == nil {
@@ -113,7 +121,7 @@ func BenchmarkMake(b *testing.B) {
 	p := proofs(b, &clock{begin}, "secret")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Make(alice, altcha.Work{Cost: 1000, Tries: 4000}, begin.Add(time.Minute)); err != nil {
+		if _, err := p.Make("42", "1001", seckill.Work{Cost: 1000, Tries: 4000}, begin.Add(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -121,11 +129,11 @@ func BenchmarkMake(b *testing.B) {
 
 func BenchmarkCheck(b *testing.B) {
 	p := proofs(b, &clock{begin}, "secret")
-	s, _ := solve(b, p, alice, cheap, begin.Add(time.Minute))
+	s, _ := solve(b, p, "42", cheap, begin.Add(time.Minute))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := p.Check(s); err != nil {
-			b.Fatal(err)
+		if _, ok := p.Check(s, "42", "1001"); !ok {
+			b.Fatal("no proof")
 		}
 	}
 }

@@ -142,6 +142,15 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeTicket: {
 		{"请先完成验证", "请回到商品页面完成验证，然后再购买。"},
 		{"A check comes first", "Please complete the check on the item's page, and buy then."}},
+	seckill.CodeNoChecks: {
+		{"无需验证", "该商品无需验证，可以直接购买。"},
+		{"No check needed", "This item is sold without a check. You can buy it right away."}},
+	seckill.CodeCheck: {
+		{"验证未通过", "验证没有通过，请再试一次。"},
+		{"The check was not passed", "That was not right. Please try again."}},
+	seckill.CodeAccountNew: {
+		{"账号注册时间太短", "该商品只向注册满 7 天的账号开放。"},
+		{"Your account is too new", "This item is sold to accounts that are at least 7 days old."}},
 	seckill.CodeBlocked: {
 		{"无法购买", "您的账号暂时无法购买，如有疑问请联系客服。"},
 		{"You cannot buy", "Your account cannot buy at the moment. Please contact the shop's support."}},

@@ -1,0 +1,29 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// PutBlock implements seckill.Blocks.
+func (l Ledger) PutBlock(ctx context.Context, b seckill.Block) error {
+	return l.Hook("ledger.PutBlock", func() error { return l.Next.PutBlock(ctx, b) })
+}
+
+// DropBlock implements seckill.Blocks.
+func (l Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (bool, error) {
+	return get(l.Hook, "ledger.DropBlock", func() (bool, error) { return l.Next.DropBlock(ctx, s, item) })
+}
+
+// BlocksOf implements seckill.Blocks.
+func (l Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
+	return get(l.Hook, "ledger.BlocksOf", func() ([]seckill.Block, error) { return l.Next.BlocksOf(ctx, subjects, item) })
+}
+
+// ListBlocks implements seckill.Blocks.
+func (l Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+	return get(l.Hook, "ledger.ListBlocks", func() (seckill.Page[seckill.Block], error) {
+		return l.Next.ListBlocks(ctx, shard, after, limit)
+	})
+}
