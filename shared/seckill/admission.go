@@ -13,17 +13,16 @@ import (
 
 // Limits and times of admission.
 const (
-	TicketLead     = 30 * time.Minute   // before the start, when tickets are given first
-	ChallengeLife  = 30 * time.Minute   // of a challenge, and how long a shopper has the same question
-	MinAccountAge  = 7 * 24 * time.Hour // for ChecksStrict, where tokens say when an account was made
-	MaxAttempts    = 5                  // answers of a shopper for an item in AttemptWindow
-	AttemptWindow  = time.Minute
-	MaxQuestions   = 1000 // of an item
-	MaxQuestion    = 200  // characters
-	MaxAnswers     = 10   // accepted for a question
-	MaxAnswer      = 100  // characters
-	MaxTicketBody  = 8 << 10
-	maxQuestionKey = 1000
+	TicketLead    = 30 * time.Minute   // before the start, when tickets are given first
+	ChallengeLife = 30 * time.Minute   // of a challenge, and how long a shopper has the same question
+	MinAccountAge = 7 * 24 * time.Hour // for ChecksStrict, where tokens say when an account was made
+	MaxAttempts   = 5                  // answers of a shopper for an item in AttemptWindow
+	AttemptWindow = time.Minute
+	MaxQuestions  = 1000 // of an item
+	MaxQuestion   = 200  // characters
+	MaxAnswers    = 10   // accepted for a question
+	MaxAnswer     = 100  // characters
+	MaxTicketBody = 8 << 10
 )
 
 // Checks is what a shopper has to pass to buy an item.
@@ -152,6 +151,15 @@ type Attempts interface {
 type Questions interface {
 	// Questions returns an item's questions, always in the same order; none if it has none.
 	Questions(ctx context.Context, item string) ([]Question, error)
+}
+
+// QuestionKeeper changes the questions of items.
+type QuestionKeeper interface {
+	Questions
+	// PutQuestion writes a question; one with the same id is replaced.
+	PutQuestion(ctx context.Context, item string, q Question) error
+	// DropQuestion removes a question; nothing happens if there is none with this id.
+	DropQuestion(ctx context.Context, item, id string) error
 }
 
 // Picker chooses for a shopper what nobody else can foresee.

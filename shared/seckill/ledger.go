@@ -26,6 +26,8 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
+	Attempts
+	QuestionKeeper
 	WebhookKeeper
 }
 

@@ -14,6 +14,8 @@ const (
 	TableIdentities      = "identities"
 	TableDeliveries      = "deliveries"
 	TableBlocks          = "blocks"
+	TableAttempts        = "attempts"
+	TableQuestions       = "questions"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -70,4 +72,6 @@ var Schema = []Table{
 	{Name: TableBlocks, PK: "subject", SK: "item", Indexes: []Index{
 		{Name: IndexBlocksListed, PK: "shard", SK: "name"},
 	}},
+	{Name: TableAttempts, PK: "user", SK: "item_minute", TTL: attrExpires},
+	{Name: TableQuestions, PK: "item", SK: "id"},
 }
