@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -55,10 +56,11 @@ func (c *Client) Send(ctx context.Context, connection string, e *seckill.OrderEv
 
 // Close implements seckill.Wire.
 func (c *Client) Close(ctx context.Context, connection string) error {
-	if err := c.call(ctx, http.MethodDelete, connection, nil); err != seckill.ErrConnectionGone {
-		return err
+	err := c.call(ctx, http.MethodDelete, connection, nil)
+	if errors.Is(err, seckill.ErrConnectionGone) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // call makes one signed call. Its errors name the status only: an address has a connection's id.
@@ -101,7 +103,8 @@ func (c *Client) address(connection string) string {
 
 // withoutAddress removes the address from an error of package http.
 func withoutAddress(err error) error {
-	if named, ok := err.(*url.Error); ok {
+	var named *url.Error
+	if errors.As(err, &named) {
 		return named.Err
 	}
 	return err
