@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,7 +30,21 @@ type shopper struct {
 	*connections.Store
 	t     *testing.T
 	clock *memory.Clock
-	rows  ledger.Rows
+	rows  *overtaken
+}
+
+// overtaken are rows on which something else happens before the next transaction.
+type overtaken struct {
+	ledger.Rows
+	by func()
+}
+
+func (r *overtaken) Transact(ctx context.Context, writes []ledger.Write) error {
+	if by := r.by; by != nil {
+		r.by = nil
+		by()
+	}
+	return r.Rows.Transact(ctx, writes)
 }
 
 func (s shopper) open(nonce, id string) (string, error) {
@@ -68,6 +83,8 @@ func conforms(t *testing.T, rows func(*testing.T) ledger.Rows) {
 		"the third replaces the oldest":    third,
 		"the end of a connection":          ends,
 		"a replaced one ends":              replacedEnds,
+		"another page opens meanwhile":     overtakenOpen,
+		"replaced while it ends":           overtakenEnd,
 		"expired ones are gone":            expired,
 		"a pass is good once":              once,
 		"a pass is good once in a crowd":   onceInACrowd,
@@ -76,7 +93,7 @@ func conforms(t *testing.T, rows func(*testing.T) ledger.Rows) {
 		"a row that nobody can understand": unreadable,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, clock := rows(t), memory.NewClock(start)
+			r, clock := &overtaken{Rows: rows(t)}, memory.NewClock(start)
 			play(shopper{connections.New(r, clock), t, clock, r})
 		})
 	}
@@ -118,6 +135,21 @@ func replacedEnds(s shopper) {
 		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}); err != nil {
 		s.t.Fatal(err)
 	}
+	s.forget("c1")
+	s.has("c2", "c3")
+}
+
+func overtakenOpen(s shopper) {
+	s.rows.by = func() { s.opens("c2", "") }
+	s.opens("c1", "")
+	s.has("c1", "c2")
+}
+
+func overtakenEnd(s shopper) {
+	s.opens("c1", "")
+	s.clock.Advance(time.Second)
+	s.opens("c2", "")
+	s.rows.by = func() { s.opens("c3", "c1") }
 	s.forget("c1")
 	s.has("c2", "c3")
 }
