@@ -16,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
@@ -26,6 +27,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/adapter/webhook"
+	"github.com/your-org/seckill/shared/adapter/wspush"
+	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -189,6 +192,41 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
+
+// Passes checks connect passes.
+type Passes interface {
+	// Check returns what a pass says, or seckill.ErrPass.
+	Check(text string) (seckill.Pass, error)
+}
+
+// Passes opens the checker of connect passes, which derive from the keys of tokens. Its step never waits for its
+// secrets once it has started, because a page waits for it.
+func (b *Boot) Passes(s config.Tokens) Passes {
+	b.awaited = true
+	p := &passChecker{}
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+		keys := tokenKeys(s, secrets)
+		if _, err := jwtauth.New(keys, b.Clock); err != nil {
+			return nil, err
+		}
+		return jwtauth.NewPasses(keys, b.Clock), nil
+	}, tokenSources(s)...)
+	return p
+}
+
+// passChecker checks with keys that may change.
+type passChecker struct {
+	atomic.Pointer[jwtauth.Passes]
+}
+
+// Check implements Passes.
+func (p *passChecker) Check(text string) (seckill.Pass, error) { return p.Load().Check(text) }
+
+// Pusher opens the way to shoppers' pages: the connections that the WebSocket API's stage holds, and their table.
+func (b *Boot) Pusher(stage string) *push.Flow {
+	return push.New(push.Deps{Connections: connections.New(b.Table(connections.Table), b.Clock),
+		Wire: wspush.New(b.aws, stage, b.Clock), Clock: b.Clock, Meter: b.Meter, Each: wspush.Each})
+}
 
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {
