@@ -248,10 +248,14 @@ func (s *System) lookBack(ctx context.Context) error {
 	}
 	for i := range items {
 		for after := ""; ; {
-			if after, err = s.Deliver.Look(ctx, items[i].ID, after); err != nil {
+			page, err := s.Ledger.OrdersByItem(ctx, items[i].ID, after, eventOrders)
+			if err == nil {
+				err = s.Deliver.Look(ctx, page.Orders)
+			}
+			if err != nil {
 				return err
 			}
-			if after == "" {
+			if after = page.Next; after == "" {
 				break
 			}
 		}

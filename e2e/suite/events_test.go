@@ -86,9 +86,8 @@ func testEvents(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-	operators := operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
-		return s.invoke(ctx, "TellFunction", event)
-	}}
+	tell := func(ctx context.Context, event []byte) ([]byte, error) { return s.invoke(ctx, "TellFunction", event) }
+	operators := operator.Client{Who: "end-to-end suite", Call: tell}
 	order, _ := sale.mustRows(t)[ledger.TableOrders][0]["id"].(string)
 	if told, err := operators.Tell(t.Context(), order); err != nil || told.Changes == 0 {
 		t.Errorf("tell again: %+v, %v", told, err)
@@ -104,7 +103,8 @@ func (s *sale) untold(t *testing.T, heard func() map[string]string) (missing, ex
 	t.Helper()
 	told := heard()
 	for id, kind := range told {
-		if order, _, err := seckill.ParseEventID(id); err != nil || seckill.OrderTag(order) != seckill.ItemTag(s.item.ID) {
+		order, _, err := seckill.ParseEventID(id)
+		if err != nil || seckill.OrderTag(order) != seckill.ItemTag(s.item.ID) {
 			delete(told, id) // another case's
 		} else if kind == "" {
 			t.Fatalf("event %s has no kind", id)
