@@ -17,7 +17,9 @@ import (
 
 func main() {
 	boot.Run("connect", func(s config.Connect, b *boot.Boot) apigw.Handler {
-		return apigw.WebSocket(&door{b.Pusher(s.Door.Stage), b.Passes(s.Tokens), b})
+		flow := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Door.Stage), Clock: b.Clock,
+			Meter: b.Meter, Each: wspush.Each})
+		return apigw.WebSocket(&door{flow, b.Passes(s.Tokens), b})
 	})
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/flow/tell"
 )
 
@@ -30,7 +32,9 @@ func main() {
 		// What the bus or the counts lack comes back to both: events are told twice, and nothing is counted twice.
 		steps := stream.Each(teller, counter)
 		if s.Pushes.Stage != "" { // first, because shoppers wait; what it lacks never comes back
-			steps = stream.Each(stream.Within(pushTime, b.Pusher(s.Pushes.Stage)), steps)
+			pusher := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Pushes.Stage), Clock: b.Clock,
+				Meter: b.Meter, Each: wspush.Each})
+			steps = stream.Each(stream.Within(pushTime, pusher), steps)
 		}
 		return apigw.BatchOr(stream.Handle(steps, b.Log), operator.Serve(audit,
 			operator.NewEventHandler(teller), operator.NewCountHandler(counter)))

@@ -28,7 +28,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/adapter/webhook"
 	"github.com/your-org/seckill/shared/adapter/wspush"
-	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -203,7 +202,7 @@ type Passes interface {
 // secrets once it has started, because a page waits for it.
 func (b *Boot) Passes(s config.Tokens) Passes {
 	b.awaited = true
-	p := &passChecker{}
+	p := &passes{}
 	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
 		keys := tokenKeys(s, secrets)
 		if _, err := jwtauth.New(keys, b.Clock); err != nil {
@@ -214,19 +213,38 @@ func (b *Boot) Passes(s config.Tokens) Passes {
 	return p
 }
 
-// passChecker checks with keys that may change.
-type passChecker struct {
+// Connections opens the table of shoppers' connections.
+func (b *Boot) Connections() seckill.Connections {
+	return connections.New(b.Table(connections.Table), b.Clock)
+}
+
+// Wire opens the way to the connections that a WebSocket API's stage holds.
+func (b *Boot) Wire(stage string) seckill.Wire { return wspush.New(b.aws, stage, b.Clock) }
+
+// Push opens the maker of connect passes; nil without an address of push. Passes derive from the keys of tokens.
+func (b *Boot) Push(s config.Push, keys config.Tokens) *httpapi.Push {
+	if s.URL == "" {
+		return nil
+	}
+	p := &passes{}
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+		return jwtauth.NewPasses(tokenKeys(keys, secrets), b.Clock), nil
+	}, tokenSources(keys)...)
+	return &httpapi.Push{URL: s.URL, Passes: p, IDs: b.IDs}
+}
+
+// passes makes and checks passes with keys that may change.
+type passes struct {
 	atomic.Pointer[jwtauth.Passes]
 }
 
-// Check implements Passes.
-func (p *passChecker) Check(text string) (seckill.Pass, error) { return p.Load().Check(text) }
-
-// Pusher opens the way to shoppers' pages: the connections that the WebSocket API's stage holds, and their table.
-func (b *Boot) Pusher(stage string) *push.Flow {
-	return push.New(push.Deps{Connections: connections.New(b.Table(connections.Table), b.Clock),
-		Wire: wspush.New(b.aws, stage, b.Clock), Clock: b.Clock, Meter: b.Meter, Each: wspush.Each})
+// Append implements httpapi.Passes.
+func (p *passes) Append(b []byte, user, nonce string) ([]byte, time.Time) {
+	return p.Load().Append(b, user, nonce)
 }
+
+// Check implements Passes.
+func (p *passes) Check(text string) (seckill.Pass, error) { return p.Load().Check(text) }
 
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {
