@@ -25,7 +25,7 @@ func main() {
 
 // door is an apigw.Door.
 type door struct {
-	*push.Flow
+	flow   *push.Flow
 	passes boot.Passes
 	boot   *boot.Boot
 }
@@ -39,7 +39,7 @@ func (d *door) Connect(ctx context.Context, connection, offered string) (status 
 		pass, err = d.passes.Check(text)
 	}
 	if err == nil {
-		err = d.Flow.Connect(ctx, pass, connection)
+		err = d.flow.Connect(ctx, pass, connection)
 	}
 	switch {
 	case err == nil:
@@ -51,3 +51,6 @@ func (d *door) Connect(ctx context.Context, connection, offered string) (status 
 	d.boot.Log.WarnContext(ctx, "not connected", "err", err)
 	return http.StatusServiceUnavailable, ""
 }
+
+// Disconnect implements apigw.Door.
+func (d *door) Disconnect(ctx context.Context, connection string) error { return d.flow.Disconnect(ctx, connection) }

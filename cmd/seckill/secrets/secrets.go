@@ -55,6 +55,7 @@ var audiences = map[string][]string{
 	"stock":   {RedisPassword}, // consume, stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
 	"deliver": {WebhookSecret},
+	"connect": {JWTPrefix},
 }
 
 // Audiences returns the names of the secrets besides Keys, sorted.
