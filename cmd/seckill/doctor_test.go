@@ -298,6 +298,15 @@ func TestDoctorFinds(t *testing.T) {
 			delete(c.outputs, "TellFunction") // the only one that is missed
 			delete(c.parameters, "WebhookUrl")
 		}, "the stack has no output TellFunction", nil},
+		{"no push", func(c *clinic) {
+			delete(c.outputs, "ConnectFunction")
+			delete(c.tables, "sale-connections")
+			delete(c.outputs, "TellFunction") // the only one that is missed
+			delete(c.parameters, "CreatePush")
+		}, "the stack has no output TellFunction", nil},
+		{"no table of connections", func(c *clinic) {
+			delete(c.tables, "sale-connections")
+		}, "the table sale-connections does not exist", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
 		{"alarm silenced", func(c *clinic) {
 			c.alarms["sale-drift"]["ActionsEnabled"] = false
