@@ -53,4 +53,6 @@ func (d *door) Connect(ctx context.Context, connection, offered string) (status 
 }
 
 // Disconnect implements apigw.Door.
-func (d *door) Disconnect(ctx context.Context, connection string) error { return d.flow.Disconnect(ctx, connection) }
+func (d *door) Disconnect(ctx context.Context, connection string) error {
+	return d.flow.Disconnect(ctx, connection)
+}
