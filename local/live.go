@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -48,13 +49,13 @@ type live struct {
 	running sync.WaitGroup // goroutines of pages
 }
 
-// page is an open connection.
+// page is a connection.
 type page struct {
-	id   string
-	conn *websocket.Conn
-	raw  net.Conn
+	id string
 
 	mu      sync.Mutex
+	conn    *websocket.Conn // nil until it is open, like raw
+	raw     net.Conn
 	queue   [][]byte
 	writing bool
 	ended   bool
@@ -63,8 +64,9 @@ type page struct {
 var (
 	_ seckill.Wire = (*live)(nil)
 
-	errSlow = errors.New("the page reads too slowly")
-	errFull = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Minute}
+	errSlow    = errors.New("the page reads too slowly")
+	errClosing = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Second}
+	errFull    = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Minute}
 )
 
 // ServeHTTP opens a connection. Pages of any origin may: a pass says who it is for, and no browser adds one by itself.
@@ -85,19 +87,31 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, err)
 		return
 	}
+	p := &page{id: id, writing: true} // until it is open, messages wait
+	if !l.keep(p) {
+		_ = l.flow.Disconnect(r.Context(), id) // memory does not fail
+		l.refuse(w, r, errClosing)
+		return
+	}
+	defer l.running.Done()
 	thin := &thinWriter{ResponseWriter: w}
 	conn, err := websocket.Accept(thin, r, &websocket.AcceptOptions{Subprotocols: []string{seckill.PushProtocol},
 		InsecureSkipVerify: true})
 	if err != nil {
-		_ = l.flow.Disconnect(r.Context(), id) // memory does not fail
+		l.forget(p)
 		return
 	}
 	conn.SetReadLimit(-1) // drop has its own
-	p := &page{id: id, conn: conn, raw: thin.conn}
-	if !l.keep(p) {
-		_ = conn.CloseNow()
-		_ = l.flow.Disconnect(r.Context(), id)
-	}
+	l.running.Go(func() {
+		defer l.forget(p)
+		if !p.open(conn, thin.conn) {
+			_ = conn.Close(websocket.StatusPolicyViolation, "another page took its place")
+			return
+		}
+		l.running.Go(p.write)
+		p.drop()
+		p.end(websocket.StatusNormalClosure, "")
+	})
 }
 
 // refuse answers 403 to a pass that is not good, as API Gateway does.
@@ -121,25 +135,26 @@ func offered(header []string) string {
 	return offers[1]
 }
 
-// keep remembers a page and drops what it sends until it ends. It returns false when the system closes.
+// keep remembers a page before it is open: it may ask for its order at once, and what happens then must reach it. It
+// returns false when the system closes; else close waits until the caller calls running.Done.
 func (l *live) keep(p *page) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return false
 	}
-	l.pages[p.id] = p
+	l.running.Add(1)
 	l.count.Add(1)
-	l.running.Go(func() {
-		p.drop()
-		p.end(websocket.StatusNormalClosure, "")
-		l.mu.Lock()
-		delete(l.pages, p.id)
-		l.mu.Unlock()
-		l.count.Add(-1)
-		_ = l.flow.Disconnect(context.Background(), p.id)
-	})
+	l.pages[p.id] = p
 	return true
+}
+
+func (l *live) forget(p *page) {
+	l.mu.Lock()
+	delete(l.pages, p.id)
+	l.mu.Unlock()
+	l.count.Add(-1)
+	_ = l.flow.Disconnect(context.Background(), p.id)
 }
 
 // Send implements seckill.Wire. It only queues: who writes an order's row does not wait for pages.
@@ -167,19 +182,26 @@ func (l *live) Close(_ context.Context, connection string) error {
 func (l *live) shut() {
 	l.mu.Lock()
 	l.closed = true
-	var pages []*page
-	for _, p := range l.pages {
-		pages = append(pages, p)
+	pages := slices.Collect(maps.Values(l.pages))
+	for _, p := range pages {
 		l.running.Go(func() { p.end(websocket.StatusGoingAway, "the server stops") })
 	}
 	l.mu.Unlock()
 	cut := time.AfterFunc(goodbye, func() {
 		for _, p := range pages {
-			p.raw.Close()
+			p.cut()
 		}
 	})
 	defer cut.Stop()
 	l.running.Wait()
+}
+
+// open gives a page its connection. It returns false if the page has ended meanwhile.
+func (p *page) open(conn *websocket.Conn, raw net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conn, p.raw = conn, raw
+	return !p.ended
 }
 
 // send queues a message. A page that has too many is closed.
@@ -247,13 +269,22 @@ func (p *page) drop() {
 	}
 }
 
-// end ends the connection once. It waits some seconds for the page's answer; raw.Close ends the wait.
+// end ends the connection once; one that is not open yet ends as soon as it is. It waits some seconds for the page's
+// answer; cut ends the wait.
 func (p *page) end(code websocket.StatusCode, reason string) {
 	p.mu.Lock()
-	first := !p.ended
+	conn, first := p.conn, !p.ended
 	p.ended, p.queue = true, nil
 	p.mu.Unlock()
-	if first {
-		_ = p.conn.Close(code, reason)
+	if first && conn != nil {
+		_ = conn.Close(code, reason)
+	}
+}
+
+func (p *page) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.raw != nil {
+		p.raw.Close()
 	}
 }

@@ -2,8 +2,9 @@ package local
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -71,18 +72,16 @@ type thinWriter struct {
 	conn net.Conn
 }
 
-var errEarly = errors.New("the page sent more before the connection was open")
-
-// Hijack implements http.Hijacker.
+// Hijack implements http.Hijacker. A page may have sent something since it was answered: that stays in the reader's
+// buffer, where package websocket looks for it.
 func (t *thinWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, wide, err := http.NewResponseController(t.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	if wide.Reader.Buffered() > 0 {
-		conn.Close()
-		return nil, nil, errEarly
-	}
 	t.conn = conn
-	return conn, bufio.NewReadWriter(bufio.NewReaderSize(conn, wireSize), bufio.NewWriterSize(conn, wireSize)), nil
+	early, _ := wide.Peek(wide.Reader.Buffered()) // cannot fail
+	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(wireSize, len(early)))
+	_, _ = in.Peek(len(early)) // nor can this
+	return conn, bufio.NewReadWriter(in, bufio.NewWriterSize(conn, wireSize)), nil
 }
