@@ -21,18 +21,23 @@ function world() {
   const timers = new Set();
   const left = new AbortController();
   setMaxListeners(0, left.signal);
-  const w = { time: 0, sockets: [], passes: 0, asks: [], seen: [], heard: [], troubles: 0, left, user: '1001', refusal: undefined };
+  const page = Object.assign(new EventTarget(), { document: Object.assign(new EventTarget(), { visibilityState: 'visible' }) });
+  const w = { page, time: 0, sockets: [], passes: 0, asks: [], seen: [], heard: [], wholes: 0, troubles: 0, left, user: '1001', refusal: undefined };
+  // As pause of dom.js: it also ends when the network returns.
   w.wait = (ms, wake = left.signal) =>
     new Promise((resolve) => {
+      assert.ok(Number.isFinite(ms), `a wait of ${ms} ms`);
       const signals = [left.signal, wake];
       const done = () => {
         timers.delete(timer);
         for (const s of signals) s.removeEventListener('abort', done);
+        page.removeEventListener('online', done);
         resolve();
       };
       const timer = { at: w.time + ms, done };
       timers.add(timer);
       for (const s of signals) s.addEventListener('abort', done);
+      page.addEventListener('online', done);
       if (signals.some((s) => s.aborted)) done();
     });
   w.pass = async (ms) => {
@@ -44,8 +49,6 @@ function world() {
       next.done();
     }
   };
-  w.page = new EventTarget();
-  w.page.document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   w.page.WebSocket = class {
     constructor(url, protocols) {
       Object.assign(this, { url, protocols, closed: false });
@@ -77,22 +80,30 @@ function world() {
   w.line = (offer) => openLine({ orderId: 'oa', offer, newOffer, wait: w.wait, signal: left.signal, user: () => w.user, onToken, page: w.page, random: () => 0.5 });
   /** Follows the order; `w.answer` is what the shop says when it is asked. */
   w.answer = queued;
-  w.follows = async (line) => {
-    const ask = (answer) => {
+  w.sent = async () => {}; // the time that an answer takes
+  w.follows = async (line, newest = true) => {
+    const ask = async (answer) => {
       w.asks.push(w.time);
+      await w.sent();
       if (answer.status) throw answer;
       return answer;
     };
     w.done = follow({
       orderId: 'oa',
-      newest: async () => ask(w.answer),
-      byId: async () => ask(detail(w.answer, w.changes || 1)),
+      newest: newest ? () => ask(w.answer) : undefined,
+      byId: () => ask(w.missing || detail(w.answer, w.changes || 1)),
       wait: w.wait,
       line,
       signal: left.signal,
-      onOrder: (o) => w.seen.push(o.state),
+      onOrder: (o, whole) => {
+        w.seen.push(o.state);
+        w.wholes += Boolean(whole);
+      },
       onHeard: (o) => w.heard.push(o.state),
-      onTrouble: () => w.troubles++,
+      onTrouble: (problem) => {
+        w.troubles++;
+        w.trouble = problem;
+      },
     });
     await idle();
   };
@@ -129,7 +140,7 @@ test('push: the outcome with two asks, and no other in the first minute', async 
   await idle();
   assert.deepEqual(w.heard, ['pending_payment']);
   await w.pass(39_000);
-  assert.deepEqual([w.asks, w.seen], [[0, 20_000], ['queued', 'pending_payment']]);
+  assert.deepEqual([w.asks, w.seen, w.wholes], [[0, 20_000], ['queued', 'pending_payment'], 1]);
   w.answer = { ...toPay, state: 'paid' };
   w.last().says(paid);
   await w.done; // it rests
@@ -176,6 +187,19 @@ test('push: one that is slow to open holds up nothing, and is asked for once whe
   w.last().opens();
   await w.pass(30_000);
   assert.equal(w.asks.length, before + 1);
+});
+
+test('push: one that opens while an answer is on its way is asked for once more', async () => {
+  const w = world();
+  let arrives;
+  w.sent = () => new Promise((resolve) => (arrives = resolve));
+  await w.follows(w.line(FIRST));
+  await w.pass(SOON);
+  w.last().opens();
+  w.sent = async () => {};
+  arrives();
+  await w.pass(30_000);
+  assert.deepEqual(w.asks, [SOON, SOON]);
 });
 
 for (const [name, break_] of [
@@ -249,6 +273,16 @@ test('push: a page that another one replaced polls, and replaces nobody', async 
   assert.ok(w.asks.length > 100, `${w.asks.length} asks`);
 });
 
+test('push: nor does one that was replaced after a break', async () => {
+  const w = await connected();
+  w.last().ends();
+  await w.pass(2_000);
+  w.last().opens();
+  w.last().ends(1008);
+  await w.pass(10 * MINUTE);
+  assert.deepEqual([w.sockets.length, w.passes], [2, 1]);
+});
+
 for (const [name, message] of [
   ['another order', { ...placed, order_id: 'ob' }],
   ['no sequence', { ...placed, sequence: undefined }],
@@ -292,6 +326,44 @@ test('push: a change that was asked for before it was pushed costs no ask', asyn
   w.last().says(placed);
   await w.pass(30_000);
   assert.deepEqual([w.asks.length, w.heard, w.seen], [1, [], ['pending_payment']]);
+});
+
+test('push: nor one that came while the answer was on its way', async () => {
+  const w = world();
+  w.answer = toPay;
+  await w.follows(w.line(FIRST));
+  w.last().opens();
+  w.last().says(placed);
+  await w.pass(30_000);
+  assert.deepEqual([w.asks.length, w.heard, w.seen], [1, [], ['pending_payment']]);
+});
+
+test('push: an order’s page, which asks for the whole, knows by its history what is news', async () => {
+  const w = world();
+  w.answer = { ...toPay, state: 'closing' };
+  w.changes = 2;
+  await w.follows(w.line(FIRST), false);
+  w.last().opens();
+  await idle();
+  w.last().says(placed);
+  await w.pass(30_000);
+  assert.deepEqual([w.asks.length, w.heard, w.seen, w.wholes], [1, [], ['closing'], 1]);
+});
+
+test('push: an order’s page says that there is no such order', async () => {
+  const w = world();
+  w.missing = { status: 404 };
+  await w.follows(w.line(), false);
+  await w.done;
+  assert.deepEqual([w.trouble, w.seen], [w.missing, []]);
+});
+
+test('push: what was heard of an order stays, should its row not be found', async () => {
+  const w = await connected();
+  w.missing = { status: 404 };
+  w.last().says({ ...placed, state: 'closing' });
+  await idle();
+  assert.deepEqual([w.heard, w.seen, w.troubles], [['closing'], ['queued', 'closing'], 0]);
 });
 
 test('push: all the same it asks once a minute', async () => {
@@ -339,6 +411,64 @@ test('push: out of sight it is closed and asks nobody; back in sight it connects
   w.last().opens();
   await w.pass(50_000);
   assert.deepEqual(w.asks, [0, 50_000]);
+});
+
+test('push: out of sight for long it asks once a minute', async () => {
+  const w = await connected();
+  w.sees('hidden');
+  await w.pass(10 * MINUTE);
+  assert.ok(w.asks.length <= 11, `${w.asks}`);
+});
+
+test('push: back in sight, and refused: it asks at once, and polls', async () => {
+  const w = await connected();
+  w.sees('hidden');
+  await w.pass(10_000);
+  w.refusal = { status: 503 };
+  w.sees('visible');
+  await w.pass(1_900);
+  assert.ok(w.asks.length >= 4 && w.asks[1] === 10_000, `${w.asks}`);
+});
+
+test('push: accepted out of sight, it connects when it is seen, with a pass of that time', async () => {
+  const w = world();
+  w.page.document.visibilityState = 'hidden';
+  await w.follows(w.line(FIRST));
+  await w.pass(30_000);
+  assert.equal(w.sockets.length, 0);
+  w.sees('visible');
+  await idle();
+  assert.deepEqual([w.sockets.length, w.passes], [1, 1]);
+});
+
+test('push: left while its pass is on the way, it does not connect', async () => {
+  const w = world();
+  w.answer = toPay;
+  const line = w.line();
+  const following = w.follows(line);
+  while (w.passes === 0) await Promise.resolve();
+  w.sees('hidden');
+  await following;
+  await w.pass(10_000);
+  assert.deepEqual([w.passes, w.sockets.length], [1, 0]);
+});
+
+test('push: who signs out out of sight comes back to no connection', async () => {
+  const w = await connected();
+  w.sees('hidden');
+  await idle();
+  w.token(undefined);
+  w.sees('visible');
+  await w.pass(MINUTE);
+  assert.deepEqual([w.sockets.length, w.passes], [1, 0]);
+});
+
+test('push: another network leaves alone what is being opened', async () => {
+  const w = world();
+  await w.follows(w.line(FIRST));
+  w.page.dispatchEvent(new Event('online'));
+  await idle();
+  assert.deepEqual([w.sockets.length, w.last().closed, w.passes], [1, false, 0]);
 });
 
 test('push: the page is left, and comes back out of the browser’s cache', async () => {

@@ -92,7 +92,6 @@ export async function follow({ orderId, newest, byId, wait, line = { ready() {},
     const news = await line.wait(ms, known);
     if (!news || signal.aborted) continue;
     heard = orderOf(news);
-    last = heard.state;
     onHeard?.(heard);
   }
 }

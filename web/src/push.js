@@ -108,8 +108,8 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
       if (hidden) {
         await new Promise((resolve) => (shown = resolve));
         offer = undefined; // it may have ended meanwhile
+        continue;
       }
-      if (!alive) break;
       const { how, after = 0 } = await attempt();
       if (how === 'left') continue;
       opened ||= how === 'broken';
@@ -131,7 +131,6 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
   const close = () => {
     alive = false;
     end();
-    shown();
     ring();
   };
   signal.addEventListener('abort', close);
@@ -186,7 +185,7 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
       const awaited = order?.state === 'pending_payment' && !order.payString;
       const waking = new AbortController();
       wake = () => waking.abort();
-      if (!rung && !news) await wait(order && !awaited && alive && (open || hidden) ? Math.max(ms, SAFETY) : ms, waking.signal);
+      if (!rung && !news) await wait(order && !awaited && (open || hidden) ? Math.max(ms, SAFETY) : ms, waking.signal);
       const heard = news;
       rung = false;
       news = undefined;
