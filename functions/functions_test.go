@@ -90,6 +90,16 @@ func TestRecordedEvents(t *testing.T) {
 		!strings.Contains(sent[0], `"trace":"TxQ0HFj6liAEPMA="`) {
 		t.Fatalf("orders queue: %q, want the order with the request's id", sent)
 	}
+	const live = "wss://live.example.com/live" // a repeated purchase, and the order, give passes to a shop that pushes
+	if again := ask(t, w.start(t, "buy", "PUSH_URL", live), purchase(t, "2002", "1001")); again.Status != 200 ||
+		again.text("order_id") != bought.text("order_id") || !strings.Contains(again.Body, `"push":{"url":"`+live) {
+		t.Errorf("purchase, with push: %+v", again)
+	}
+	if r := ask(t, w.start(t, "shop", "PUSH_URL", live), call(t, "POST", "/order/"+bought.text("order_id")+"/push", "",
+		"1001")); r.Status != 200 || r.text("url") != live || !strings.HasPrefix(r.text("pass"), "1001.") {
+		t.Errorf("another pass: %+v", r)
+	}
+	w.aws.Sent("orders") // of the repeated purchase
 	for name, c := range map[string]struct {
 		step, path, body, user string
 		status                 int

@@ -88,8 +88,10 @@ type System struct {
 	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections
 
-	tell    *tell.Flow
-	changes *changes // nil without Options.Events
+	takers takers // of changes of orders
+	tell   *tell.Flow
+	told   *changes // nil without Options.Events
+	counts *counts
 
 	workers []*worker
 	active  activity

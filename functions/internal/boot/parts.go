@@ -190,6 +190,28 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
 
+// Push opens the maker of connect passes; nil without an address of push. Passes derive from the keys of tokens.
+func (b *Boot) Push(s config.Push, keys config.Tokens) *httpapi.Push {
+	if s.URL == "" {
+		return nil
+	}
+	p := &passes{}
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+		return jwtauth.NewPasses(tokenKeys(keys, secrets), b.Clock), nil
+	}, tokenSources(keys)...)
+	return &httpapi.Push{URL: s.URL, Passes: p, IDs: b.IDs}
+}
+
+// passes makes passes with keys that may change.
+type passes struct {
+	atomic.Pointer[jwtauth.Passes]
+}
+
+// Append implements httpapi.Passes.
+func (p *passes) Append(b []byte, user, nonce string) ([]byte, time.Time) {
+	return p.Load().Append(b, user, nonce)
+}
+
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {
 	t := &tokenSigner{}

@@ -17,6 +17,7 @@ type Buy struct {
 	Orders Orders
 	Tokens Tokens
 	CORS   CORS
+	Push   Push
 }
 
 // Consume holds the settings of the function on the orders queue.
@@ -123,6 +124,7 @@ type Shop struct {
 	Tokens   Tokens
 	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
+	Push     Push
 }
 
 // Pay holds the settings of the function that gives ways to the payment provider's cashier.
@@ -154,6 +156,18 @@ func (p *Page) problems() (out []string) {
 			maxPublicURL))
 	}
 	return out
+}
+
+// Push says where pages hear the outcome of purchases.
+type Push struct {
+	URL string `env:"PUSH_URL"` // wss, or ws on this machine; "": nowhere
+}
+
+func (p *Push) problems() []string {
+	if p.URL == "" {
+		return nil
+	}
+	return wantURL(nil, "PUSH_URL", p.URL, "wss", "ws")
 }
 
 // Signin holds the settings of the function that signs shoppers in. It signs with one of the keys that the others
