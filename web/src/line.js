@@ -17,14 +17,15 @@ export function lineOf(orderId, offer, signal) {
   const io = { orderId, offer, newOffer: () => pushOffer(orderId), wait, signal, user, onToken };
   let line;
   let loading;
-  const load = () => (loading ||= import('./push.js').then((push) => (line = push.openLine(io)), () => {}));
+  // It is waited for once; a page that has no part of it polls.
+  const load = () => (loading ||= Promise.race([import('./push.js').then((push) => (line = push.openLine(io)), () => {}), wait(LOADED)]));
   return {
     async ready() {
-      if (offer) await Promise.race([load(), wait(LOADED)]);
+      if (offer) await load();
       await line?.ready();
     },
-    wait(ms, order) {
-      load();
+    async wait(ms, order) {
+      await load();
       return line ? line.wait(ms, order) : wait(ms);
     },
   };
