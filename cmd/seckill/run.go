@@ -104,30 +104,7 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 			return serve(cmd, set.port, opt)
 		},
 	}
-<<<<<<< HEAD
 	set.flags(cmd)
-=======
-	f := cmd.Flags()
-	f.IntVar(&set.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
-	f.DurationVar(&set.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
-	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
-	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
-	f.StringVar(&set.items, "items", "", "items file, .json or .csv, instead of the demo items")
-	f.StringVar(&set.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
-	f.StringSliceVar(&set.redis, "redis", nil,
-		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
-	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
-	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
-	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
-	f.StringVar(&set.keys, "keys", "",
-		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
-	f.StringVar(&set.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
-	f.BoolVar(&set.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
-	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
-		"payment faults, such as notification-lost=0.2,unknown=0.1")
-	f.StringSliceVar(&set.issuers, "issuers", nil,
-		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
->>>>>>> push-run
 	return cmd
 }
 
@@ -147,6 +124,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&s.issuers, "issuers", nil,
