@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,19 @@ func TestCrowdSignsIn(t *testing.T) {
 				t.Errorf("within %v: %+v", c.within, line)
 			}
 		}
+	}
+}
+
+// TestAWebhookIsPaidFor: two changes of each paid order are posted.
+func TestAWebhookIsPaidFor(t *testing.T) {
+	t.Parallel()
+	s := sale(5_000, 100, false)
+	without := Make(s).Total
+	s.Webhook = true
+	p := Make(s)
+	i := slices.IndexFunc(p.Bill, func(l Line) bool { return l.What == "webhook" })
+	if i < 0 || math.Abs(p.Bill[i].USD-200*postPrice) > 1e-9 || math.Abs(p.Total-without-200*postPrice) > 1e-9 {
+		t.Errorf("%+v, want 200 posts more than %f", p.Bill, without)
 	}
 }
 

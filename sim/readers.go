@@ -80,7 +80,9 @@ func (s *Sim) playWebhook(t Act) {
 	case n == 8:
 		it := s.pickItem(t.A)
 		s.beginOne(t, "look for changes of "+it.ID, Duplicate, func(i *Instance) {
-			_, _ = i.Webhook.Look(ctx, it.ID, "")
+			if page, err := s.ledger.OrdersByItem(ctx, it.ID, "", 100); err == nil {
+				_ = i.Webhook.Look(ctx, page.Orders)
+			}
 		})
 	case n == 9:
 		s.beginOne(t, "operator resumes the webhook", Duplicate, func(i *Instance) { _, _ = i.Webhook.Resume(ctx) })

@@ -378,8 +378,8 @@ func (p *keyPlan) tokens() {
 	}
 }
 
-// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its readers
-// change over when they can.
+// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its
+// readers change over when they can.
 func (p *keyPlan) webhook() {
 	name, have := secrets.WebhookSecret, p.have[secrets.WebhookSecret]
 	switch {

@@ -35,7 +35,7 @@ const (
 
 // ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them through the
 // smaller interfaces that these embed.
-var ports = []string{"Ledger", "Items", "Queue"}
+var ports = []string{"Ledger", "Items", "Queue", "Bus"}
 
 // port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
 func (s *source) port(name string) string {

@@ -159,13 +159,12 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		}
 	}
 	for _, c := range calls {
-		if c.port == "Bus" {
-			add(target(env["EVENT_BUS"]), "events:PutEvents")
-		}
 		for _, r := range wires[c.port+"."+c.method] {
 			switch r.on {
 			case "queue":
 				add(queue(c.field), r.action)
+			case "bus":
+				add(target(env["EVENT_BUS"]), r.action)
 			case "dead":
 				add(dead[queue(c.field)], r.action)
 			default:

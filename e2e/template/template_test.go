@@ -235,7 +235,7 @@ var settings = map[string]struct {
 }{
 	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
-	"stage":  of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
+	"stage": of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
 	"signin": of[config.Signin](), "pay": of[config.Pay](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }

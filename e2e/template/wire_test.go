@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -15,11 +16,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
@@ -38,6 +41,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		TableName, IndexName, QueueURL string
 		RequestItems                   map[string]any
 		TransactItems                  []map[string]struct{ TableName string }
+		Entries                        []struct{ EventBusName string }
 	}
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -47,9 +51,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	service, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	prefix := "dynamodb:"
-	if service == "AmazonSQS" {
-		prefix = "sqs:"
+	prefix := map[string]string{"AmazonSQS": "sqs:", "AWSEvents": "events:"}[service]
+	if prefix == "" {
+		prefix = "dynamodb:"
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,6 +65,10 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case in.QueueURL != "":
 		hear(name, in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
+	case in.Entries != nil:
+		for _, e := range in.Entries {
+			hear(name, e.EventBusName)
+		}
 	// needs the permissions of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
 	case in.TransactItems != nil:
 		for _, item := range in.TransactItems {
@@ -84,7 +92,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // wires returns the calls to AWS of each method of each port, recorded from the production drivers: tables by their
-// names without a prefix, a queue as "queue", its dead-letter queue as "dead".
+// names without a prefix, a queue as "queue", its dead-letter queue as "dead", the bus as "bus".
 func wires(t *testing.T) map[string][]right {
 	t.Helper()
 	w := &wire{}
@@ -94,6 +102,7 @@ func wires(t *testing.T) map[string][]right {
 	l, items := ledger.New(rows), rows.Items()
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
+	bus := eventbus.New(eventbridge.NewFromConfig(cfg), "bus", "shop")
 	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
 
 	now := time.Now().Truncate(time.Second)
@@ -187,7 +196,7 @@ func wires(t *testing.T) map[string][]right {
 
 		"Ledger.UserOf":  {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
 		"Ledger.Enrol":   {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
-		"Ledger.Counts": {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
+		"Ledger.Counts":  {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
 		"Ledger.Counted": {func(ctx context.Context) error { _, err := l.Counted(ctx, []string{"o1"}); return err }},
 		"Ledger.AddCounts": {func(ctx context.Context) error {
 			return l.AddCounts(ctx, seckill.Counts{Item: "1"}, seckill.Addition{At: now,
@@ -197,7 +206,7 @@ func wires(t *testing.T) map[string][]right {
 			return l.BeginRecount(ctx, seckill.Counts{Item: "1"}, now)
 		}},
 		"Ledger.EndRecount": {func(ctx context.Context) error { return l.EndRecount(ctx, seckill.Counts{Item: "1"}) }},
-		"Ledger.Webhook": {func(ctx context.Context) error { _, err := l.Webhook(ctx, "o1"); return err }},
+		"Ledger.Webhook":    {func(ctx context.Context) error { _, err := l.Webhook(ctx, "o1"); return err }},
 		"Ledger.SaveWebhook": {func(ctx context.Context) error {
 			return l.SaveWebhook(ctx, seckill.Webhook{Order: "o1", Known: 1, Due: now})
 		}},
@@ -230,6 +239,10 @@ func wires(t *testing.T) map[string][]right {
 		"Queue.Park":    {func(ctx context.Context) error { return q.Park(ctx, d, "r") }},
 		"Queue.Depth":   {func(ctx context.Context) error { _, err := q.Depth(ctx); return err }},
 
+		"Bus.Publish": {func(ctx context.Context) error {
+			return errors.Join(bus.Publish(ctx, []seckill.OrderEvent{{}})...)
+		}},
+
 		"Store.Load": {func(ctx context.Context) error {
 			_, _, err := trades.Load(ctx, fakegateway.Key{OutTradeNo: "o1", N: 1})
 			return err
@@ -247,7 +260,8 @@ func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) 
 	t.Helper()
 	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](),
 		"Items": reflect.TypeFor[seckill.Items](),
-		"Queue": reflect.TypeFor[seckill.Queue](), "Store": reflect.TypeFor[fakegateway.Store]()} {
+		"Queue": reflect.TypeFor[seckill.Queue](), "Bus": reflect.TypeFor[seckill.Bus](),
+		"Store": reflect.TypeFor[fakegateway.Store]()} {
 		for i := range port.NumMethod() {
 			if m := name + "." + port.Method(i).Name; methods[m] == nil {
 				t.Errorf("%s is not called here", m)

@@ -59,6 +59,9 @@ const (
 	EventPosted        Event = "webhooks_acknowledged"
 	EventPostFailed    Event = "webhooks_failed"
 	EventGivenUp       Event = "webhooks_given_up"
+	EventConnected     Event = "pages_connected"
+	EventPushed        Event = "outcomes_pushed"
+	EventPushFailed    Event = "pushes_failed"
 )
 
 // Meter counts events. It never fails and never blocks.

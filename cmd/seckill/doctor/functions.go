@@ -36,8 +36,20 @@ const (
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
-	"RepairFunction": aMinute, "ShopFunction": anyRequest,
+	"RepairFunction": aMinute, "ShopFunction": anyRequest, "TellFunction": emptyBatch, "DeliverFunction": emptyBatch,
 	"GatewayFunction": anyRequest, "StageFunction": aMinute}
+
+// wants reports whether the stack has to have a function, by the output with its name or one of its triggers.
+func (d *Doctor) wants(id string) bool {
+	switch function, _, _ := strings.Cut(id, "Function"); function {
+	case "Gateway":
+		return d.sandbox()
+	case "Deliver":
+		return d.parameters["WebhookUrl"] != ""
+	default:
+		return true
+	}
+}
 
 // functions makes each function handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {
@@ -46,7 +58,7 @@ func (d *Doctor) functions(ctx context.Context, c *check) {
 	for id := range probes {
 		if d.outputs[id] != "" {
 			ids = append(ids, id)
-		} else if id != "GatewayFunction" || d.sandbox() {
+		} else if d.wants(id) {
 			c.fault("the stack has no output %s: its template is of another release, deploy this one", id)
 		}
 	}

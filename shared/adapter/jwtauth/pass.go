@@ -1,0 +1,79 @@
+package jwtauth
+
+import (
+	"crypto/hmac"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	passUse   = "connect pass" // differs from any token's signed text, which has dots and no blank
+	maxPass   = 160            // bytes; a pass has some 110
+	maxNonce  = 64
+	passParts = 4
+)
+
+// Passes makes and checks connect passes: "user.expiry.nonce.mac", in characters that a WebSocket subprotocol may
+// have (RFC 6455 section 4.1). The keys derive from the token secrets, so a pass is no token and a token no pass. It is
+// safe for concurrent use.
+type Passes struct {
+	clock seckill.Clock
+	keys  [][]byte // the first one makes passes, any one checks them, so that a rotation refuses none
+}
+
+// NewPasses returns a maker and checker of passes; keys are those of New, which has checked them.
+func NewPasses(keys Keys, clock seckill.Clock) *Passes {
+	p := &Passes{clock: clock}
+	if keys.Current != "" {
+		p.keys = append(p.keys, keyed([]byte(keys.Current), passUse))
+	}
+	kids := slices.Sorted(maps.Keys(keys.ByKid))
+	slices.Reverse(kids) // the newest first, as newest has it
+	for _, kid := range kids {
+		p.keys = append(p.keys, keyed([]byte(keys.ByKid[kid]), passUse))
+	}
+	return p
+}
+
+// Make returns a pass for a user and when it ends. nonce is 1 to 64 letters and digits, never the same twice.
+func (p *Passes) Make(user, nonce string) (text string, expires time.Time) {
+	expires = p.clock.Now().Add(seckill.PassLife).Truncate(time.Second)
+	signed := user + "." + strconv.FormatInt(expires.Unix(), 10) + "." + nonce
+	return signed + "." + base64.RawURLEncoding.EncodeToString(keyed(p.keys[0], signed)), expires
+}
+
+// Check returns what a pass says, or seckill.ErrPass. Whether it was used before, Connections knows.
+func (p *Passes) Check(text string) (seckill.Pass, error) {
+	at := strings.LastIndexByte(text, '.')
+	if len(text) > maxPass || at < 0 {
+		return seckill.Pass{}, seckill.ErrPass
+	}
+	if !p.signed(text[:at], text[at+1:]) {
+		return seckill.Pass{}, seckill.ErrPass
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != passParts || len(parts[2]) > maxNonce {
+		return seckill.Pass{}, seckill.ErrPass
+	}
+	unix, err := strconv.ParseInt(parts[1], 10, 64)
+	expires := time.Unix(unix, 0).UTC()
+	if err != nil || !p.clock.Now().Before(expires) {
+		return seckill.Pass{}, seckill.ErrPass
+	}
+	return seckill.Pass{User: parts[0], Expires: expires, Nonce: parts[2]}, nil
+}
+
+// signed compares texts: a decoder accepts several spellings of the same bytes.
+func (p *Passes) signed(text, mac string) bool {
+	found := false
+	for _, key := range p.keys {
+		found = hmac.Equal([]byte(base64.RawURLEncoding.EncodeToString(keyed(key, text))), []byte(mac)) || found
+	}
+	return found
+}

@@ -1,0 +1,102 @@
+// Package push sends shoppers the outcome of their purchase. In: connect passes; changes of order rows, from the orders
+// table's stream. Out: each order's newest change to the connections of its shopper, at most once for each. It touches
+// only the connections.
+//
+// A missed push is not a missed outcome: the page asks once after it has connected, and polls without a connection. So
+// nothing is sent again, and a fault holds up no batch.
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Deps are the step's dependencies.
+type Deps struct {
+	Connections seckill.Connections
+	Wire        seckill.Wire
+	Clock       seckill.Clock
+	Meter       seckill.Meter
+	// Each calls do for 0 to n-1, several at once, and returns when all have ended.
+	Each func(n int, do func(i int))
+}
+
+// Flow is one instance of the step. It has no memory.
+type Flow struct{ Deps }
+
+// New returns an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Connect opens a connection with a pass that was checked. The error is seckill.ErrPass for a used one.
+func (f *Flow) Connect(ctx context.Context, p seckill.Pass, connection string) error {
+	replaced, err := f.Connections.Open(ctx, p, seckill.Connection{ID: connection, User: p.User, Since: f.Clock.Now()})
+	if err != nil {
+		return err
+	}
+	f.Meter.Count(seckill.EventConnected, 1)
+	if replaced == "" {
+		return nil
+	}
+	if err := f.Wire.Close(ctx, replaced); err != nil {
+		return fmt.Errorf("close the oldest connection: %w", err)
+	}
+	return nil
+}
+
+// Disconnect forgets a connection that has ended.
+func (f *Flow) Disconnect(ctx context.Context, connection string) error {
+	return f.Connections.Forget(ctx, connection)
+}
+
+// Changes sends the newest change of each order. All changes are done, whatever happens.
+func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
+	latest := newest(changes)
+	f.Each(len(latest), func(i int) { f.send(ctx, &latest[i]) })
+	return len(changes), nil
+}
+
+// Unreadable does nothing: the page asks by itself, and another step counts the change.
+func (f *Flow) Unreadable() {}
+
+// newest returns the last event of each order.
+func newest(changes []seckill.OrderChange) []seckill.OrderEvent {
+	var out []seckill.OrderEvent
+	place := map[string]int{}
+	for i := range changes {
+		events := changes[i].Events()
+		if len(events) == 0 {
+			continue
+		}
+		last := events[len(events)-1]
+		at, again := place[last.Order]
+		switch {
+		case !again:
+			place[last.Order] = len(out)
+			out = append(out, last)
+		case last.Sequence > out[at].Sequence:
+			out[at] = last
+		}
+	}
+	return out
+}
+
+func (f *Flow) send(ctx context.Context, e *seckill.OrderEvent) {
+	ids, err := f.Connections.Of(ctx, e.User)
+	if err != nil {
+		f.Meter.Count(seckill.EventPushFailed, 1)
+		return
+	}
+	for _, id := range ids {
+		switch err := f.Wire.Send(ctx, id, e); {
+		case err == nil:
+			f.Meter.Count(seckill.EventPushed, 1)
+		case errors.Is(err, seckill.ErrConnectionGone):
+			_ = f.Connections.Forget(ctx, id) // else its rows expire
+		default:
+			f.Meter.Count(seckill.EventPushFailed, 1)
+		}
+	}
+}
