@@ -82,7 +82,7 @@ func (s *Sim) playWebhook(t Act) {
 	case n == 8:
 		it := s.pickItem(t.A)
 		s.beginOne(t, "look for changes of "+it.ID, Duplicate, func(i *Instance) {
-			if page, err := s.ledger.OrdersByItem(ctx, it.ID, "", 100); err == nil {
+			if page, err := i.Tell.Ledger.OrdersByItem(ctx, it.ID, "", 100); err == nil {
 				_ = i.Webhook.Look(ctx, page.Orders)
 			}
 		})

@@ -56,7 +56,7 @@ var chosenStream = []choice{
 	{"mark-falls-short", "the mark of an order lacks the entry that was counted last", countGo,
 		`Sequence: len(o.History)})`, `Sequence: max(1, len(o.History)-1)})`},
 	{"minute-of-the-last-order", "of the orders that one write counts in a minute only the last is in it", countGo,
-		`a.Minutes[n].Count = a.Minutes[n].Count.Plus(m.Count)`, `a.Minutes[n].Count = m.Count`},
+		`a.Minutes[n].Count = a.Minutes[n].Plus(m.Count)`, `a.Minutes[n].Count = m.Count`},
 	{"kept-units-given-back", "a refund that keeps the units counts as giving them back", movesGo,
 		` && len(o.Units) == 0:`, `:`},
 	{"second-payment-counts", "a second payment counts as one more order", movesGo,
