@@ -43,6 +43,7 @@ type tally struct {
 	repeats map[string]int // answers to second presses
 
 	waits Waits
+	push  Push
 }
 
 // Waits counts waiting shoppers by what they wait for, except those who only look at an unpaid order.
@@ -61,7 +62,7 @@ type actTally struct {
 
 func newTally() *tally {
 	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(),
-		acts: map[string]*actTally{}, repeats: map[string]int{}}
+		acts: map[string]*actTally{}, repeats: map[string]int{}, push: Push{after: newSpread()}}
 }
 
 func (t *tally) act(name string) *actTally {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/cloudevent"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/webhook"
 	"github.com/your-org/seckill/shared/flow/deliver"
@@ -24,88 +24,20 @@ import (
 const DefaultEventSecret = "whsec_c2Vja2lsbC1sb2NhbC1ydW4taGFzLW5vLXNlY3JldHM="
 
 const (
-	eventShop   = "seckill"       // in the events' source
-	eventPosts  = 16              // at the same time
-	eventOrders = 100             // read and passed on at a time
-	sweepEvery  = 5 * time.Second // the shortest wait of an event that was posted in vain
+	eventShop  = "seckill"       // in the events' source
+	eventPosts = 16              // at the same time
+	sweepEvery = 5 * time.Second // the shortest wait of an event that was posted in vain
+)
+
+// Of what follows changes of orders.
+const (
+	changesOrders = 100         // read and passed on at a time
+	changesAgain  = time.Second // after a failure
 )
 
 // errNoEvents: the run has no option Events.
 var errNoEvents = &seckill.Error{Code: seckill.CodeUnavailable,
 	Err: errors.New("this run tells nobody of its orders: start it with --events and a URL or a file")}
-
-// changes collects the ids of orders whose rows were written, each once until it is taken. It is as large as the
-// ledger at most.
-type changes struct {
-	ready chan struct{} // has an element while there are ids
-
-	mu  sync.Mutex
-	ids []string
-	has map[string]bool
-}
-
-func newChanges() *changes { return &changes{ready: make(chan struct{}, 1), has: map[string]bool{}} }
-
-func (c *changes) add(order string) {
-	c.mu.Lock()
-	if !c.has[order] {
-		c.has[order], c.ids = true, append(c.ids, order)
-	}
-	c.mu.Unlock()
-	select {
-	case c.ready <- struct{}{}:
-	default:
-	}
-}
-
-// take removes the oldest ids.
-func (c *changes) take(most int) []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := min(most, len(c.ids))
-	ids := c.ids[:n:n]
-	c.ids = c.ids[n:]
-	for _, id := range ids {
-		delete(c.has, id)
-	}
-	return ids
-}
-
-func (c *changes) waiting() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.ids) > 0
-}
-
-// watchedRows tells which orders were written. What a transaction that failed has done is unknown: its orders are
-// looked at, too.
-type watchedRows struct {
-	ledger.Rows
-	changes *changes
-}
-
-// Transact implements ledger.Rows.
-func (r watchedRows) Transact(ctx context.Context, writes []ledger.Write) error {
-	err := r.Rows.Transact(ctx, writes)
-	if errors.As(err, new(*ledger.Canceled)) {
-		return err
-	}
-	for i := range writes {
-		if writes[i].Table == ledger.TableOrders {
-			r.changes.add(writes[i].PK)
-		}
-	}
-	return err
-}
-
-// watched returns rows that tell of orders, if somebody wants to know.
-func (s *System) watched(rows ledger.Rows) ledger.Rows {
-	if s.opt.Events == "" {
-		return rows
-	}
-	s.changes = newChanges()
-	return watchedRows{rows, s.changes}
-}
 
 // buildEvents connects what takes the events of orders.
 func (s *System) buildEvents() error {
@@ -115,7 +47,7 @@ func (s *System) buildEvents() error {
 		if err != nil {
 			return err
 		}
-		to = endpointBus{endpoint}
+		to, s.told = endpointBus{endpoint}, s.takers.watch(nil)
 		s.Deliver = deliver.New(deliver.Deps{Ledger: s.Ledger, Endpoint: endpoint, Clock: s.Clock, Meter: s.Meter,
 			Each: system.Several(eventPosts), GivenUp: func(ctx context.Context, order string, err error) {
 				s.log.ErrorContext(ctx, "events given up", "order", order, "err", err)
@@ -189,76 +121,114 @@ func (b endpointBus) Publish(ctx context.Context, events []seckill.OrderEvent) [
 	return nil
 }
 
-// teller is the worker that posts what happened to orders.
-func (s *System) teller() *worker {
-	var sweep atomic.Pointer[time.Time]
-	sweep.Store(new(time.Time))
-	next := func() (time.Time, bool) { return *sweep.Load(), true }
+// follower is a worker that passes changed orders to a step.
+func (s *System) follower(name string, c *changes, step stream.Step) *worker {
 	return &worker{
 		step: func(ctx context.Context, _ <-chan struct{}) bool {
-			err := s.pass(ctx)
-			now := s.Clock.Now()
-			if !now.Before(*sweep.Load()) {
-				err = errors.Join(err, s.Deliver.Sweep(ctx))
-				now = now.Add(sweepEvery)
-				sweep.Store(&now)
-			}
+			err := s.pass(ctx, c, step)
 			if err != nil {
-				s.log.WarnContext(ctx, "events are late", "err", err)
+				s.log.WarnContext(ctx, name+" are late", "err", err)
 			}
-			return err == nil && s.changes.waiting()
+			return err == nil && c.waiting()
 		},
-		next: next, ready: s.changes.ready,
-		due: func(now time.Time) bool { return s.changes.waiting() || dueBy(next)(now) },
+		next:  func() (time.Time, bool) { return s.Clock.Now().Add(changesAgain), c.waiting() },
+		ready: c.ready,
+		due:   func(time.Time) bool { return c.waiting() },
 	}
 }
 
-// pass reads changed orders and passes them on. Those of a failed call are looked at again.
-func (s *System) pass(ctx context.Context) error {
+// pass reads changed orders and passes them to a step, which may find some of their changes known: an order is told
+// as a whole. Those of a failed call come again.
+func (s *System) pass(ctx context.Context, c *changes, step stream.Step) error {
 	var list []seckill.OrderChange
 	var errs []error
-	for _, id := range s.changes.take(eventOrders) {
+	for _, id := range c.take(changesOrders) {
 		o, err := s.Ledger.Order(ctx, id)
 		switch {
 		case err == nil:
 			list = append(list, seckill.OrderChange{Order: o})
 		case errors.Is(err, seckill.ErrUnreadable):
-			s.Deliver.Unreadable()
+			step.Unreadable()
 			errs = append(errs, err)
 		case !errors.Is(err, seckill.ErrNoOrder):
-			s.changes.add(id)
+			c.back(id)
 			errs = append(errs, err)
 		}
 	}
-	done, err := s.Deliver.Changes(ctx, list)
-	for _, c := range list[done:] {
-		s.changes.add(c.Order.ID)
+	done, err := step.Changes(ctx, list)
+	for _, o := range list[done:] {
+		c.back(o.Order.ID)
 	}
 	return errors.Join(append(errs, err)...)
 }
 
-// lookBack makes orders due whose changes an earlier run did not pass on; the ledger is a real one.
-func (s *System) lookBack(ctx context.Context) error {
-	if s.Deliver == nil || s.Rows != nil {
-		return nil
+// teller is the worker that posts what happened to orders.
+func (s *System) teller() *worker {
+	w := s.follower("events", s.told, s.Deliver)
+	var sweep atomic.Pointer[time.Time]
+	sweep.Store(new(time.Time))
+	pass := w.step
+	w.step = func(ctx context.Context, stop <-chan struct{}) bool {
+		more := pass(ctx, stop)
+		now := s.Clock.Now()
+		if now.Before(*sweep.Load()) {
+			return more
+		}
+		if err := s.Deliver.Sweep(ctx); err != nil {
+			s.log.WarnContext(ctx, "events are late", "err", err)
+		}
+		now = now.Add(sweepEvery)
+		sweep.Store(&now)
+		return more
 	}
-	items, err := s.Items.List(ctx, time.Time{})
-	if err := s.readable(err); err != nil {
-		return err
-	}
-	for i := range items {
-		for after := ""; ; {
-			page, err := s.Ledger.OrdersByItem(ctx, items[i].ID, after, eventOrders)
-			if err == nil {
-				err = s.Deliver.Look(ctx, page.Orders)
-			}
-			if err != nil {
+	w.next = func() (time.Time, bool) { return *sweep.Load(), true }
+	w.due = func(now time.Time) bool { return s.told.waiting() || dueBy(w.next)(now) }
+	return w
+}
+
+// lookBack is a worker that makes orders due whose changes an earlier run did not pass on, page by page, and then
+// rests.
+func (s *System) lookBack() *worker {
+	var items []seckill.Item
+	var after string
+	listed := false
+	var done atomic.Bool
+	page := func(ctx context.Context) (err error) {
+		if !listed {
+			items, err = s.Items.List(ctx, time.Time{})
+			if err = s.readable(err); err != nil {
 				return err
 			}
-			if after = page.Next; after == "" {
-				break
-			}
+			listed = true
 		}
+		if len(items) == 0 {
+			done.Store(true)
+			return nil
+		}
+		orders, err := s.Ledger.OrdersByItem(ctx, items[0].ID, after, changesOrders)
+		if err == nil {
+			err = s.Deliver.Look(ctx, orders.Orders)
+		}
+		if err != nil {
+			return err
+		}
+		if after = orders.Next; after == "" {
+			items = items[1:]
+		}
+		return nil
 	}
-	return nil
+	return &worker{
+		step: func(ctx context.Context, _ <-chan struct{}) bool {
+			if done.Load() {
+				return false
+			}
+			err := page(ctx)
+			if err != nil {
+				s.log.WarnContext(ctx, "changes of an earlier run are late", "err", err)
+			}
+			return err == nil && !done.Load()
+		},
+		next: func() (time.Time, bool) { return s.Clock.Now().Add(changesAgain), !done.Load() },
+		due:  func(time.Time) bool { return !done.Load() },
+	}
 }

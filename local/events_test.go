@@ -3,6 +3,9 @@ package local_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/cloudevent"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,13 +29,15 @@ type consumer struct {
 	server *http.Server
 
 	mu     sync.Mutex
-	fails  int            // percent of posts
-	posted map[string]int // order → sequence of its last post
-	kept   map[string]int // order → events acknowledged
+	item   string            // takes no event of another one; "": of all
+	fails  int               // percent of posts
+	posted map[string]int    // order → sequence of its last post
+	kept   map[string]int    // order → events acknowledged
+	events map[string]string // event → its body
 }
 
 func newConsumer(t *testing.T) *consumer {
-	c := &consumer{T: t, posted: map[string]int{}, kept: map[string]int{}}
+	c := &consumer{T: t, posted: map[string]int{}, kept: map[string]int{}, events: map[string]string{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -63,12 +69,19 @@ func (c *consumer) kill() {
 }
 
 func (c *consumer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	order, sequence, err := seckill.ParseEventID(r.Header.Get("Webhook-Id"))
+	id := r.Header.Get("Webhook-Id")
+	order, sequence, err := seckill.ParseEventID(id)
+	if c.item != "" && err == nil && seckill.OrderTag(order) != seckill.ItemTag(c.item) {
+		return
+	}
+	body, broken := io.ReadAll(r.Body)
+	if broken != nil {
+		return // whoever posted it is dead
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || sequence < c.posted[order] || sequence > c.kept[order]+1 {
-		c.Errorf("posted %s, %v, after %d; acknowledged are %d", r.Header.Get("Webhook-Id"), err, c.posted[order],
-			c.kept[order])
+		c.Errorf("posted %s, %v, after %d; acknowledged are %d", id, err, c.posted[order], c.kept[order])
 	}
 	c.posted[order] = sequence
 	switch n := rand.IntN(100); {
@@ -77,25 +90,56 @@ func (c *consumer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case n < c.fails*2/3:
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
-	case n < c.fails:
-		c.kept[order] = max(c.kept[order], sequence)
+	}
+	c.kept[order], c.events[id] = max(c.kept[order], sequence), string(body)
+	if c.fails > 0 && rand.IntN(100) < c.fails/3 {
 		panic(http.ErrAbortHandler) // kept, but the shop does not hear of it
 	}
-	c.kept[order] = max(c.kept[order], sequence)
 }
 
-// all reports whether every entry of every order's history has arrived.
-func (c *consumer) all(w *shopTest) bool {
+// heard returns the events that were acknowledged: their bodies, by id.
+func (c *consumer) heard() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return maps.Clone(c.events)
+}
+
+// all reports whether every entry of every order's history has arrived, and nothing else.
+func (c *consumer) all(w *shopTest) bool {
+	var orders []seckill.Order
 	for _, row := range w.Rows.Dump(ledger.TableOrders) {
-		id, _ := row["id"].(string)
-		history, _ := row["history"].([]string)
-		if c.kept[id] != len(history) {
-			return false
+		o, err := ledger.OrderChange(nil, row)
+		if err != nil {
+			c.Fatal(err)
+		}
+		orders = append(orders, o.Order)
+	}
+	return differs(orders, c.heard()) == ""
+}
+
+// differs compares events, their bodies by id, with the histories of orders; "": they are the same.
+func differs(orders []seckill.Order, heard map[string]string) string {
+	missing, example := 0, ""
+	for i := range orders {
+		c := seckill.OrderChange{Order: orders[i]}
+		for _, e := range c.Events() {
+			switch got, want := heard[e.ID()], string(cloudevent.Encode("seckill", &e)); got {
+			case want:
+				delete(heard, e.ID())
+			case "":
+				missing, example = missing+1, e.ID()
+			default:
+				return fmt.Sprintf("%s was told as %s; what happened is %s", e.ID(), got, want)
+			}
 		}
 	}
-	return true
+	if missing > 0 {
+		return fmt.Sprintf("%d changes were not told, such as %s", missing, example)
+	}
+	for id, body := range heard {
+		return fmt.Sprintf("%d events did not happen, such as %s: %s", len(heard), id, body)
+	}
+	return ""
 }
 
 func (c *consumer) failing(percent int) {

@@ -61,12 +61,12 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 		if err := rows.CreateTables(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
-		s.Ledger, s.Items = ledger.New(s.watched(rows)), rows.Items()
+		s.Ledger, s.Items = ledger.New(watchedRows{rows, &s.takers}), rows.Items()
 		s.tables = dynamodb.NewFromConfig(cfg)
 		s.trades = tradeTable{gatewaytable.New(rows), s.tables}
 	} else {
 		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
-		s.Ledger, s.Items = ledger.New(s.watched(s.Rows)), memory.NewItems()
+		s.Ledger, s.Items = ledger.New(watchedRows{s.Rows, &s.takers}), memory.NewItems()
 	}
 	if o.SQS == "" {
 		s.Orders = memory.NewQueue(s.Clock, memory.QueueOptions{Name: "orders"})

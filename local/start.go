@@ -80,6 +80,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, errors.Join(err, s.disconnect())
 	}
 	s.buildFlows()
+	s.buildPush()
 	if err := s.buildSignIn(ctx); err != nil {
 		return nil, err
 	}
@@ -98,13 +99,20 @@ func build(o Options, l net.Listener) (*System, error) {
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
 		{s.notifier(), 1},
+		{s.follower("counts", s.counts.changes, s.counts), 1},
 	} {
 		for range w.copies {
 			s.workers = append(s.workers, w.worker)
 		}
 	}
+	if s.Push != nil {
+		s.workers = append(s.workers, s.follower("pushes", s.pushed.changes, s.Push))
+	}
 	if s.Deliver != nil {
 		s.workers = append(s.workers, s.teller())
+		if s.Rows == nil {
+			s.workers = append(s.workers, s.lookBack())
+		}
 	}
 	if s.Orders != nil {
 		for range o.Workers {
@@ -175,6 +183,7 @@ func (s *System) buildFlows() {
 		Clock: s.Clock, Meter: s.Meter})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
@@ -182,7 +191,8 @@ func (s *System) buildFlows() {
 		operator.NewWebhookHandler(s.Deliver),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),
-		operator.NewCountHandler(count.New(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})))
+		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,
+			Meter: s.Meter})))
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})
@@ -240,9 +250,6 @@ func (s *System) Start(ctx context.Context) error {
 	if err := s.readable(s.resend(ctx)); err != nil {
 		return fmt.Errorf("resend the messages of an earlier run: %w", err)
 	}
-	if err := s.lookBack(ctx); err != nil {
-		return fmt.Errorf("look for changes that an earlier run did not tell: %w", err)
-	}
 	work, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	for _, w := range s.workers {
@@ -290,6 +297,9 @@ func (s *System) close(ctx context.Context) error {
 	s.running.Wait()
 	stuck.Stop()
 	s.cancel()
+	if s.live != nil {
+		s.live.shut()
+	}
 	return errors.Join(append(errs, s.disconnect())...)
 }
 

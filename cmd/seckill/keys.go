@@ -188,12 +188,8 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	if k.password != "" {
 		names = append(names, secrets.RedisPassword)
-		text, err := readSmall(k.password, maxPassword)
-		if err != nil {
+		if g.password, err = readPassword(k.password); err != nil {
 			return g, err
-		}
-		if g.password = strings.TrimRight(text, "\r\n"); g.password == "" {
-			return g, fmt.Errorf("--redis-password %s: the file is empty", k.password)
 		}
 	}
 	for _, r := range k.rotate {
@@ -240,6 +236,17 @@ func (k *keysFlags) check() (g given, err error) {
 		g.certs, err = readCertificates(k.certFolder)
 	}
 	return g, err
+}
+
+func readPassword(file string) (string, error) {
+	text, err := readSmall(file, maxPassword)
+	if err != nil {
+		return "", err
+	}
+	if text = strings.TrimRight(text, "\r\n"); text == "" {
+		return "", fmt.Errorf("--redis-password %s: the file is empty", file)
+	}
+	return text, nil
 }
 
 // readSmall reads a file of at most this many bytes.

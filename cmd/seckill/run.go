@@ -42,6 +42,7 @@ type settings struct {
 	gatewayFaults string
 	issuers       []string
 	events        string
+	noPush        bool
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -103,6 +104,9 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 			return serve(cmd, set.port, opt)
 		},
 	}
+<<<<<<< HEAD
+	set.flags(cmd)
+=======
 	f := cmd.Flags()
 	f.IntVar(&set.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
 	f.DurationVar(&set.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
@@ -118,11 +122,35 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 	f.StringVar(&set.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&set.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.BoolVar(&set.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&set.issuers, "issuers", nil,
 		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
+>>>>>>> push-run
 	return cmd
+}
+
+func (s *settings) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&s.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
+	f.DurationVar(&s.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
+	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
+	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
+	f.StringVar(&s.items, "items", "", "items file, .json or .csv, instead of the demo items")
+	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
+	f.StringSliceVar(&s.redis, "redis", nil,
+		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
+	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
+	f.StringVar(&s.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
+	f.StringVar(&s.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
+	f.StringVar(&s.keys, "keys", "",
+		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
+	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
+		"payment faults, such as notification-lost=0.2,unknown=0.1")
+	f.StringSliceVar(&s.issuers, "issuers", nil,
+		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
 }
 
 // options checks the flags. An error names the flag and the valid values.
@@ -133,7 +161,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
-	opt.Events = s.events
+	opt.Events, opt.NoPush = s.events, s.noPush
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients(s.issuers); err != nil {
 		return opt, err

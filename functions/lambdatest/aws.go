@@ -192,6 +192,21 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
+// put keeps the events of a PutEvents call, and returns an entry of the answer for each.
+func (a *AWS) put(in *request) []any {
+	entries := []any{}
+	for _, e := range in.Entries {
+		entry := map[string]any{"EventId": "1"}
+		if a.busAway {
+			entry = map[string]any{"ErrorCode": "ThrottlingException", "ErrorMessage": "slow down"}
+		} else {
+			a.events = append(a.events, e.Detail)
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
 func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault string) {
 	queue, hasQueue := a.sent[in.QueueURL]
 	if in.QueueURL != "" && !hasQueue {
@@ -253,17 +268,7 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 		}
 		return map[string]any{"Items": items, "Count": len(items), "ScannedCount": len(items)}, ""
 	case "PutEvents":
-		entries := []any{}
-		for _, e := range in.Entries {
-			entry := map[string]any{"EventId": "1"}
-			if a.busAway {
-				entry = map[string]any{"ErrorCode": "ThrottlingException", "ErrorMessage": "slow down"}
-			} else {
-				a.events = append(a.events, e.Detail)
-			}
-			entries = append(entries, entry)
-		}
-		return map[string]any{"Entries": entries}, ""
+		return map[string]any{"Entries": a.put(in)}, ""
 	case "TransactWriteItems":
 		a.transact(in)
 		return map[string]any{}, ""

@@ -330,7 +330,8 @@ func TestManySweepers(t *testing.T) {
 			s.again(id)
 		}
 		o := s.order(id)
-		for done, err := 0, errFault; err != nil; {
+		for err := errFault; err != nil; {
+			var done int
 			if done, err = flows[0].Changes(t.Context(), []seckill.OrderChange{{Order: o}}); done == 0 && err == nil {
 				t.Fatal("nothing done, without an error")
 			}

@@ -1,0 +1,101 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/your-org/seckill/shared/adapter/ledger"
+)
+
+// changes collects for one taker the ids of orders whose rows were written, each once until it is taken. It is as
+// large as the ledger at most.
+type changes struct {
+	wants func() bool   // nil: always
+	ready chan struct{} // has an element when ids were added
+
+	mu  sync.Mutex
+	ids []string
+	has map[string]bool
+}
+
+// taker takes writes of orders' rows. Unless a write is certain, its effect is unknown: the transaction failed.
+type taker interface {
+	wrote(w *ledger.Write, certain bool)
+}
+
+// takers are all who take writes. They are there before the system starts; what one does not take holds up no other.
+type takers []taker
+
+func newChanges(wants func() bool) *changes {
+	return &changes{wants: wants, ready: make(chan struct{}, 1), has: map[string]bool{}}
+}
+
+// watch returns the changes from now on, while wants is true; nil: always.
+func (t *takers) watch(wants func() bool) *changes {
+	c := newChanges(wants)
+	*t = append(*t, c)
+	return c
+}
+
+// wrote implements taker.
+func (c *changes) wrote(w *ledger.Write, _ bool) {
+	if c.wants != nil && !c.wants() {
+		return
+	}
+	c.back(w.PK)
+	select {
+	case c.ready <- struct{}{}:
+	default:
+	}
+}
+
+// back adds an order that was taken in vain: it wakes nobody, or a fault would be met again at once.
+func (c *changes) back(order string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.has[order] {
+		c.has[order], c.ids = true, append(c.ids, order)
+	}
+}
+
+// take removes the oldest ids.
+func (c *changes) take(most int) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(most, len(c.ids))
+	ids := c.ids[:n:n]
+	c.ids = c.ids[n:]
+	for _, id := range ids {
+		delete(c.has, id)
+	}
+	return ids
+}
+
+func (c *changes) waiting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.ids) > 0
+}
+
+// watchedRows tells the takers which orders were written.
+type watchedRows struct {
+	ledger.Rows
+	takers *takers
+}
+
+// Transact implements ledger.Rows.
+func (r watchedRows) Transact(ctx context.Context, writes []ledger.Write) error {
+	err := r.Rows.Transact(ctx, writes)
+	if errors.As(err, new(*ledger.Canceled)) {
+		return err
+	}
+	for i := range writes {
+		if writes[i].Table == ledger.TableOrders {
+			for _, c := range *r.takers {
+				c.wrote(&writes[i], err == nil)
+			}
+		}
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package local_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestCounts checks an item's counts, of what happened before somebody asked for them and after, with and without
+// events, and that a run which nobody asks counts nothing.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for name, events := range map[string]string{"alone": "", "beside events": filepath.Join(t.TempDir(), "events")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, local.Options{Items: []seckill.Listing{live("7", 10, 1), live("8", 10, 1)}, Events: events})
+			paid := func(user string) {
+				t.Helper()
+				_, pay := w.bought(user, "7")
+				if a := w.payAtCashier(pay); a.status != 200 {
+					t.Fatal(a)
+				}
+				w.awaitState(user, "7", seckill.Paid)
+			}
+			paid("1001")
+			w.bought("1002", "7")
+			w.pass(seckill.DefaultHold + time.Minute)
+			w.awaitState("1002", "7", seckill.Expired)
+			if n := w.Meter.Counts()[seckill.EventCounted]; n != 0 {
+				t.Errorf("%d orders were counted for nobody", n)
+			}
+			w.counts("7", seckill.Count{Placed: 2, Paid: 1, GivenBack: 1})
+			w.counts("8", seckill.Count{})
+
+			paid("1003")
+			w.bought("1001", "8")
+			w.waitIdle()
+			n := w.Meter.Counts()[seckill.EventCounted]
+			now := seckill.Count{Placed: 3, Paid: 2, GivenBack: 1}
+			w.counts("7", now)
+			w.counts("8", seckill.Count{Placed: 1})
+			if w.Meter.Counts()[seckill.EventCounted] != n {
+				t.Error("orders are counted only by the second question")
+			}
+			for cursor, steps := "", 0; steps == 0 || cursor != ""; steps++ {
+				step, err := w.operators().Recount(t.Context(), "7", cursor)
+				if err != nil || steps > 9 {
+					t.Fatal(steps, err)
+				}
+				cursor = step.Next
+				w.Clock.Advance(time.Duration(step.Wait) * time.Second)
+			}
+			w.counts("7", now)
+		})
+	}
+}
+
+// counts checks an item's counts, in all and by minute.
+func (w *shopTest) counts(item string, want seckill.Count) {
+	w.t.Helper()
+	c, err := w.operators().Counts(w.t.Context(), item)
+	var minutes seckill.Count
+	for _, m := range c.Minutes {
+		minutes = minutes.Plus(m.Count)
+	}
+	if err != nil || c.Recounting || c.Total != want || minutes != want {
+		w.t.Errorf("item %s: %+v, %v, want %+v", item, c, err, want)
+	}
+}
+
+// TestCountsOfManyOrders checks that orders from before the first question are counted once, though the question
+// comes while more are placed.
+func TestCountsOfManyOrders(t *testing.T) {
+	t.Parallel()
+	const orders = 600
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", orders, 1)}})
+	bought := make(chan struct{})
+	go func() {
+		defer close(bought)
+		for i := range orders {
+			if a, err := w.try(w.token(user(i)), "POST", "/seckill/buy", map[string]any{"seckill_id": "7", "count": 1,
+				"address": address}); err != nil || a.status != 200 {
+				t.Error(a, err)
+			}
+		}
+	}()
+	w.eventually("orders", func() bool { return w.Meter.Counts()[seckill.EventPlaced] > orders/2 },
+		func() any { return w.Meter.Counts() })
+	for range 20 {
+		if _, err := w.operators().Counts(t.Context(), "7"); err != nil {
+			t.Error(err)
+		}
+	}
+	<-bought
+	w.waitIdle()
+	w.counts("7", seckill.Count{Placed: orders})
+	if n := w.Meter.Counts()[seckill.EventCounted]; n != orders {
+		t.Errorf("%d orders were counted, want %d once each", n, orders)
+	}
+}
