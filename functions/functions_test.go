@@ -95,9 +95,14 @@ func TestRecordedEvents(t *testing.T) {
 		again.text("order_id") != bought.text("order_id") || !strings.Contains(again.Body, `"push":{"url":"`+live) {
 		t.Errorf("purchase, with push: %+v", again)
 	}
-	if r := ask(t, w.start(t, "shop", "PUSH_URL", live), call(t, "POST", "/order/"+bought.text("order_id")+"/push", "",
-		"1001")); r.Status != 200 || r.text("url") != live || !strings.HasPrefix(r.text("pass"), "1001.") {
+	shop := w.start(t, "shop", "PUSH_URL", live)
+	if r := ask(t, shop, call(t, "POST", "/order/"+bought.text("order_id")+"/push", "", "1001")); r.Status != 200 ||
+		r.text("url") != live || !strings.HasPrefix(r.text("pass"), "1001.") {
 		t.Errorf("another pass: %+v", r)
+	}
+	if r := ask(t, shop, call(t, "GET", "/", "", "")); !strings.Contains(r.Headers["Content-Security-Policy"],
+		"connect-src 'self' wss://live.example.com;") {
+		t.Errorf("the page, with push: %v", r.Headers)
 	}
 	w.aws.Sent("orders") // of the repeated purchase
 	for name, c := range map[string]struct {

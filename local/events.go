@@ -205,10 +205,17 @@ func (s *System) lookBack() *worker {
 			done.Store(true)
 			return nil
 		}
-		if after, err = s.Deliver.Look(ctx, items[0].ID, after); err == nil && after == "" {
+		orders, err := s.Ledger.OrdersByItem(ctx, items[0].ID, after, changesOrders)
+		if err == nil {
+			err = s.Deliver.Look(ctx, orders.Orders)
+		}
+		if err != nil {
+			return err
+		}
+		if after = orders.Next; after == "" {
 			items = items[1:]
 		}
-		return err
+		return nil
 	}
 	return &worker{
 		step: func(ctx context.Context, _ <-chan struct{}) bool {

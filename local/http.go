@@ -32,10 +32,12 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
+	pages := web.Options{Local: true, Compress: true}
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
+		pages.Push = opt.Push.URL
 	}
-	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), web.Options{Local: true, Compress: true}))
+	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), pages))
 	return mux
 }
 

@@ -70,9 +70,9 @@ const (
 )
 
 // Methods is the number of methods beside purchases, sign-ins and notifications, each with its own token bucket: two
-// lists, time, item, its stock, order by item and by id, own orders, cancel, payment, issuers, health, the page and its
-// files.
-const Methods = 14
+// lists, time, item, its stock, order by item and by id, own orders, cancel, payment, connect pass, issuers, health,
+// the page and its files.
+const Methods = 15
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, and an icon.
 const (
@@ -87,8 +87,16 @@ const (
 var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 
 // Background is the concurrent executions that do not serve shoppers when nothing is reserved, besides consume's:
-// expire 5, five schedules, 10 spare.
-const Background = 20
+// expire 5, five schedules, 10 spare, and 20 that read the stream of a new table (Telling).
+const Background = 40
+
+// TellAtOnce is the batches of a shard of the orders table's stream that tell handles at a time
+// (ParallelizationFactor); deliver handles one.
+const TellAtOnce = 4
+
+// partitionWrites is the write units per second of a partition, which has a shard of the stream ("Partitions and data
+// distribution in DynamoDB").
+const partitionWrites = 1_000
 
 // Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund and repair, in addition to
 // notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
@@ -122,6 +130,10 @@ func (l *Limits) Starting() float64 {
 // the first instance has started. Without as many reserved, Alipay gets 503 for the rest and repeats them minutes
 // later.
 func (l *Limits) Notifying() float64 { return math.Ceil(l.NotifyBurst + l.Notify*coldSeconds) }
+
+// Telling returns how many instances of tell and deliver may read the orders table's stream at once. None is reserved,
+// nor counted at the opening: a crowd delays events, not orders.
+func (l *Limits) Telling() float64 { return (TellAtOnce + 1) * math.Ceil(l.Writes/partitionWrites) }
 
 const listMethods = 3 // called before the opening: two lists, and the time or a file
 

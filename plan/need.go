@@ -49,8 +49,8 @@ func need(s *Sale, free *Outcome) Limits {
 	o := simulate(s, l)
 	l.notify(o.PeakPaid)
 	l.signin(s)
-	paying := o.PeakPaid * Occupied // instances of pay
-	l.Concurrency = max(accountConcurrency, up(max(l.Reserved()+1.2*o.PeakInstances+paying,
+	others := o.PeakPaid*Occupied + l.Telling() // instances of pay, tell and deliver
+	l.Concurrency = max(accountConcurrency, up(max(l.Reserved()+1.2*o.PeakInstances+others,
 		l.Reserved()+l.Provisioned+max(Unreserved, l.Starting()+listMethods*l.Rate*Occupied)), 100))
 	calls, burst := l.Calls()
 	l.Account, l.AccountSize = max(accountRate, up(calls, 100)), max(accountBurst, up(burst, 100))

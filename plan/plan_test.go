@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,6 +176,19 @@ func TestCrowdSignsIn(t *testing.T) {
 	}
 }
 
+// TestAWebhookIsPaidFor: two changes of each paid order are posted.
+func TestAWebhookIsPaidFor(t *testing.T) {
+	t.Parallel()
+	s := sale(5_000, 100, false)
+	without := Make(s).Total
+	s.Webhook = true
+	p := Make(s)
+	i := slices.IndexFunc(p.Bill, func(l Line) bool { return l.What == "webhook" })
+	if i < 0 || math.Abs(p.Bill[i].USD-200*postPrice) > 1e-9 || math.Abs(p.Total-without-200*postPrice) > 1e-9 {
+		t.Errorf("%+v, want 200 posts more than %f", p.Bill, without)
+	}
+}
+
 // TestEnough: a small sale needs neither quotas nor parameters.
 func TestEnough(t *testing.T) {
 	p := Make(sale(5_000, 100, false))
@@ -196,7 +210,7 @@ func TestDefaultsFit(t *testing.T) {
 		"the defaults until November 2026": {func(l *Limits) {
 			l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500
 		},
-			"all methods together admit 75,360 calls per second and 37,700 at once, but the account serves 10,000 " +
+			"all methods together admit 80,360 calls per second and 40,200 at once, but the account serves 10,000 " +
 				"and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, but Lambda starts 1,000"},

@@ -28,6 +28,7 @@ const (
 	priceFunction  = 0.10 / million // CloudFront Functions, per run; two for each call
 	priceEdgeOut   = 0.12           // CloudFront, data out in Asia, per GB
 	priceWAF       = 0.60 / million // AWS WAF, per call
+	priceEvent     = 1.00 / million // EventBridge, per custom event of at most 64 kB; Lambda reads streams for free
 )
 
 // hours is how long a sale's settings are deployed: from two hours before, so that the cache is ready, to an hour
@@ -75,6 +76,13 @@ func bill(p *Plan) []Line {
 	}
 	lines = append(lines, Line{"sign-ins", text("%.0f × (2 calls, %.0f ms, 4 writes) = %.2f/million, once each",
 		float64(s.Shoppers), (callSeconds+signinSeconds)*1000, signin*million), float64(s.Shoppers) * signin})
+	changes := 2 * o.Sold // placed, paid
+	lines = append(lines, Line{"events, counts", text("%.0f × (an event, a call of tell, %.0f ms, %.0f writes) "+
+		"= %.2f/million", changes, tellSeconds*1000, changeWrites, tellPrice*million), changes * tellPrice})
+	if s.Webhook {
+		lines = append(lines, Line{"webhook", text("%.0f × (a call of deliver, %.0f ms, %.0f writes) = "+
+			"%.2f/million", changes, postSeconds*1000, changeWrites, postPrice*million), changes * postPrice})
+	}
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -87,6 +95,17 @@ func bill(p *Plan) []Line {
 		Line{"CloudFront, data out", text("(page files %.1f + answers %.1f GB) × 0.12", pages, answers),
 			(pages + answers) * priceEdgeOut})
 }
+
+// What a change costs that comes alone; when a crowd buys, a call has up to 100. tell writes the item's counts and how
+// far the order is counted, in a transaction, and reads both before. deliver writes the order's row when it takes the
+// order and when the endpoint has answered, and its index each time.
+const (
+	changeWrites = 4.0 // in either
+
+	streamCall = priceInvoke + kilobytesLog/1e6*priceLogs + changeWrites*priceWrite
+	tellPrice  = streamCall + priceEvent + tellSeconds*memoryGB*priceCompute + 2*priceRead
+	postPrice  = streamCall + postSeconds*memoryGB*priceCompute + priceRead
+)
 
 // signinPrice returns what a shopper's first sign-in costs: two calls, which ask for the issuers and exchange what one
 // gave, and a transaction of two rows. The issuer's own price is not in it.

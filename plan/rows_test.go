@@ -9,6 +9,8 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -133,3 +135,48 @@ func TestWritesAreTheLedgers(t *testing.T) {
 		compare("paid", func(w rowWrites) float64 { return w.Pay })
 	}
 }
+
+// TestWritesOfAChange: a change that comes alone costs as many write units in tell, and in deliver, as the plan says.
+func TestWritesOfAChange(t *testing.T) {
+	ctx, used := t.Context(), units{}
+	clock := memory.NewClock(time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC))
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock, Watch: used.row}))
+	o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1", Count: 1, Units: []int{1},
+		Price: 1, Amount: 1, Address: "a", Title: "t", Created: clock.Now(), Placed: clock.Now(),
+		PayBy: clock.Now().Add(time.Minute), Buckets: 1}
+	if err := l.Place(ctx, o, 1); err != nil {
+		t.Fatal(err)
+	}
+	o, err := l.Order(ctx, o.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(used)
+	changes := []seckill.OrderChange{{Order: o}}
+	if n, err := count.New(count.Deps{Ledger: l, Clock: clock, Meter: nobody{}}).Changes(ctx, changes); n != 1 {
+		t.Fatal(n, err)
+	}
+	if got := used[ledger.TableCounts] + used[ledger.TableCounted]; got != changeWrites || len(used) != 2 {
+		t.Errorf("tell takes %v, the plan says %v", used, changeWrites)
+	}
+	clear(used)
+	flow := deliver.New(deliver.Deps{Ledger: l, Endpoint: nobody{}, Clock: clock, Meter: nobody{},
+		Each: func(n int, do func(int)) {
+			for i := range n {
+				do(i)
+			}
+		}})
+	if n, err := flow.Changes(ctx, changes); n != 1 {
+		t.Fatal(n, err)
+	}
+	// no transaction: half of what row counts
+	if got := used[ledger.TableDeliveries]/2 + used["deliveries_due"]; got != changeWrites || len(used) != 2 {
+		t.Errorf("deliver takes %v, the plan says %v", used, changeWrites)
+	}
+}
+
+// nobody is a meter that counts nothing, and an endpoint that acknowledges everything.
+type nobody struct{}
+
+func (nobody) Count(seckill.Event, int)                        {}
+func (nobody) Post(context.Context, *seckill.OrderEvent) error { return nil }

@@ -17,6 +17,8 @@ type Sale struct {
 	// Edge says that the CDN of infra/edge.yaml answers pages, files, lists, status and time. Purchases and looks at
 	// orders pass it.
 	Edge bool `json:"edge"`
+	// Webhook says that each change of an order is posted to the shop's webhook.
+	Webhook bool `json:"webhook"`
 
 	First  float64       `json:"first"`  // share of shoppers who wait for the opening; the rest come afterwards
 	Within time.Duration `json:"within"` // time in which the first press the button, evenly

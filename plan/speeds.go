@@ -10,9 +10,12 @@ const (
 	coldSeconds = 0.4
 	// Guess: a sign-in. The issuer's answer to a code is nearly all of it.
 	signinSeconds = 0.25
-	memoryGB      = 0.5  // MemorySize of template.yaml
-	batchSize     = 10.0 // BatchSize of template.yaml; consume handles a batch's messages concurrently
-	batchTime     = 0.1  // guess, s: a transaction, a script, a message, and Lambda's own polling
+	// Guesses: a change alone in tell, and in deliver, whose endpoint's answer is nearly all of it.
+	tellSeconds = 0.05
+	postSeconds = 0.25
+	memoryGB    = 0.5  // MemorySize of template.yaml
+	batchSize   = 10.0 // BatchSize of template.yaml; consume handles a batch's messages concurrently
+	batchTime   = 0.1  // guess, s: a transaction, a script, a message, and Lambda's own polling
 
 	// Cost of scripts on ElastiCache Serverless, where a plain GET costs 1. On one machine, redis-server ran 62,000 to
 	// 72,000 GETs and 26,000 reservations per second at 64 connections (November 2026): a ratio of about 3, taken as 5.

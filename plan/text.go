@@ -167,13 +167,13 @@ func (p *Plan) lambdaText(line func(string, ...any)) {
 	line("  have    Lambda: ReserveConcurrency=true reserves %.0f of %.0f instances (notify %.0f, consume %.0f, "+
 		"signin %.0f,",
 		l.Reserved(), have, l.NotifyKept, l.Consume, l.SigninKept)
-	line("          expire 10, stage 10, repair 5, refund 5); %.0f remain for buy, shop, pay and reconcile, %.0f of",
+	line("          expire 10, stage 10, repair 5, refund 5); %.0f remain, %.0f of them provisioned for buy, at",
 		have-l.Reserved(), l.Provisioned)
-	line("          them provisioned for buy. AWS wants %d unreserved and refuses the reservation below %.0f. Buy "+
-		"starts",
-		Unreserved, l.Reserved()+Unreserved)
-	line("          %.0f at the opening; Lambda starts %.0f of a function at once, then 100 per second", l.Starting(),
-		l.Ramp)
+	line("          most %.0f for tell and deliver, the rest for buy, shop, pay and reconcile. AWS wants %d "+
+		"unreserved and", l.Telling(), Unreserved)
+	line("          refuses the reservation below %.0f. Buy starts %.0f at the opening; Lambda starts %.0f of a "+
+		"function at", l.Reserved()+Unreserved, l.Starting(), l.Ramp)
+	line("          once, then 100 per second")
 }
 
 // apiText prints what the throttles admit.

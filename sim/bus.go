@@ -33,12 +33,25 @@ func (b bus) Publish(_ context.Context, events []seckill.OrderEvent) []error {
 	return errs
 }
 
-// hear records an event and checks I14: it is a change that happened.
+// hear records an event and checks I14.
 func (w *World) hear(e *seckill.OrderEvent) {
+	if !w.happened(e) {
+		return
+	}
+	heard := w.heardOf[e.Order]
+	for len(heard) < e.Sequence {
+		heard = append(heard, false)
+	}
+	heard[e.Sequence-1] = true
+	w.heardOf[e.Order] = heard
+}
+
+// happened checks I14: an event is a change that happened. false: it is none of an order.
+func (w *World) happened(e *seckill.OrderEvent) bool {
 	o := w.truth.orders[e.Order]
 	if o == nil || e.Sequence < 1 || e.Sequence > len(o.history) {
 		w.truth.fail("I14 event %s tells no change of an order", e.ID())
-		return
+		return false
 	}
 	entry := strings.TrimSuffix(e.At.UTC().Format("2006-01-02T15:04:05.000Z07:00")+" "+string(e.State)+" "+e.Cause, " ")
 	from := ""
@@ -50,10 +63,5 @@ func (w *World) hear(e *seckill.OrderEvent) {
 		w.truth.fail("I14 event %s tells %q after %q, %d of item %s of shopper %s, which did not happen", e.ID(), entry,
 			e.From, e.Count, e.Item, e.User)
 	}
-	heard := w.heardOf[e.Order]
-	for len(heard) < e.Sequence {
-		heard = append(heard, false)
-	}
-	heard[e.Sequence-1] = true
-	w.heardOf[e.Order] = heard
+	return true
 }

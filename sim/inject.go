@@ -24,7 +24,7 @@ func (s *Sim) method(call string, do func() error) error {
 func (s *Sim) hookRows(call string, do func() error) error {
 	p := s.current
 	switch p.method {
-	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused":
+	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused", "ledger.WebhooksDue":
 		if strings.HasPrefix(call, "Index") {
 			s.indexed()
 		}

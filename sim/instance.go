@@ -9,6 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
@@ -37,6 +38,7 @@ type Instance struct {
 	SignIn    *signin.Flow
 	Tell      *tell.Flow
 	Count     *count.Flow
+	Webhook   *deliver.Flow
 
 	orders, closings seckill.Queue
 	events           stream.Step // tell and count
@@ -77,7 +79,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),
 		SignIn: w.startSignIn(hook, clock, lg),
-		Tell:   teller, Count: counter, events: stream.Each(teller, counter),
+		Tell:   teller, Count: counter, events: stream.Each(teller, counter), Webhook: w.deliver(hook, clock, lg),
 		orders: orders, closings: closings, world: w,
 	}
 }

@@ -42,6 +42,10 @@ var meanwhile = map[string]func(w *World, i *Instance){
 			_, _ = i.Next()
 		}
 		_ = i.readAll()
+		if w.hasWebhook {
+			_ = posting(w, i)
+			_ = i.Webhook.Sweep(ctx)
+		}
 	},
 	"schedules run":                          func(w *World, i *Instance) { _ = i.Schedules() },
 	"Redis forgets all":                      func(w *World, i *Instance) { w.Forget() },
@@ -105,7 +109,7 @@ func TestKillPoints(t *testing.T) {
 		}
 	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop", "signin",
-		"tell", "count"} {
+		"tell", "count", "deliver"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {

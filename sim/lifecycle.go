@@ -21,7 +21,7 @@ func New(p Plan) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.gone = p.Seed%2 == 1
+	w.gone, w.hasWebhook = p.Seed%2 == 1, p.Seed/2%2 == 0
 	if err := w.puzzle(); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s *Sim) End() error {
 			return err
 		}
 	}
-	s.late, s.lateReads = nil, nil
+	s.late, s.lateReads, s.webhookDead = nil, nil, false
 	for n := 0; len(s.processes)+len(s.readers) > 0; n++ {
 		list := s.processes
 		if len(list) == 0 {

@@ -34,6 +34,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
 		stoppedAt: map[string]time.Time{}, userIDs: &counter{}, numberOf: map[int]string{},
 		proofs: map[string]seckill.Proof{}, heardOf: map[string][]bool{},
+		postedAt: map[string]time.Time{}, arrived: map[string]int{},
 		refusesEvent: func(int) bool { return false },
 	}
 	w.truth.over = w.addressOver

@@ -14,7 +14,8 @@ const streamShards = 3
 // the writes of two shards.
 type orderStream struct {
 	shards [streamShards][]stream.Write
-	next   [streamShards]int // the first write that is not done
+	next   [streamShards]int // the first write that tell and count have not done
+	posted [streamShards]int // the first write that deliver has not done
 }
 
 func (o *orderStream) add(id string, was, is ledger.Row) {

@@ -14,6 +14,10 @@ import (
 // readStream plays an act of the stream: a reader begins, goes on, dies, or gets again what it was given before; a late
 // call arrives; or an operator asks for changes and counts once more.
 func (s *Sim) readStream(t Act) {
+	if s.hasWebhook && pick(t.A, 20, 2) == 0 {
+		s.playWebhook(t)
+		return
+	}
 	shard := pick(t.A, 50, streamShards)
 	switch n := pick(t.A, 44, 32); {
 	case n < 8:
@@ -41,14 +45,54 @@ func (s *Sim) readStream(t Act) {
 
 // beginReader starts a reader of a shard. Lambda starts one at a time, but one that it gave up may still be at work.
 func (s *Sim) beginReader(t Act, shard int) {
-	name := fmt.Sprintf("reader of shard %d", shard)
+	most := 1 + pick(t.A, 56, 20)
+	if s.stream.next[shard] < len(s.stream.shards[shard]) {
+		s.beginOne(t, fmt.Sprintf("reader of shard %d", shard), Duplicate, func(i *Instance) { _ = i.Read(shard, most) })
+	}
+}
+
+// beginOne starts a reader of a name, of which there is one at a time without a fault.
+func (s *Sim) beginOne(t Act, name string, twice Fault, body func(i *Instance)) {
 	if slices.ContainsFunc(s.readers, func(p *process) bool { return p.name == name }) &&
-		(!s.plan.Faults[Duplicate] || len(s.readers) > 2*streamShards) ||
-		s.stream.next[shard] == len(s.stream.shards[shard]) {
+		(!s.plan.Faults[twice] || len(s.readers) > 2*streamShards) {
 		return
 	}
-	most := 1 + pick(t.A, 56, 20)
-	s.begin(&s.readers, t.ID, t.Kind, name, t.A>>8, func(i *Instance) { _ = i.Read(shard, most) })
+	s.begin(&s.readers, t.ID, t.Kind, name, t.A>>8, body)
+}
+
+// playWebhook plays an act about the webhook: a reader that posts begins, or gets again what it was given before; the
+// schedule posts what is due; an operator looks for what the stream did not bring, or resumes what was given up; the
+// webhook dies or comes back; or a reader goes on.
+func (s *Sim) playWebhook(t Act) {
+	shard, ctx, next := pick(t.A, 50, streamShards), context.Background(), &s.stream.posted
+	switch n := pick(t.A, 24, 16); {
+	case n < 5 && next[shard] < len(s.stream.shards[shard]):
+		most := 1 + pick(t.A, 56, 20)
+		s.beginOne(t, fmt.Sprintf("poster of shard %d", shard), Duplicate, func(i *Instance) {
+			_ = i.Post(shard, most)
+		})
+	case n < 7:
+		s.beginOne(t, "sweep of the webhook", ScheduleTwice, func(i *Instance) { _ = i.Webhook.Sweep(ctx) })
+	case n == 7 && s.plan.Faults[Duplicate] && next[shard] > 0:
+		next[shard] -= 1 + pick(t.A, 54, min(5, next[shard]))
+		s.trace.say(s.Clock.Now(), "shard %d of the stream repeats from %d to the poster", shard, next[shard])
+		s.fire(Duplicate)
+	case n == 8:
+		it := s.pickItem(t.A)
+		s.beginOne(t, "look for changes of "+it.ID, Duplicate, func(i *Instance) {
+			if page, err := i.Tell.Ledger.OrdersByItem(ctx, it.ID, "", 100); err == nil {
+				_ = i.Webhook.Look(ctx, page.Orders)
+			}
+		})
+	case n == 9:
+		s.beginOne(t, "operator resumes the webhook", Duplicate, func(i *Instance) { _, _ = i.Webhook.Resume(ctx) })
+	case n == 10 && s.plan.Faults[Fail]:
+		s.webhookDead = !s.webhookDead
+		s.trace.say(s.Clock.Now(), "the webhook is dead: %t", s.webhookDead)
+		s.fire(Fail)
+	case len(s.readers) > 0:
+		s.goOn(s.readers[pick(t.A, 54, len(s.readers))], t.A)
+	}
 }
 
 // goOn makes calls of a reader, up to three.

@@ -137,6 +137,39 @@ func swept(w *World, i *Instance) error {
 // streamed reads the stream of orders to its end.
 func streamed(w *World, i *Instance) error { return i.readAll() }
 
+// hooked gives the world a webhook.
+func hooked(w *World, i *Instance) error { w.hasWebhook = true; return nil }
+
+// posting reads the stream to its end for the webhook.
+func posting(w *World, i *Instance) error { return i.readAllOf(i.Webhook, &w.stream.posted) }
+
+func sweptWebhook(w *World, i *Instance) error { return i.Webhook.Sweep(ctx) }
+
+// dead lets a step meet a webhook that refuses everything.
+func dead(step func(*World, *Instance) error) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		w.webhookDead = true
+		defer func() { w.webhookDead = false }()
+		return step(w, i)
+	}
+}
+
+// givenUp lets a dead webhook be swept for a day.
+func givenUp(w *World, i *Instance) error {
+	for range 30 {
+		w.Clock.Advance(time.Hour)
+		if err := i.Webhook.Sweep(ctx); err != nil {
+			return err
+		}
+	}
+	if w.Events[seckill.EventGivenUp] != 1 {
+		return fmt.Errorf("%d orders are given up after a day, want 1", w.Events[seckill.EventGivenUp])
+	}
+	return nil
+}
+
+func resumed(w *World, i *Instance) error { _, err := i.Webhook.Resume(ctx); return err }
+
 // repeated makes every shard of the stream repeat what it gave.
 func repeated(w *World, i *Instance) error { clear(w.stream.next[:]); return nil }
 
@@ -284,6 +317,13 @@ var scenarios = []scenario{
 		bought("2", 1, "k"), next), step: streamed, atLeast: 4},
 	{flow: "tell", name: "changes of which the first are told already", prepare: steps(placed("1", 2), streamed,
 		opened("1"), paid("1"), notified), step: steps(repeated, streamed), atLeast: 4},
+	{flow: "deliver", name: "a batch of changes", prepare: steps(hooked, placed("1", 2), opened("1"), paid("1"),
+		notified, bought("2", 1, "k"), next), step: posting, atLeast: 10},
+	{flow: "deliver", name: "what a dead webhook refused", prepare: steps(hooked, placed("1", 2), opened("1"),
+		paid("1"), notified, dead(posting), after(time.Minute)), step: sweptWebhook, atLeast: 20},
+	{flow: "deliver", name: "what was given up after a day", prepare: steps(hooked, placed("1", 2), paid("1"), notified,
+		dead(steps(posting, givenUp)), after(time.Minute)), step: steps(resumed, waited, sweptWebhook),
+		then: func(w *World, _ *Instance) error { return w.Drain() }, atLeast: 20, noMoreShoppers: true},
 	{flow: "count", name: "a recount, and changes meanwhile", prepare: steps(placed("1", 2), streamed,
 		bought("2", 1, "k"), next), step: steps(recounted, streamed, waited, recounted),
 		atLeast: 12},

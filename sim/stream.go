@@ -22,21 +22,30 @@ func (w *World) wrote(table string, was, is ledger.Row) {
 // Read passes at most this many writes of a shard of the stream to tell and count, as Lambda does: what is not done
 // comes again.
 func (i *Instance) Read(shard, most int) error {
-	o := &i.world.stream
-	from := o.next[shard]
+	return i.read(i.events, &i.world.stream.next, shard, most)
+}
+
+// Post passes them to deliver.
+func (i *Instance) Post(shard, most int) error {
+	return i.read(i.Webhook, &i.world.stream.posted, shard, most)
+}
+
+func (i *Instance) read(to stream.Step, next *[streamShards]int, shard, most int) error {
+	o, from := &i.world.stream, next[shard]
 	batch := o.shards[shard][from:]
 	batch = batch[:min(len(batch), most)]
-	done, err := stream.Pass(context.Background(), i.events, batch, slog.New(slog.DiscardHandler))
-	o.next[shard] = max(o.next[shard], from+done)
+	done, err := stream.Pass(context.Background(), to, batch, slog.New(slog.DiscardHandler))
+	next[shard] = max(next[shard], from+done)
 	return err
 }
 
 // readAll reads the stream to its end.
-func (i *Instance) readAll() error {
-	o := &i.world.stream
-	for shard := range o.shards {
-		for o.next[shard] < len(o.shards[shard]) {
-			if err := i.Read(shard, 100); err != nil {
+func (i *Instance) readAll() error { return i.readAllOf(i.events, &i.world.stream.next) }
+
+func (i *Instance) readAllOf(to stream.Step, next *[streamShards]int) error {
+	for shard, writes := range i.world.stream.shards {
+		for next[shard] < len(writes) {
+			if err := i.read(to, next, shard, 100); err != nil {
 				return err
 			}
 		}
@@ -44,11 +53,14 @@ func (i *Instance) readAll() error {
 	return nil
 }
 
-// catchUp reads the stream to its end and goes on with recounts that are under way; again reports whether one of them
-// waits.
+// catchUp reads the stream to its end, goes on with recounts that are under way, and posts everything; again reports
+// whether something of it waits.
 func (i *Instance) catchUp() (again bool, err error) {
 	if err := i.readAll(); err != nil {
 		return false, fmt.Errorf("I14 the stream's end is not reached: %w", err)
+	}
+	if again, err = i.world.postAll(); err != nil {
+		return false, err
 	}
 	for _, it := range i.world.allItems() {
 		c, err := i.world.ledger.Counts(context.Background(), it.ID)

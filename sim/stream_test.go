@@ -9,6 +9,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// webhookGets gives the world a webhook, and it these changes of the first order.
+func webhookGets(w *World, sequences ...int) {
+	w.hasWebhook = true
+	o, _ := w.ledger.Order(ctx, w.id("1"))
+	for _, n := range sequences {
+		w.posted(&(&seckill.OrderChange{Order: o}).Events()[n-1])
+	}
+}
+
 // TestStreamChecksSee breaks what I14 and I15 promise, and expects it to be reported at rest at the latest.
 func TestStreamChecksSee(t *testing.T) {
 	skip := func(w *World) {
@@ -38,6 +47,17 @@ func TestStreamChecksSee(t *testing.T) {
 		}},
 		{"which did not happen", "an event of another time", func(w *World, i *Instance) {
 			event(w, func(e *seckill.OrderEvent) { e.At = e.At.Add(time.Millisecond) })
+		}},
+		{"the webhook got 1", "a change that the webhook did not get", func(w *World, i *Instance) {
+			webhookGets(w, 1)
+			_ = w.ledger.SaveWebhook(ctx, seckill.Webhook{Order: w.id("1"), Known: 2, Sent: 2})
+		}},
+		{"of what was before only 0", "changes that the webhook gets in another order", func(w *World, i *Instance) {
+			webhookGets(w, 2)
+		}},
+		{"is given up", "an event that is given up at once", func(w *World, i *Instance) {
+			webhookGets(w)
+			_ = w.ledger.SaveWebhook(ctx, seckill.Webhook{Order: w.id("1"), Known: 2, Due: w.Clock.Now(), GivenUp: true})
 		}},
 		{"I15 item 1001 counts {Placed:0", "a change that is told and not counted", func(w *World, i *Instance) {
 			_, _ = i.Tell.Again(ctx, w.id("1"))

@@ -80,6 +80,11 @@ type World struct {
 	stream       orderStream
 	heardOf      map[string][]bool // by order, which of its changes other systems have heard of
 	refusesEvent func(n int) bool  // whether the bus refuses the nth event of a call
+
+	hasWebhook  bool                 // the shop's own systems have one
+	webhookDead bool                 // it refuses everything
+	postedAt    map[string]time.Time // when an event was posted first
+	arrived     map[string]int       // by order, how many of its changes arrived
 }
 
 // addresses are the delivery addresses that shoppers use.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -93,7 +94,7 @@ func newClinic(t *testing.T) *clinic {
 		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true",
 			"JwtKids": "2027", "ReserveConcurrency": "true",
 			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180",
-			"SigninConcurrency": "20"},
+			"SigninConcurrency": "20", "WebhookUrl": "https://erp.example.com/", "CreatePush": "true"},
 		configs: map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
 		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}},
 		nested:    map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{},
@@ -102,7 +103,8 @@ func newClinic(t *testing.T) *clinic {
 			Used: 100}},
 		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
 			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
-			"gateway-private-key": gate.Private, "alipay-public-key": gate.Public, "redis-password": "p"},
+			"gateway-private-key": gate.Private, "alipay-public-key": gate.Public, "redis-password": "p",
+			"webhook-secret": "whsec_x"},
 		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{},
 		backups: map[string]string{}, tables: map[string]ledger.Table{},
 		warm:     m{"WriteUnitsPerSecond": 4000},
@@ -116,19 +118,20 @@ func newClinic(t *testing.T) *clinic {
 		c.depths[q] = "0"
 	}
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
-		"Gateway", "Signin", "Pay"} {
+		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",
 			"Description": "feedbeef"}
 	}
-	for _, f := range []string{"Expire", "Refund", "Reconcile", "Repair", "Stage", "Gateway"} {
+	for _, f := range []string{"Expire", "Refund", "Reconcile", "Repair", "Stage", "Gateway", "Deliver"} {
 		every := map[string]string{"Reconcile": "Hour"}[f]
 		c.nested[f+"Function"+cmp.Or(every, "Minute")] = [2]string{"AWS::Events::Rule", "rule-" + f}
 		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" +
 			strings.ToLower(f) + ":live"}
 	}
-	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"} {
+	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings", "TellFunctionChanges",
+		"DeliverFunctionChanges"} {
 		c.nested[id] = [2]string{"AWS::Lambda::EventSourceMapping", "uuid-" + id}
 		c.mappings["uuid-"+id] = "Enabled"
 	}
@@ -137,7 +140,7 @@ func newClinic(t *testing.T) *clinic {
 		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic},
 			"StateValue": "OK", "AlarmDescription": "Runbook " + a}
 	}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		c.tables["sale-"+table.Name] = table
 		c.backups["sale-"+table.Name] = "ENABLED"
 	}

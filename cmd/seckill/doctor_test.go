@@ -39,11 +39,11 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 44 ok, 0 unknown\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 51 ok, 0 unknown\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 44 ok, 0 unknown\n")) {
+		"stack sale: 0 faults, 51 ok, 0 unknown\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -246,6 +246,10 @@ func TestDoctorFinds(t *testing.T) {
 		},
 			"redis-password is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox " +
 				"--redis-password FILE", nil},
+		{"webhook's secret missing", func(c *clinic) {
+			delete(c.secrets, "webhook-secret")
+		}, "webhook-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --webhook",
+			nil},
 		{"a run of keys broken off", func(c *clinic) {
 			c.others["shop"] = map[string]string{"jwt-secret": "old"}
 		},
@@ -284,6 +288,25 @@ func TestDoctorFinds(t *testing.T) {
 		{"trigger not made", func(c *clinic) {
 			delete(c.nested, "ExpireFunctionClosings")
 		}, "the stack has no ExpireFunctionClosings", nil},
+		{"trigger of the stream off", func(c *clinic) {
+			c.mappings["uuid-DeliverFunctionChanges"] = "Disabled"
+		}, "DeliverFunctionChanges is Disabled, so changes of orders wait, for a day at most: aws lambda", nil},
+		{"no webhook's function", func(c *clinic) {
+			delete(c.outputs, "DeliverFunction")
+			delete(c.nested, "DeliverFunctionMinute")
+			delete(c.nested, "DeliverFunctionChanges")
+			delete(c.outputs, "TellFunction") // the only one that is missed
+			delete(c.parameters, "WebhookUrl")
+		}, "the stack has no output TellFunction", nil},
+		{"no push", func(c *clinic) {
+			delete(c.outputs, "ConnectFunction")
+			delete(c.tables, "sale-connections")
+			delete(c.outputs, "TellFunction") // the only one that is missed
+			delete(c.parameters, "CreatePush")
+		}, "the stack has no output TellFunction", nil},
+		{"no table of connections", func(c *clinic) {
+			delete(c.tables, "sale-connections")
+		}, "tables: table sale-connections is missing", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
 		{"alarm silenced", func(c *clinic) {
 			c.alarms["sale-drift"]["ActionsEnabled"] = false
@@ -318,7 +341,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"crowd over Lambda", func(c *clinic) {
 			c.accounts["lambda"] = 100
 		},
-			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 240 Lambda instances; the account " +
+			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 260 Lambda instances; the account " +
 				"has 100", crowd},
 		{"crowd over the API", func(c *clinic) {
 			c.accounts["stage"] = 500
@@ -509,7 +532,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 39 ok, 1 unknown\n" {
+		stderr != "seckill: stack sale: 0 faults, 46 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in

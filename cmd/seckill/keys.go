@@ -188,12 +188,8 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	if k.password != "" {
 		names = append(names, secrets.RedisPassword)
-		text, err := readSmall(k.password, maxPassword)
-		if err != nil {
+		if g.password, err = readPassword(k.password); err != nil {
 			return g, err
-		}
-		if g.password = strings.TrimRight(text, "\r\n"); g.password == "" {
-			return g, fmt.Errorf("--redis-password %s: the file is empty", k.password)
 		}
 	}
 	for _, r := range k.rotate {
@@ -240,6 +236,17 @@ func (k *keysFlags) check() (g given, err error) {
 		g.certs, err = readCertificates(k.certFolder)
 	}
 	return g, err
+}
+
+func readPassword(file string) (string, error) {
+	text, err := readSmall(file, maxPassword)
+	if err != nil {
+		return "", err
+	}
+	if text = strings.TrimRight(text, "\r\n"); text == "" {
+		return "", fmt.Errorf("--redis-password %s: the file is empty", file)
+	}
+	return text, nil
 }
 
 // readSmall reads a file of at most this many bytes.
@@ -378,8 +385,8 @@ func (p *keyPlan) tokens() {
 	}
 }
 
-// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its readers
-// change over when they can.
+// webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its
+// readers change over when they can.
 func (p *keyPlan) webhook() {
 	name, have := secrets.WebhookSecret, p.have[secrets.WebhookSecret]
 	switch {

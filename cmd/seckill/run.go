@@ -104,6 +104,9 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 			return serve(cmd, set.port, opt)
 		},
 	}
+<<<<<<< HEAD
+	set.flags(cmd)
+=======
 	f := cmd.Flags()
 	f.IntVar(&set.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
 	f.DurationVar(&set.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
@@ -124,7 +127,30 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&set.issuers, "issuers", nil,
 		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
+>>>>>>> push-run
 	return cmd
+}
+
+func (s *settings) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&s.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
+	f.DurationVar(&s.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
+	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
+	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
+	f.StringVar(&s.items, "items", "", "items file, .json or .csv, instead of the demo items")
+	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
+	f.StringSliceVar(&s.redis, "redis", nil,
+		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
+	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
+	f.StringVar(&s.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
+	f.StringVar(&s.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
+	f.StringVar(&s.keys, "keys", "",
+		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
+	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
+		"payment faults, such as notification-lost=0.2,unknown=0.1")
+	f.StringSliceVar(&s.issuers, "issuers", nil,
+		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
 }
 
 // options checks the flags. An error names the flag and the valid values.

@@ -28,6 +28,7 @@ import (
 
 // Shoppers buy, and some cancel, while tell is killed at random moments: each change of each order is on the bus, at
 // least once, and none that did not happen; and each is counted once. Then an operator has one order told again.
+// MiniStack ignores which records of a batch failed, and takes the batch for done; a killed tell's comes back whole.
 func testEvents(t *testing.T, s *stack) {
 	s.needs(t, s.full(), "takes minutes")
 	s.needs(t, s.Kill != "", "there is no command that kills functions")

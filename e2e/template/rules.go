@@ -155,15 +155,24 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 			add("%s: its messages are hidden for %d s, want six times the timeout of %s, %d s", q.id, visible, f.id,
 				timeout)
 		}
-		if !slices.Equal(list(e.props, "FunctionResponseTypes"), []any{any("ReportBatchItemFailures")}) {
-			add("%s: one bad message fails its whole batch", f.id)
-		}
+		checkBatch(f, e, add)
 		if n := number(e.props, "BatchSize"); n < 1 || n > seckill.MaxBatch {
 			add("%s: batches of %d, want 1 to %d", f.id, n, seckill.MaxBatch)
 		}
 		if !t.bounded(at(e.props["ScalingConfig"], "MaximumConcurrency")) {
 			add("%s: takes from its queue without a bound", f.id)
 		}
+	case "DynamoDB":
+		checkBatch(f, e, add)
+		if t.resource(target(at(e.props["DestinationConfig"], "OnFailure", "Destination"))) == nil {
+			add("%s: drops what it could not handle while the stream kept it", f.id)
+		}
+	}
+}
+
+func checkBatch(f *resource, e event, add func(string, ...any)) {
+	if !slices.Equal(list(e.props, "FunctionResponseTypes"), []any{any("ReportBatchItemFailures")}) {
+		add("%s: one bad message fails its whole batch", f.id)
 	}
 }
 

@@ -47,18 +47,28 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		"receives": {"maxReceiveCount: 100", "maxReceiveCount: 5", "parks after 5"},
 		"dead letters go early": {"MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 3600",
 			"OrdersDeadLetterQueue: keeps messages no longer"},
-		"no alarm on dead letters": {"MetricName: ApproximateNumberOfMessagesVisible",
-			"MetricName: NumberOfMessagesSent", "OrdersDeadLetterQueue: a dead-letter queue without an alarm"},
+		"no alarm on dead letters": {`Visible
+      Dimensions: [{Name: QueueName, Value: !Ref OrdersDead`,
+			`Deleted
+      Dimensions: [{Name: QueueName, Value: !Ref OrdersDead`, "OrdersDeadLetterQueue: a dead-letter queue without an alarm"},
 		"no alarm on age": {"MetricName: ApproximateAgeOfOldestMessage", "MetricName: NumberOfMessagesSent",
 			"OrdersQueue: a queue without an alarm on its age"},
 		"no alarm on errors": {"MetricName: Errors", "MetricName: Duration", "BuyFunction: no alarm on Errors"},
-		"a function without alarms": {"repair, shop, stage, signin, pay]",
-			"repair, shop, signin, pay]", "StageFunction: no alarm on Throttles"},
+		"a function without alarms": {"repair, shop, stage, signin, pay, tell, deliver, connect]",
+			"repair, shop, signin, pay, tell, deliver, connect]", "StageFunction: no alarm on Throttles"},
 		"visibility": {"VisibilityTimeout: 120", "VisibilityTimeout: 119",
 			"OrdersQueue: its messages are hidden for 119 s"},
-		"whole batches": {"            FunctionResponseTypes: [ReportBatchItemFailures]\n", "",
-			"one bad message"},
-		"batch size": {"BatchSize: 10", "BatchSize: 100", "batches of 100"},
+		"whole batches": {
+			"MaximumConcurrency: 5}\n            FunctionResponseTypes: [ReportBatchItemFailures]\n",
+			"MaximumConcurrency: 5}\n", "ExpireFunction: one bad message"},
+		"whole batches of a stream": {
+			"            FunctionResponseTypes: [ReportBatchItemFailures]\n            # The stream",
+			"            # The stream",
+			"TellFunction: one bad message"},
+		"records that go nowhere": {
+			"            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt UntoldQueue.Arn}}\n", "",
+			"TellFunction: drops what it could not handle"},
+		"batch size": {"BatchSize: 10\n", "BatchSize: 100\n", "batches of 100"},
 		"no bound": {
 			"            ScalingConfig: {MaximumConcurrency: !FindInMap [Batches, AtOnce, !Ref ConsumeConcurrency]}\n",
 			"", "without a bound"},
@@ -92,8 +102,8 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		"too long": {"# along.\n", strings.Repeat("#\n", 400), "lines, want at most 400"},
 		"too wide": {"# along.\n", "# along" + strings.Repeat(".", 120) + "\n",
 			"columns, want at most 120"},
-		"Alipay, and no way to call": {"      Timeout: 30\n", "      Timeout: 30\n      VpcConfig: {}\n",
-			"ExpireFunction: calls Alipay"},
+		"Alipay, and no way to call": {"      Role: !GetAtt ExpireRole.Arn\n",
+			"      Role: !GetAtt ExpireRole.Arn\n      VpcConfig: {}\n", "ExpireFunction: calls Alipay"},
 	} {
 		files, changed := maps.Clone(whole.files), false
 		for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -131,6 +141,11 @@ func TestReservedConcurrency(t *testing.T) {
 			n, _ := strconv.Atoi(string(m[1]))
 			kept += n
 		}
+	}
+	text, err := os.ReadFile(root + "/infra/events.yaml")
+	if want := "ParallelizationFactor: " + strconv.Itoa(plan.TellAtOnce) + " "; err != nil ||
+		!strings.Contains(string(text), want) {
+		t.Errorf("infra/events.yaml has no %q, %v", want, err)
 	}
 	if kept != plan.Reserved {
 		t.Errorf("the templates keep %d instances beside consume's, plan.Reserved is %d", kept, plan.Reserved)

@@ -88,7 +88,7 @@ func TestRestoreNamesAll(t *testing.T) {
 	if !slices.Equal(slices.Sorted(slices.Values(tables)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("tables %v, want %v", tables, want)
 	}
-	for _, m := range regexp.MustCompile(`\$\(id (?:Sale|Money) (\w+)\)`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`\$\(id (?:Sale|Money|Events) (\w+)\)`).FindAllStringSubmatch(page, -1) {
 		got = append(got, m[1])
 	}
 	want = nil

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
@@ -31,6 +32,7 @@ func TestTables(t *testing.T) {
 	got := map[string]ledger.Table{}
 	for _, r := range tpl.resources(kindTable) {
 		name, _ := strings.CutPrefix(str(r.prop("TableName"), "Fn::Sub"), "${AWS::StackName}-")
+		name = strings.TrimPrefix(name, "${Tables}") // what a restore need not have
 		if r.id != tableID(name) {
 			t.Errorf("%s is the table %q", r.id, name)
 		}
@@ -61,7 +63,7 @@ func TestTables(t *testing.T) {
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		want[table.Name] = table
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -110,7 +112,9 @@ func TestRoutes(t *testing.T) {
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
-	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(sandbox)
+	pushing := maps.Clone(sandbox)
+	pushing["CreatePush"] = "true"
+	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(pushing)
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		if l := list(item, "Fn::If"); l != nil {
@@ -150,7 +154,8 @@ func TestRoutes(t *testing.T) {
 	}
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
-		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment"}, allowed); diff != "" {
+		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment",
+		"connect": strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -235,8 +240,8 @@ var settings = map[string]struct {
 }{
 	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
-	"stage":  of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
-	"signin": of[config.Signin](), "pay": of[config.Pay](),
+	"stage": of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
+	"signin": of[config.Signin](), "pay": of[config.Pay](), "connect": of[config.Connect](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -273,12 +278,12 @@ var (
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
-		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers}
+		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers, "CreatePush": "true"}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
 		"PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com",
-		"WebhookUrl": "https://erp.example.com/hook"}
+		"WebhookUrl": "https://erp.example.com/hook", "CreatePush": "true"}
 	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "redis:6379", "AlipayCertificates": "true"}
@@ -301,7 +306,8 @@ func TestSettings(t *testing.T) {
 		told := map[string]bool{}
 		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
 			"certified": certified, "elsewhere": elsewhere} {
-			if step == "gateway" && params["Sandbox"] != "true" || step == "deliver" && params["WebhookUrl"] == "" {
+			if step == "gateway" && params["Sandbox"] != "true" || step == "deliver" && params["WebhookUrl"] == "" ||
+				step == "connect" && params["CreatePush"] != "true" {
 				continue
 			}
 			env, err := environ(tpl.deploy(params), tpl.functions()[step])
@@ -349,7 +355,7 @@ func environ(w *stackValues, f *resource) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if value != (nothing{}) {
-			out[name] = fmt.Sprint(value)
+			out[name] = strings.Replace(fmt.Sprint(value), "[Push Outputs.Id]", "abcdef1234", 1)
 		}
 	}
 	return out, nil

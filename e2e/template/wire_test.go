@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -15,14 +15,19 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,10 +39,17 @@ type wire struct {
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if method, ok := strings.CutPrefix(r.URL.Path, "/live/@connections/"); ok && method != "" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.heard = append(w.heard, right{"execute-api:ManageConnections", "push/" + r.Method + "/@connections/*"})
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+	}
 	var in struct {
 		TableName, IndexName, QueueURL string
 		RequestItems                   map[string]any
 		TransactItems                  []map[string]struct{ TableName string }
+		Entries                        []struct{ EventBusName string }
 	}
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -47,9 +59,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	service, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	prefix := "dynamodb:"
-	if service == "AmazonSQS" {
-		prefix = "sqs:"
+	prefix := map[string]string{"AmazonSQS": "sqs:", "AWSEvents": "events:"}[service]
+	if prefix == "" {
+		prefix = "dynamodb:"
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,6 +73,10 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case in.QueueURL != "":
 		hear(name, in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
+	case in.Entries != nil:
+		for _, e := range in.Entries {
+			hear(name, e.EventBusName)
+		}
 	// needs the permissions of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
 	case in.TransactItems != nil:
 		for _, item := range in.TransactItems {
@@ -78,13 +94,21 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		hear(name, in.TableName)
 	}
+	answer := `{"MessageId":"m"}`
+	switch name + " " + in.TableName {
+	case "Query connections": // two that are open
+		answer = `{"Items":[{"place":{"S":"1"},"connection":{"S":"c1"},"since":{"N":"1"},"expires":{"N":"99999999999"}},
+			{"place":{"S":"2"},"connection":{"S":"c2"},"since":{"N":"2"},"expires":{"N":"99999999999"}}]}`
+	case "GetItem connections":
+		answer = `{"Item":{"user":{"S":"1001"}}}`
+	}
 	return &http.Response{StatusCode: http.StatusOK,
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body:   io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
+		Body:   io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 }
 
 // wires returns the calls to AWS of each method of each port, recorded from the production drivers: tables by their
-// names without a prefix, a queue as "queue", its dead-letter queue as "dead".
+// names without a prefix, a queue as "queue", its dead-letter queue as "dead", the bus as "bus".
 func wires(t *testing.T) map[string][]right {
 	t.Helper()
 	w := &wire{}
@@ -94,6 +118,10 @@ func wires(t *testing.T) map[string][]right {
 	l, items := ledger.New(rows), rows.Items()
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
+	bus := eventbus.New(eventbridge.NewFromConfig(cfg), "bus", "shop")
+	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
+		memory.NewRealClock())
+	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
 	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
 
 	now := time.Now().Truncate(time.Second)
@@ -187,7 +215,7 @@ func wires(t *testing.T) map[string][]right {
 
 		"Ledger.UserOf":  {func(ctx context.Context) error { _, err := l.UserOf(ctx, person); return err }},
 		"Ledger.Enrol":   {func(ctx context.Context) error { _, err := l.Enrol(ctx, person, "1", now); return err }},
-		"Ledger.Counts": {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
+		"Ledger.Counts":  {func(ctx context.Context) error { _, err := l.Counts(ctx, "1"); return err }},
 		"Ledger.Counted": {func(ctx context.Context) error { _, err := l.Counted(ctx, []string{"o1"}); return err }},
 		"Ledger.AddCounts": {func(ctx context.Context) error {
 			return l.AddCounts(ctx, seckill.Counts{Item: "1"}, seckill.Addition{At: now,
@@ -197,7 +225,7 @@ func wires(t *testing.T) map[string][]right {
 			return l.BeginRecount(ctx, seckill.Counts{Item: "1"}, now)
 		}},
 		"Ledger.EndRecount": {func(ctx context.Context) error { return l.EndRecount(ctx, seckill.Counts{Item: "1"}) }},
-		"Ledger.Webhook": {func(ctx context.Context) error { _, err := l.Webhook(ctx, "o1"); return err }},
+		"Ledger.Webhook":    {func(ctx context.Context) error { _, err := l.Webhook(ctx, "o1"); return err }},
 		"Ledger.SaveWebhook": {func(ctx context.Context) error {
 			return l.SaveWebhook(ctx, seckill.Webhook{Order: "o1", Known: 1, Due: now})
 		}},
@@ -230,6 +258,19 @@ func wires(t *testing.T) map[string][]right {
 		"Queue.Park":    {func(ctx context.Context) error { return q.Park(ctx, d, "r") }},
 		"Queue.Depth":   {func(ctx context.Context) error { _, err := q.Depth(ctx); return err }},
 
+		"Bus.Publish": {func(ctx context.Context) error {
+			return errors.Join(bus.Publish(ctx, []seckill.OrderEvent{{}})...)
+		}},
+
+		"Connections.Open": {func(ctx context.Context) error {
+			_, err := open.Open(ctx, seckill.Pass{User: "1001", Nonce: "n"}, seckill.Connection{ID: "c3", User: "1001"})
+			return err
+		}},
+		"Connections.Of":     {func(ctx context.Context) error { _, err := open.Of(ctx, "1001"); return err }},
+		"Connections.Forget": {func(ctx context.Context) error { return open.Forget(ctx, "c1") }},
+		"Wire.Send":          {func(ctx context.Context) error { return pages.Send(ctx, "c1", &seckill.OrderEvent{}) }},
+		"Wire.Close":         {func(ctx context.Context) error { return pages.Close(ctx, "c1") }},
+
 		"Store.Load": {func(ctx context.Context) error {
 			_, _, err := trades.Load(ctx, fakegateway.Key{OutTradeNo: "o1", N: 1})
 			return err
@@ -247,7 +288,9 @@ func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) 
 	t.Helper()
 	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](),
 		"Items": reflect.TypeFor[seckill.Items](),
-		"Queue": reflect.TypeFor[seckill.Queue](), "Store": reflect.TypeFor[fakegateway.Store]()} {
+		"Queue": reflect.TypeFor[seckill.Queue](), "Bus": reflect.TypeFor[seckill.Bus](),
+		"Connections": reflect.TypeFor[seckill.Connections](), "Wire": reflect.TypeFor[seckill.Wire](),
+		"Store": reflect.TypeFor[fakegateway.Store]()} {
 		for i := range port.NumMethod() {
 			if m := name + "." + port.Method(i).Name; methods[m] == nil {
 				t.Errorf("%s is not called here", m)

@@ -128,7 +128,8 @@ func count(p *packages.Package) Package {
 }
 
 // floors orders the files from the bottom up so that few arrows go back up: the better of two searches. One begins with
-// the files that use the fewest others, the other with those that reach the fewest, which without loops has no arrow up.
+// the files that use the fewest others, the other with those that reach the fewest, which without loops has no arrow
+// up.
 func floors(edges [][]bool) []int {
 	uses, reaches := make([]int, len(edges)), make([]int, len(edges))
 	for i := range edges {

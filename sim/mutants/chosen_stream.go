@@ -8,9 +8,11 @@ const (
 	streamGo  = "shared/adapter/stream/stream.go"
 	eventGo   = "shared/seckill/orderevent.go"
 	movesGo   = "shared/seckill/count.go"
+	deliverGo = "shared/flow/deliver/deliver.go"
+	webhookGo = "shared/seckill/webhook.go"
 )
 
-// chosenStream change what becomes of the orders' stream: events and counts.
+// chosenStream change what becomes of the orders' stream: events, webhooks and counts.
 var chosenStream = []choice{
 	{"refused-event-told", "an event that the bus refuses counts as told", tellGo,
 		`			if err != nil {
@@ -54,7 +56,7 @@ var chosenStream = []choice{
 	{"mark-falls-short", "the mark of an order lacks the entry that was counted last", countGo,
 		`Sequence: len(o.History)})`, `Sequence: max(1, len(o.History)-1)})`},
 	{"minute-of-the-last-order", "of the orders that one write counts in a minute only the last is in it", countGo,
-		`a.Minutes[n].Count = a.Minutes[n].Count.Plus(m.Count)`, `a.Minutes[n].Count = m.Count`},
+		`a.Minutes[n].Count = a.Minutes[n].Plus(m.Count)`, `a.Minutes[n].Count = m.Count`},
 	{"kept-units-given-back", "a refund that keeps the units counts as giving them back", movesGo,
 		` && len(o.Units) == 0:`, `:`},
 	{"second-payment-counts", "a second payment counts as one more order", movesGo,
@@ -78,4 +80,28 @@ var chosenStream = []choice{
 		`Op: OpPut, If: []Cond{Absent()},
 			Row`, `Op: OpPut,
 			Row`},
+	{"failed-post-acknowledged", "an event that the webhook refused counts as acknowledged", deliverGo,
+		`		err := f.Endpoint.Post(ctx, &e)`, `		err := error(nil)
+		_ = f.Endpoint.Post(ctx, &e)`},
+	{"unopened-change-done", "a change whose order could not be made due does not come back", deliverGo,
+		`			return i, err
+		}
+		if first`, `			continue
+		}
+		if first`},
+	{"acknowledged-by-two", "two posters of an event both record that it was acknowledged: the next one is skipped",
+		deliverGo, `		if w.Sent != sent {`, `		if w.Sent < sent {`},
+	{"all-acknowledged-by-one", "an acknowledgement counts for all events that an order has by then", webhookGo,
+		`	w.Sent++
+	w.open(until)`, `	w.Sent = w.Known
+	w.open(until)`},
+	{"webhook-row-unconditional", "two posters of an order overwrite each other's row",
+		"shared/adapter/ledger/deliveries.go",
+		`		If: []Cond{unread}}})`, `		If: []Cond{unread}[1:]}})`},
+	{"not-due-again", "a change of an order whose events had all arrived does not make it due", webhookGo,
+		`	if w.GivenUp || w.Due.IsZero() {`, `	if w.GivenUp {`},
+	{"failed-post-forgotten", "an event that was posted in vain is not due again", webhookGo,
+		`	w.Due = at.Add(wait)`, `	w.Due, _ = time.Time{}, wait`},
+	{"given-up-at-once", "an event is given up at its third failure", webhookGo,
+		`w.GivenUp = at.Sub(w.Since) >= WebhookPatience; w.GivenUp {`, `w.GivenUp = w.Tries > 2; w.GivenUp {`},
 }

@@ -29,6 +29,7 @@ const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
 	aLook      = `{"operator":{"command":"reconciled","who":"seckill doctor","day":"2026-01-01"}}`
+	nobodyLeft = `{"requestContext":{"eventType":"DISCONNECT","connectionId":"none"}}`
 	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
 )
 
@@ -36,8 +37,22 @@ const (
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
-	"RepairFunction": aMinute, "ShopFunction": anyRequest,
-	"GatewayFunction": anyRequest, "StageFunction": aMinute}
+	"RepairFunction": aMinute, "ShopFunction": anyRequest, "TellFunction": emptyBatch, "DeliverFunction": emptyBatch,
+	"GatewayFunction": anyRequest, "StageFunction": aMinute, "ConnectFunction": nobodyLeft}
+
+// wants reports whether the stack has to have a function, by the output with its name or one of its triggers.
+func (d *Doctor) wants(id string) bool {
+	switch function, _, _ := strings.Cut(id, "Function"); function {
+	case "Gateway":
+		return d.sandbox()
+	case "Deliver":
+		return d.parameters["WebhookUrl"] != ""
+	case "Connect":
+		return d.pushes()
+	default:
+		return true
+	}
+}
 
 // functions makes each function handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {
@@ -46,7 +61,7 @@ func (d *Doctor) functions(ctx context.Context, c *check) {
 	for id := range probes {
 		if d.outputs[id] != "" {
 			ids = append(ids, id)
-		} else if id != "GatewayFunction" || d.sandbox() {
+		} else if d.wants(id) {
 			c.fault("the stack has no output %s: its template is of another release, deploy this one", id)
 		}
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,9 +14,11 @@ import (
 
 // Logical ids that SAM gives to triggers: the function's, then the event's.
 var (
-	scheduled = []string{"ExpireFunctionMinute", "RefundFunctionMinute", "ReconcileFunctionHour",
-		"RepairFunctionMinute", "StageFunctionMinute"}
+	scheduled = []string{"GatewayFunctionMinute", "ExpireFunctionMinute", "RefundFunctionMinute",
+		"ReconcileFunctionHour", "RepairFunctionMinute", "StageFunctionMinute", "DeliverFunctionMinute"}
 	polled = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
+	// streaming: of the orders table's stream
+	streaming = []string{"TellFunctionChanges", "DeliverFunctionChanges"}
 )
 
 // byHand: a deployment compares templates, so it does not notice a missing resource.
@@ -30,11 +33,10 @@ func (d *Doctor) schedules(ctx context.Context, c *check) {
 		return
 	}
 	client := eventbridge.NewFromConfig(d.AWS)
-	rules := scheduled
-	if d.sandbox() {
-		rules = append([]string{"GatewayFunctionMinute"}, rules...)
-	}
-	for _, id := range rules {
+	for _, id := range scheduled {
+		if !d.wants(id) {
+			continue
+		}
 		function, _, _ := strings.Cut(id, "Function")
 		c.schedule(ctx, client, d.resources[id].id, d.outputs[function+"Function"])
 	}
@@ -72,17 +74,24 @@ func (c *check) schedule(ctx context.Context, client *eventbridge.Client, rule, 
 	c.fault("the schedule of %s has another target (rule %s): deploy the stack again", function, rule)
 }
 
-// triggers checks the event source mappings of the queues.
+// triggers checks the event source mappings of the queues and the stream.
 func (d *Doctor) triggers(ctx context.Context, c *check) {
 	if d.resourcesErr != nil {
-		c.unasked("for the triggers of the queues", errNoResources)
+		c.unasked("for the triggers of queues and stream", errNoResources)
 		return
 	}
 	client := lambda.NewFromConfig(d.AWS)
-	for _, id := range polled {
+	for _, id := range slices.Concat(polled, streaming) {
+		if !d.wants(id) {
+			continue
+		}
+		wait := "messages wait"
+		if slices.Contains(streaming, id) {
+			wait = "changes of orders wait, for a day at most"
+		}
 		uuid := d.resources[id].id
 		if uuid == "" {
-			c.fault("the stack has no %s, so messages of its queue are not handled: deploy the stack again", id)
+			c.fault("the stack has no %s, so %s: deploy the stack again", id, wait)
 			continue
 		}
 		m, err := client.GetEventSourceMapping(ctx, &lambda.GetEventSourceMappingInput{UUID: &uuid})
@@ -91,10 +100,10 @@ func (d *Doctor) triggers(ctx context.Context, c *check) {
 			continue
 		}
 		if state := aws.ToString(m.State); state != "Enabled" {
-			c.fault("%s is %s, so messages wait: aws lambda update-event-source-mapping --uuid %s --enabled", id, state,
+			c.fault("%s is %s, so %s: aws lambda update-event-source-mapping --uuid %s --enabled", id, state, wait,
 				uuid)
 			continue
 		}
-		c.ok("%s is enabled, %d messages at a time", id, aws.ToInt32(m.BatchSize))
+		c.ok("%s is enabled, %d at a time", id, aws.ToInt32(m.BatchSize))
 	}
 }

@@ -39,6 +39,9 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	if d.parameters["RedisPassword"] == "true" && s.stored(secrets.RedisPassword) != "" {
 		c.ok("%s exists", secrets.RedisPassword)
 	}
+	if d.wants("DeliverFunction") && s.stored(secrets.WebhookSecret) != "" {
+		c.ok("%s exists", secrets.WebhookSecret)
+	}
 	if all != nil {
 		s.audiences(ctx, &store)
 	}
@@ -114,6 +117,8 @@ func (s *stored) makes(name string) string {
 	switch {
 	case name == secrets.RedisPassword:
 		out += " --redis-password FILE"
+	case name == secrets.WebhookSecret:
+		out += " --webhook"
 	case ofKid && name != secrets.JWTSecret:
 		out += " --token-key " + kid
 	}

@@ -62,8 +62,35 @@ type Reconcile struct {
 // Tell holds the settings of the function that tells changes of orders to other systems.
 type Tell struct {
 	Base
-	Bus string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+	Bus    string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+	Pushes Pushes
 }
+
+// Pushes is how a shop's pages are reached.
+type Pushes struct {
+	Stage string `env:"CONNECTIONS_URL"` // address of the WebSocket API's stage; "": the shop pushes nothing
+}
+
+func (p *Pushes) problems() []string {
+	if p.Stage == "" {
+		return nil
+	}
+	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
+}
+
+// Connect holds the settings of the function that lets pages connect.
+type Connect struct {
+	Base
+	Tokens Tokens // connect passes derive from their keys
+	Door   Door
+}
+
+// Door is the WebSocket API at which pages connect.
+type Door struct {
+	Stage string `env:"CONNECTIONS_URL,required,notEmpty"` // its address
+}
+
+func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.Stage, "https", "http") }
 
 // Deliver holds the settings of the function that posts changes of orders to the shop's endpoint.
 type Deliver struct {

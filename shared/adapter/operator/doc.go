@@ -3,8 +3,8 @@
 // for refund, refused or unknown, show an order's payments, refund, and ask the provider again. BillHandler compares
 // the payment provider's bill of a day with the ledger and lists earlier results. UserHandler erases a user's
 // addresses. EventHandler tells changes of orders again, and says where to ship an order. CountHandler shows how many
-// units of an item were placed, paid and given back, and counts them anew. WebhookHandler has webhooks posted again that
-// were given up.
+// units of an item were placed, paid and given back, and counts them anew. WebhookHandler has webhooks posted again
+// that were given up.
 //
 // An operator's machine reaches neither Redis nor the tables. So Client turns a command into an event, and Serve
 // handles such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for

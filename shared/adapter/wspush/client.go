@@ -31,22 +31,18 @@ const (
 // Client is a seckill.Wire through connections that Amazon API Gateway holds ("Use @connections commands in your
 // backend service"). It repeats nothing. It is safe for concurrent use.
 type Client struct {
-	endpoint *url.URL
-	aws      aws.Config
-	signer   *v4.Signer
-	clock    seckill.Clock
+	stage  string
+	aws    aws.Config
+	signer *v4.Signer
+	clock  seckill.Clock
 }
 
 var _ seckill.Wire = (*Client)(nil)
 
 // New returns a client of the stage with this address, such as https://ID.execute-api.REGION.amazonaws.com/live. It
 // uses the configuration's region, credentials and HTTP client.
-func New(c aws.Config, stage string, clock seckill.Clock) (*Client, error) {
-	u, err := url.Parse(stage)
-	if err != nil || u.Host == "" || u.RawPath != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return nil, fmt.Errorf("wspush: %.200q is no address of a stage", stage)
-	}
-	return &Client{endpoint: u, aws: c, signer: v4.NewSigner(), clock: clock}, nil
+func New(c aws.Config, stage string, clock seckill.Clock) *Client {
+	return &Client{stage: strings.TrimSuffix(stage, "/"), aws: c, signer: v4.NewSigner(), clock: clock}
 }
 
 // Send implements seckill.Wire.
@@ -98,7 +94,7 @@ func (c *Client) call(ctx context.Context, method, connection string, body []byt
 // address returns a connection's address. An id ends in "=", which is escaped as AWS's own clients have it: the
 // signature depends on it.
 func (c *Client) address(connection string) string {
-	return strings.TrimSuffix(c.endpoint.String(), "/") + "/@connections/" + url.QueryEscape(connection)
+	return c.stage + "/@connections/" + url.QueryEscape(connection)
 }
 
 // withoutAddress removes the address from an error of package http.

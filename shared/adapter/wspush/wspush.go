@@ -5,6 +5,7 @@ package wspush
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -30,4 +31,14 @@ func Message(e *seckill.OrderEvent) []byte {
 		panic(err) // cannot happen: strings and integers always marshal
 	}
 	return b
+}
+
+// Offered returns the pass among the subprotocols that a page offers, as its header has them: the protocol and the
+// pass, nothing else. The error is seckill.ErrPass.
+func Offered(header string) (pass string, err error) {
+	protocol, pass, both := strings.Cut(header, ",")
+	if !both || strings.TrimSpace(protocol) != seckill.PushProtocol {
+		return "", seckill.ErrPass
+	}
+	return strings.TrimSpace(pass), nil
 }

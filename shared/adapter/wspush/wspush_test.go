@@ -1,6 +1,7 @@
 package wspush_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -24,6 +25,20 @@ func TestMessage(t *testing.T) {
 	} {
 		if got := string(wspush.Message(&tt.event)); got != tt.want {
 			t.Errorf("%+v:\n got %s\nwant %s", tt.event, got, tt.want)
+		}
+	}
+}
+
+func TestOffered(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"seckill.v1, 7.1.n.mac": "7.1.n.mac", "seckill.v1,7.1.n.mac": "7.1.n.mac", " seckill.v1 ,x ": "x",
+		"seckill.v1, a, b": "a, b", // no pass has a comma
+		"":                 "", "seckill.v1": "", "7.1.n.mac": "", "7.1.n.mac, seckill.v1": "", "seckill.v2, x": "",
+	} {
+		got, err := wspush.Offered(header)
+		if got != want || (err == nil) != (want != "") || err != nil && !errors.Is(err, seckill.ErrPass) {
+			t.Errorf("%q: %q, %v; want %q", header, got, err, want)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func addition(c *seckill.Counts, marks map[string]seckill.CountMark, orders []se
 				place[m.Minute] = n
 				a.Minutes = append(a.Minutes, seckill.MinuteCount{Minute: m.Minute})
 			}
-			a.Minutes[n].Count = a.Minutes[n].Count.Plus(m.Count)
+			a.Minutes[n].Count = a.Minutes[n].Plus(m.Count)
 		}
 	}
 	return a

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	pageRows = 100 // orders per read of a sweep or listing
+	pageRows = 100 // orders per read of a sweep
 	maxRaces = 8   // attempts at a row that others write
 )
 
@@ -40,7 +40,6 @@ type Deps struct {
 // Ledger is what deliver calls of the ledger.
 type Ledger interface {
 	seckill.OrderReader
-	seckill.OrderLister
 	seckill.WebhookKeeper
 }
 
@@ -234,23 +233,19 @@ func (f *Flow) record(ctx context.Context, w *seckill.Webhook, failure error) er
 // Unreadable counts a change that this code cannot read: a person has to mend the row and have it looked at again.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventUntold, 1) }
 
-// Look makes the orders of an item due whose history has grown unnoticed, one page of orders per call: what happened
-// while nothing read the stream. after is "" or the next of the call before. It posts nothing; the sweep does.
-func (f *Flow) Look(ctx context.Context, item, after string) (next string, err error) {
-	page, err := f.Ledger.OrdersByItem(ctx, item, after, pageRows)
-	if err != nil {
-		return "", err
-	}
-	for i := range page.Orders {
+// Look makes those of the orders due whose history has grown unnoticed: what happened while nothing read the stream.
+// It posts nothing; the sweep does.
+func (f *Flow) Look(ctx context.Context, orders []seckill.Order) error {
+	for i := range orders {
 		var w seckill.Webhook
-		o := &page.Orders[i]
+		o := &orders[i]
 		if err := f.change(ctx, o.ID, &w, func(w *seckill.Webhook) bool {
 			return w.Grow(len(o.History), f.Clock.Now())
 		}); err != nil {
-			return "", fmt.Errorf("order %s: %w", o.ID, err)
+			return fmt.Errorf("order %s: %w", o.ID, err)
 		}
 	}
-	return page.Next, nil
+	return nil
 }
 
 // Resume makes every order that was given up due again, and returns how many.
