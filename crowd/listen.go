@@ -24,19 +24,6 @@ type listener struct {
 	gone  chan struct{} // closed when the connection has ended
 }
 
-// Push counts what shoppers heard without asking.
-type Push struct {
-	Connected int     `json:"connected"`
-	Refused   int     `json:"refused"`
-	Outcomes  int     `json:"outcomes"`             // orders whose placement or rejection was heard
-	After     Latency `json:"outcome_after_answer"` // from the accepted purchase's answer to what was heard
-
-	Followed int `json:"followed"` // accepted shoppers who learned the outcome
-	Polls    int `json:"polls"`    // until then, of all of them
-
-	after spread
-}
-
 // dialer connects shoppers.
 func (r *run) dialer() *http.Client {
 	transport := &http.Transport{TLSClientConfig: r.opt.TLS, DisableKeepAlives: true}

@@ -31,7 +31,6 @@ const (
 	maxFrame  = 4 << 10
 	writeTime = 5 * time.Second
 	goodbye   = 500 * time.Millisecond // for pages to answer when the system closes
-	wireSize  = 512                    // bytes of a connection's buffers: frames have some 130
 )
 
 // live holds the pages' WebSocket connections, as API Gateway does in a stack.
