@@ -37,8 +37,8 @@ func (s *shopper) listen(ctx context.Context, r *result) *listener {
 	}
 	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
 	defer stop()
-	conn, _, err := websocket.Dial(opening, r.pushURL, &websocket.DialOptions{HTTPClient: s.dialing,
-		Subprotocols: []string{seckill.PushProtocol, r.pass}}) //nolint:bodyclose // the library closes it
+	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
+	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
 	if err != nil {
 		s.tally.change(func(t *tally) { t.push.Refused++ })
 		return nil

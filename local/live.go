@@ -284,6 +284,6 @@ func (p *page) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.raw != nil {
-		p.raw.Close()
+		_ = p.raw.Close()
 	}
 }
