@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/live.js).
+// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/push.js).
 const safetyPoll = time.Minute
 
 // maxHeard bounds the messages that wait for a shopper.
