@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/live.js).
+// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/push.js).
 const safetyPoll = time.Minute
 
 // maxHeard bounds the messages that wait for a shopper.
@@ -22,19 +22,6 @@ type listener struct {
 	order string
 	news  chan seckill.State
 	gone  chan struct{} // closed when the connection has ended
-}
-
-// Push counts what shoppers heard without asking.
-type Push struct {
-	Connected int     `json:"connected"`
-	Refused   int     `json:"refused"`
-	Outcomes  int     `json:"outcomes"`             // orders whose placement or rejection was heard
-	After     Latency `json:"outcome_after_answer"` // from the accepted purchase's answer to what was heard
-
-	Followed int `json:"followed"` // accepted shoppers who learned the outcome
-	Polls    int `json:"polls"`    // until then, of all of them
-
-	after spread
 }
 
 // dialer connects shoppers.
@@ -50,8 +37,8 @@ func (s *shopper) listen(ctx context.Context, r *result) *listener {
 	}
 	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
 	defer stop()
-	conn, _, err := websocket.Dial(opening, r.pushURL, &websocket.DialOptions{HTTPClient: s.dialing,
-		Subprotocols: []string{seckill.PushProtocol, r.pass}}) //nolint:bodyclose // the library closes it
+	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
+	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
 	if err != nil {
 		s.tally.change(func(t *tally) { t.push.Refused++ })
 		return nil

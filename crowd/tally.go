@@ -54,6 +54,19 @@ type Waits struct {
 	Hear   int // for the shop to record their payment
 }
 
+// Push counts what shoppers heard without asking.
+type Push struct {
+	Connected int     `json:"connected"`
+	Refused   int     `json:"refused"`
+	Outcomes  int     `json:"outcomes"`             // orders whose placement or rejection was heard
+	After     Latency `json:"outcome_after_answer"` // from the accepted purchase's answer to what was heard
+
+	Followed int `json:"followed"` // accepted shoppers who learned the outcome
+	Polls    int `json:"polls"`    // until then, of all of them
+
+	after spread
+}
+
 // actTally counts the requests of one act. took has those that were answered.
 type actTally struct {
 	Act

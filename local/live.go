@@ -31,7 +31,6 @@ const (
 	maxFrame  = 4 << 10
 	writeTime = 5 * time.Second
 	goodbye   = 500 * time.Millisecond // for pages to answer when the system closes
-	wireSize  = 512                    // bytes of a connection's buffers: frames have some 130
 )
 
 // live holds the pages' WebSocket connections, as API Gateway does in a stack.
@@ -285,6 +284,6 @@ func (p *page) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.raw != nil {
-		p.raw.Close()
+		_ = p.raw.Close()
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,11 +19,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/your-org/seckill/crowd"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/journal"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -167,7 +163,8 @@ func manyPagesSale(t *testing.T, pages int) (report childReport, delays []time.D
 		t.Errorf("the child: %v", err)
 	}
 	if len(heard) != pages || report.Placed != manyShoppers {
-		t.Fatalf("%d of %d pages heard of their orders; %d of %d placed", len(heard), pages, report.Placed, manyShoppers)
+		t.Fatalf("%d of %d pages heard of their orders; %d of %d placed", len(heard), pages, report.Placed,
+			manyShoppers)
 	}
 	for order, at := range heard {
 		delays = append(delays, at.Sub(report.Began[order]))
@@ -234,63 +231,4 @@ func listenAll(t testing.TB, base string, pages int, heard func(order string)) (
 		}
 		listening.Wait()
 	}
-}
-
-// BenchmarkRealPages compares, in turn in one run, sales of 5,000 units on real servers: to shoppers who ask nothing
-// afterwards, to pages that hear of their orders, and to pages that poll. "of-quiet" is a rate divided by the first one.
-func BenchmarkRealPages(b *testing.B) {
-	const units = 5000
-	redis := redistest.Start(b)
-	took, asks := map[string]time.Duration{}, map[string]int{}
-	rounds := 0
-	for b.Loop() {
-		rounds++
-		for _, mode := range []string{"quiet", "push", "polls"} {
-			item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what earlier runs sold
-			sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live(item, units, 1)},
-				Servers: local.Servers{Redis: []string{redis.Addr}, DynamoDB: os.Getenv("SECKILL_TEST_DYNAMODB")}})
-			shop := func() { hammer(b, addrOf(sys), purchases(b, sys, item, units), units) }
-			if mode != "quiet" {
-				shop = func() { asks[mode] += follow(b, sys, item, units, mode == "polls") }
-			}
-			var all sync.WaitGroup
-			all.Go(shop)
-			placed := func() int { return sys.Meter.Counts()[seckill.EventPlaced] }
-			await := func(n int) time.Time {
-				for placed() < n {
-					time.Sleep(time.Millisecond)
-				}
-				return time.Now()
-			}
-			began := await(1)
-			took[mode] += await(units).Sub(began)
-			all.Wait()
-			stop()
-		}
-	}
-	for mode, d := range took {
-		b.ReportMetric(float64(units*rounds)/d.Seconds(), mode+"/s")
-		b.ReportMetric(took["quiet"].Seconds()/d.Seconds(), mode+"-of-quiet")
-		b.ReportMetric(float64(asks[mode])/float64(units*rounds), mode+"-asks")
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// follow sends a crowd whose shoppers leave once their orders are placed, and returns how often they asked for them.
-func follow(b *testing.B, sys *local.System, item string, n int, poll bool) (asks int) {
-	ctx, stop := context.WithCancel(b.Context())
-	defer stop()
-	rep, err := crowd.Run(ctx, crowd.Options{URL: sys.URL(), Item: item, Shoppers: n, Count: 1,
-		Shares: journal.Shares{Abandon: 1}, NoPush: poll, Connections: benchConnections, Timeout: patience,
-		Patience: 10 * patience, For: 20 * patience, Seed: 1, Secret: local.DefaultSecret, Version: "test",
-		Watch: func(p crowd.Progress) {
-			if p.Placed == n {
-				stop() // else it would wait until all orders are closed
-			}
-		}})
-	if err != nil {
-		b.Error(err)
-		return 0
-	}
-	return rep.Push.Polls
 }

@@ -11,9 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/your-org/seckill/crowd"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/journal"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/seckill"
@@ -36,10 +34,11 @@ func (a answer) offer(t *testing.T) offer {
 	return offer{url, pass}
 }
 
-// pass returns a pass of a shopper.
+// pageOffer returns where a shopper's page connects.
 func (w *shopTest) pageOffer(user string) offer {
 	w.t.Helper()
-	text, _ := jwtauth.NewPasses(jwtauth.Keys{Current: local.DefaultSecret}, w.Clock).Make(user, system.NewIDs(nil).Token())
+	passes := jwtauth.NewPasses(jwtauth.Keys{Current: local.DefaultSecret}, w.Clock)
+	text, _ := passes.Make(user, system.NewIDs(nil).Token())
 	return offer{"ws" + strings.TrimPrefix(w.URL(), "http") + "/live", text}
 }
 
@@ -147,10 +146,12 @@ func TestWithoutPush(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 	w.waitIdle()
-	if a := w.call(w.token("1001"), "POST", "/order/"+a.text("order_id")+"/push", nil); a.text("code") != "not_pushed" {
+	a = w.call(w.token("1001"), "POST", "/order/"+a.text("order_id")+"/push", nil)
+	if a.text("code") != "not_pushed" {
 		t.Errorf("%v", a)
 	}
-	if _, status, err := w.dial(w.pageOffer("1001"), seckill.PushProtocol); err == nil || status != http.StatusNotFound {
+	_, status, err := w.dial(w.pageOffer("1001"), seckill.PushProtocol)
+	if err == nil || status != http.StatusNotFound {
 		t.Errorf("connect: %d, %v", status, err)
 	}
 }
@@ -266,20 +267,5 @@ func TestConnectionsEndWithTheSystem(t *testing.T) {
 	defer cancel()
 	if _, _, err := silent.Read(ctx); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the page that does not answer: %v", err)
-	}
-}
-
-// TestACrowdHears: simulated shoppers hear the outcome instead of asking for it again and again.
-func TestACrowdHears(t *testing.T) {
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 100, 1)}})
-	o := crowd.Options{URL: w.URL(), Item: "7", Shoppers: 200, Ramp: 100 * time.Millisecond, Count: 1,
-		Shares: journal.Shares{Pay: 0.5, Abandon: 0.2, Key: 1}, Connections: 64, Timeout: patience, Patience: patience,
-		For: patience, Seed: 1, Secret: local.DefaultSecret, Version: "test"}
-	rep, err := crowd.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := rep.Push; p.Connected != 100 || p.Refused != 0 || p.Followed != 100 || p.Polls > 2*p.Followed {
-		t.Errorf("%+v: want 100 connected, and at most 2 polls each", p)
 	}
 }
