@@ -355,10 +355,56 @@ func environ(w *stackValues, f *resource) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if value != (nothing{}) {
-			out[name] = strings.Replace(fmt.Sprint(value), "[Push Outputs.Id]", "abcdef1234", 1)
+			out[name] = fmt.Sprint(value)
+		}
+		if output, ok := strings.CutPrefix(out[name], "[Push Outputs."); ok {
+			if out[name], err = ofPush(w, strings.TrimSuffix(output, "]")); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return out, nil
+}
+
+// ofPush returns an output of the nested stack Push, which a condition opens, so that it is not among the others.
+func ofPush(w *stackValues, output string) (string, error) {
+	push, err := flatten(map[string][]byte{rootFile: w.t.files["infra/push.yaml"]})
+	if err != nil {
+		return "", err
+	}
+	v, err := push.deploy(map[string]string{"StandIn": w.params["StandIn"]}).eval(at(push.tree, "Outputs", output,
+		"Value"))
+	return fmt.Sprint(v), err
+}
+
+// TestPushAddresses checks where pages connect, and where functions send.
+func TestPushAddresses(t *testing.T) {
+	tpl, standIn := open(t), maps.Clone(sandbox)
+	standIn["CreatePush"], standIn["StandIn"] = "true", "127.0.0.1:4566"
+	for _, c := range []struct {
+		params       map[string]string
+		page, client string
+	}{
+		{sandbox, "", ""},
+		{whole, "wss://Api.execute-api.eu-west-1.amazonaws.com/Stage",
+			"https://Api.execute-api.eu-west-1.amazonaws.com/Stage"},
+		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage",
+			"http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
+	} {
+		for setting, steps := range map[string][]string{"PUSH_URL": {"buy", "shop"},
+			"CONNECTIONS_URL": {"tell", "connect"}} {
+			want := c.page
+			if setting == "CONNECTIONS_URL" {
+				want = c.client
+			}
+			for _, step := range steps {
+				env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
+				if err != nil || env[setting] != want {
+					t.Errorf("%s: %s is %q, want %q; %v", step, setting, env[setting], want, err)
+				}
+			}
+		}
+	}
 }
 
 func TestAddresses(t *testing.T) {
