@@ -42,9 +42,11 @@ require (
 
 require github.com/go-jose/go-jose/v4 v4.1.3 // indirect
 
-require github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
-
-require github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+require (
+	github.com/coder/websocket v1.8.15
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+)
 
 require (
 	golang.org/x/sync v0.22.0 // indirect

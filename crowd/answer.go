@@ -42,6 +42,8 @@ type answer struct {
 	payBy  string // RFC 3339; "": the order cannot be paid
 	body   []byte // kept for the acts time, get, pay, file and status only
 	kept   bool   // a CDN answered it
+
+	pushURL, pass string // of an accepted purchase
 }
 
 // later reports whether the request should be repeated: it got no answer, 429 or 5xx.
@@ -78,7 +80,9 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	}
 	a.order = field(body, `"order_id"`)
 	if a.status == http.StatusOK {
-		if act != journal.ActBuy {
+		if act == journal.ActBuy {
+			a.pushURL, a.pass = field(body, `"url"`), field(body, `"pass"`)
+		} else {
 			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),
 				field(body, `"alipay_order"`)
 			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond

@@ -41,6 +41,9 @@ func (c *client) close() {
 
 // do sends a request when a connection is free. Journal and tally record both request and answer.
 func (c *client) do(ctx context.Context, q *ask) answer {
+	if ctx.Err() != nil {
+		return answer{err: errLeft}
+	}
 	select {
 	case c.slots <- struct{}{}:
 	default:

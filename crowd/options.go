@@ -45,8 +45,9 @@ type Options struct {
 	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
 	Lead time.Duration
 	// Pages says that shoppers load the page's files and look at lists as the storefront's page does. Needs a Lead.
-	Pages bool
-	Count int // units per order
+	Pages  bool
+	NoPush bool // shoppers poll, also where they could hear of their orders
+	Count  int  // units per order
 	journal.Shares
 	Think       time.Duration // mean time before a shopper pays or cancels
 	Connections int           // at most

@@ -27,6 +27,7 @@ type Report struct {
 	Refused  Latency   `json:"sold_out_asked_after_sell_out"` // requests, not shoppers
 
 	Requests Requests `json:"requests"`
+	Push     Push     `json:"push"`
 	Rates    Rates    `json:"rates"`
 	Orders   Orders   `json:"orders"`
 	Odd      Odd      `json:"odd_payments"`
@@ -201,6 +202,8 @@ func (r *Report) count(run *run) {
 }
 
 func (r *Report) countRequests(t *tally) {
+	r.Push = t.push
+	r.Push.After = t.push.after.latency()
 	q := &r.Requests
 	q.Repeats = t.repeats
 	if t.acts[actFile] != nil {

@@ -3,6 +3,7 @@ package crowd
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type run struct {
 	gun     time.Time     // start of the ramp, local clock
 	offset  time.Duration // of the server's clock from the local clock, measured before the ramp
 	tokens  []string
+	dialing *http.Client
 	files   []string // of the page; nil without Options.Pages
 
 	over context.Context // done when only shoppers remain who look at an unpaid order

@@ -18,6 +18,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// TestShoppersHear: shoppers whom a shop pushes the outcome of their purchase ask at most twice; others poll.
+func TestShoppersHear(t *testing.T) {
+	t.Parallel()
+	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), 100, 1)})
+	o := options(sys.URL())
+	o.Shoppers, o.Ramp, o.Secret, o.Pay, o.Abandon = 150, 100*time.Millisecond, local.DefaultSecret, 0.5, 0.5
+	p := visit(t, o).Push
+	if p.Connected != 100 || p.Refused != 0 || p.Followed != 100 || p.Polls < 100 || p.Polls > 200 {
+		t.Errorf("%+v: want 100 connected, who ask at most twice", p)
+	}
+}
+
 // TestAWholeSale: after a sale of a whole system, report, journal and ledger agree.
 func TestAWholeSale(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,8 @@ type result struct {
 	cause   string
 	order   string
 	at      time.Time
+
+	pushURL, pass string // where the shopper hears of the order; "": nowhere
 }
 
 // shop plays the shopper's whole visit.
@@ -42,6 +44,8 @@ func (s *shopper) shop(ctx context.Context) {
 	}
 	s.tally.change(func(t *tally) { t.acceptedAt = append(t.acceptedAt, r.at) })
 	known := s.tally.waiting(func(w *Waits) *int { return &w.Place })
+	s.ear = s.listen(ctx, &r)
+	defer func() { s.ear.close() }()
 	a, err := s.placed(ctx, r.order)
 	known()
 	if err != nil {
@@ -49,6 +53,7 @@ func (s *shopper) shop(ctx context.Context) {
 		s.leave()
 		return
 	}
+	s.tally.change(func(t *tally) { t.push.Followed++; t.push.Polls += s.polls })
 	if a.state == seckill.Rejected {
 		s.end(result{outcome: rejected, cause: a.reason, at: r.at})
 		return
@@ -64,6 +69,8 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 	switch s.fate {
 	case pays:
 		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
+		s.ear.close() // it leaves the page for the cashier
+		s.ear = nil
 		paid := s.thinks(ctx) && s.payFor(ctx, a)
 		decided()
 		if paid && s.seesPaid(ctx, a.order) {
@@ -115,7 +122,7 @@ func (s *shopper) buyTwice(ctx context.Context) result {
 	a := <-again
 	s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
 	if r.outcome != "" && a.status == http.StatusOK {
-		return result{order: a.order, at: a.at}
+		return result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
 	}
 	return r
 }
@@ -135,7 +142,7 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 		var wait time.Duration
 		switch {
 		case a.status == http.StatusOK:
-			return result{order: a.order, at: a.at}
+			return result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
 		case a.status == http.StatusTooEarly:
 			wait = max(a.retry, s.retryWait(attempt, 0))
 		case a.later():

@@ -36,6 +36,8 @@ type shopper struct {
 	address  string        // hash of the address in body
 	offset   time.Duration // of the server's clock from the local clock
 	pressed  time.Time     // scheduled time of the first press
+	ear      *listener     // nil: polls
+	polls    int           // requests about orders
 	bothered bool          // was told to try later, or got no answer, before the deciding answer
 }
 
@@ -87,7 +89,8 @@ func (s *shopper) placed(ctx context.Context, order string) (answer, error) {
 	return s.follow(ctx, order, func(st seckill.State) bool { return !undecided(st) })
 }
 
-// follow polls an order as the page does, until done accepts its state.
+// follow looks at an order as the page does, until done accepts its state: after each message if it is connected, else
+// it polls.
 func (s *shopper) follow(ctx context.Context, order string, done func(seckill.State) bool) (answer, error) {
 	moment, last, same, troubles := time.Now(), seckill.State(""), 0, 0
 	for {
@@ -112,9 +115,9 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 		default:
 			return a, errors.New(a.word())
 		}
-		moment = a.at.Add(wait)
-		if !sleep(ctx, moment) {
-			return answer{}, errLeft
+		var err error
+		if moment, err = s.ear.until(ctx, a.at, wait); err != nil {
+			return answer{}, err
 		}
 	}
 }
@@ -123,12 +126,14 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
 	known := s.about("")
 	known.Item = s.item.ID
+	s.polls++
 	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet,
 		url: s.base + "/seckill/order/" + s.item.ID, token: s.token, entry: known})
 	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
 		return a
 	}
 	known.Order = order
+	s.polls++
 	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet,
 		url: s.base + "/order/" + order, token: s.token, entry: known})
 	var whole struct {

@@ -43,6 +43,7 @@ type tally struct {
 	repeats map[string]int // answers to second presses
 
 	waits Waits
+	push  Push
 }
 
 // Waits counts waiting shoppers by what they wait for, except those who only look at an unpaid order.
@@ -53,6 +54,19 @@ type Waits struct {
 	Hear   int // for the shop to record their payment
 }
 
+// Push counts what shoppers heard without asking.
+type Push struct {
+	Connected int     `json:"connected"`
+	Refused   int     `json:"refused"`
+	Outcomes  int     `json:"outcomes"`             // orders whose placement or rejection was heard
+	After     Latency `json:"outcome_after_answer"` // from the accepted purchase's answer to what was heard
+
+	Followed int `json:"followed"` // accepted shoppers who learned the outcome
+	Polls    int `json:"polls"`    // until then, of all of them
+
+	after spread
+}
+
 // actTally counts the requests of one act. took has those that were answered.
 type actTally struct {
 	Act
@@ -61,7 +75,7 @@ type actTally struct {
 
 func newTally() *tally {
 	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(),
-		acts: map[string]*actTally{}, repeats: map[string]int{}}
+		acts: map[string]*actTally{}, repeats: map[string]int{}, push: Push{after: newSpread()}}
 }
 
 func (t *tally) act(name string) *actTally {

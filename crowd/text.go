@@ -39,6 +39,13 @@ func (r *Report) Text(out io.Writer) error {
 		p("  calls per shopper until the answer\t%.2f\tpast the CDN %.2f, without files %.2f", each(g.Calls),
 			each(g.Past), each(g.Past-g.PastFiles))
 	}
+	if g := &r.Push; g.Followed > 0 {
+		p("  polls per accepted shopper until the outcome\t%.2f\t", float64(g.Polls)/float64(g.Followed))
+	}
+	if g := &r.Push; g.Connected+g.Refused > 0 {
+		p("  outcomes heard, after the purchase's answer\t%d\t%s%d connected, %d refused", g.Outcomes, g.After.row(),
+			g.Connected, g.Refused)
+	}
 	p("  buy: sold out, asked after the sell-out\t%d\t%s", r.Refused.Count, r.Refused.row())
 	if err := w.Flush(); err != nil {
 		return err

@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin", "tell", "deliver"}
+	"signin", "tell", "deliver", "connect"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -128,7 +128,8 @@ func newDeployment(t *testing.T) *deployment {
 	w.environ = environ(w.aws.Prefix, w.redis.Addr, url, map[string]string{
 		"ORDERS_QUEUE_URL": w.aws.Queue("orders"), "ORDERS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("orders-dead"),
 		"CLOSINGS_QUEUE_URL": w.aws.Queue("closings"), "CLOSINGS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("closings-dead"),
-		"AWS_ENDPOINT_URL": w.aws.URL, "SECRETS": lambdatest.Secret, "REDIS_PASSWORD_NAME": "redis-password"})
+		"AWS_ENDPOINT_URL": w.aws.URL, "CONNECTIONS_URL": w.aws.Stage(),
+		"SECRETS": lambdatest.Secret, "REDIS_PASSWORD_NAME": "redis-password"})
 	w.rows = dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix})
 	w.items = w.rows.Items()
 	return w

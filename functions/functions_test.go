@@ -90,6 +90,21 @@ func TestRecordedEvents(t *testing.T) {
 		!strings.Contains(sent[0], `"trace":"TxQ0HFj6liAEPMA="`) {
 		t.Fatalf("orders queue: %q, want the order with the request's id", sent)
 	}
+	const live = "wss://live.example.com/live" // a repeated purchase, and the order, give passes to a shop that pushes
+	if again := ask(t, w.start(t, "buy", "PUSH_URL", live), purchase(t, "2002", "1001")); again.Status != 200 ||
+		again.text("order_id") != bought.text("order_id") || !strings.Contains(again.Body, `"push":{"url":"`+live) {
+		t.Errorf("purchase, with push: %+v", again)
+	}
+	shop := w.start(t, "shop", "PUSH_URL", live)
+	if r := ask(t, shop, call(t, "POST", "/order/"+bought.text("order_id")+"/push", "", "1001")); r.Status != 200 ||
+		r.text("url") != live || !strings.HasPrefix(r.text("pass"), "1001.") {
+		t.Errorf("another pass: %+v", r)
+	}
+	if r := ask(t, shop, call(t, "GET", "/", "", "")); !strings.Contains(r.Headers["Content-Security-Policy"],
+		"connect-src 'self' wss://live.example.com;") {
+		t.Errorf("the page, with push: %v", r.Headers)
+	}
+	w.aws.Sent("orders") // of the repeated purchase
 	for name, c := range map[string]struct {
 		step, path, body, user string
 		status                 int

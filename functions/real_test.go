@@ -81,6 +81,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	env := environ(prefix, redistest.Start(t).Addr, url, queues)
 	env["SECRETS"] = "/" + prefix + "all"
 	env["AWS_ENDPOINT_URL"], env["AWS_ENDPOINT_URL_DYNAMODB"] = endpoint, os.Getenv(dynamotest.Variable)
+	env["CONNECTIONS_URL"] = "http://127.0.0.1:1/live" // nobody is connected
 	w.env = env
 	w.start()
 	return w

@@ -93,8 +93,13 @@ func startBench(b *testing.B, o local.Options) (sys *local.System, stop func()) 
 
 func addrOf(s *local.System) string { return "127.0.0.1" + s.URL()[len("http://localhost"):] }
 
+// tokens makes access tokens, as a System does.
+type tokens interface {
+	Token(user string, valid time.Duration) (string, error)
+}
+
 // purchases returns the raw requests of n shoppers for one unit of an item each.
-func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
+func purchases(b testing.TB, s tokens, item string, n int) [][]byte {
 	b.Helper()
 	out := make([][]byte, n)
 	for i := range out {
@@ -111,7 +116,7 @@ func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
 }
 
 // hammer sends n requests over some connections, each of which waits for its answers, and returns the time that took.
-func hammer(b *testing.B, addr string, requests [][]byte, n int) time.Duration {
+func hammer(b testing.TB, addr string, requests [][]byte, n int) time.Duration {
 	var next atomic.Int64
 	var clients sync.WaitGroup
 	begin := time.Now()

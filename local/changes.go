@@ -11,29 +11,39 @@ import (
 // changes collects for one taker the ids of orders whose rows were written, each once until it is taken. It is as
 // large as the ledger at most.
 type changes struct {
-	wants func(order string) bool // nil: all
-	ready chan struct{}           // has an element when ids were added
+	wants func() bool   // nil: always
+	ready chan struct{} // has an element when ids were added
 
 	mu  sync.Mutex
 	ids []string
 	has map[string]bool
 }
 
-// takers are all who take changes. They are there before the system starts; what one does not take holds up no other.
-type takers []*changes
+// taker takes writes of orders' rows. Unless a write is certain, its effect is unknown: the transaction failed.
+type taker interface {
+	wrote(w *ledger.Write, certain bool)
+}
 
-// watch returns the changes from now on, of the orders that wants accepts; nil accepts all.
-func (t *takers) watch(wants func(order string) bool) *changes {
-	c := &changes{wants: wants, ready: make(chan struct{}, 1), has: map[string]bool{}}
+// takers are all who take writes. They are there before the system starts; what one does not take holds up no other.
+type takers []taker
+
+func newChanges(wants func() bool) *changes {
+	return &changes{wants: wants, ready: make(chan struct{}, 1), has: map[string]bool{}}
+}
+
+// watch returns the changes from now on, while wants is true; nil: always.
+func (t *takers) watch(wants func() bool) *changes {
+	c := newChanges(wants)
 	*t = append(*t, c)
 	return c
 }
 
-func (c *changes) add(order string) {
-	if c.wants != nil && !c.wants(order) {
+// wrote implements taker.
+func (c *changes) wrote(w *ledger.Write, _ bool) {
+	if c.wants != nil && !c.wants() {
 		return
 	}
-	c.back(order)
+	c.back(w.PK)
 	select {
 	case c.ready <- struct{}{}:
 	default:
@@ -68,8 +78,7 @@ func (c *changes) waiting() bool {
 	return len(c.ids) > 0
 }
 
-// watchedRows tells the takers which orders were written. What a transaction that failed has done is unknown: its
-// orders are looked at, too.
+// watchedRows tells the takers which orders were written.
 type watchedRows struct {
 	ledger.Rows
 	takers *takers
@@ -84,7 +93,7 @@ func (r watchedRows) Transact(ctx context.Context, writes []ledger.Write) error 
 	for i := range writes {
 		if writes[i].Table == ledger.TableOrders {
 			for _, c := range *r.takers {
-				c.add(writes[i].PK)
+				c.wrote(&writes[i], err == nil)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type counts struct {
 
 func newCounts(d count.Deps, t *takers) *counts {
 	c := &counts{Flow: count.New(d), next: map[string]string{}}
-	c.changes = t.watch(func(string) bool { return c.asked.Load() })
+	c.changes = t.watch(c.asked.Load)
 	return c
 }
 

@@ -14,10 +14,11 @@ import (
 )
 
 // handler serves everything on one port: the API, the storefront, the status page, the gateway with its cashier, the
-// demo issuer, and the routes under /_local.
+// demo issuer, pages' connections, and the routes under /_local.
 func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
-		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock), Limits: httpapi.NewLimits(s.Clock)}
+		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock),
+		Limits: httpapi.NewLimits(s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
 	mux := http.NewServeMux()
@@ -32,7 +33,12 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
-	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), web.Options{Local: true, Compress: true}))
+	pages := web.Options{Local: true, Compress: true}
+	if s.live != nil {
+		mux.Handle(livePath, s.live)
+		pages.Push = opt.Push.URL
+	}
+	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), pages))
 	return mux
 }
 

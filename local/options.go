@@ -55,6 +55,8 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
+	NoPush bool // pages are pushed nothing, and poll
+
 	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "": nowhere
 	Events       string
 	EventSecrets []string // sign the posts to a URL; DefaultEventSecret when nil

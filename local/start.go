@@ -80,6 +80,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, errors.Join(err, s.disconnect())
 	}
 	s.buildFlows()
+	s.buildPush()
 	if err := s.buildSignIn(ctx); err != nil {
 		return nil, err
 	}
@@ -103,6 +104,9 @@ func build(o Options, l net.Listener) (*System, error) {
 		for range w.copies {
 			s.workers = append(s.workers, w.worker)
 		}
+	}
+	if s.Push != nil {
+		s.workers = append(s.workers, s.follower("pushes", s.pushed.changes, s.Push))
 	}
 	if s.Deliver != nil {
 		s.workers = append(s.workers, s.teller())
@@ -293,6 +297,9 @@ func (s *System) close(ctx context.Context) error {
 	s.running.Wait()
 	stuck.Stop()
 	s.cancel()
+	if s.live != nil {
+		s.live.shut()
+	}
 	return errors.Join(append(errs, s.disconnect())...)
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/pay"
+	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
@@ -70,6 +71,7 @@ type System struct {
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events
+	Push      *push.Flow    // nil with Options.NoPush
 
 	opt      Options
 	log      *slog.Logger
@@ -92,6 +94,8 @@ type System struct {
 	tell   *tell.Flow
 	told   *changes // nil without Options.Events
 	counts *counts
+	live   *live // nil with Options.NoPush, like pushed
+	pushed *pushed
 
 	workers []*worker
 	active  activity

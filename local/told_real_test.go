@@ -162,8 +162,8 @@ func (w *telling) orders() (out []seckill.Order) {
 	}
 }
 
-// settle moves the run's clock until no order waits for anything, and what was heard is what happened.
-func (w *telling) settle(units int, heard func() map[string]string) {
+// awaitTold moves the run's clock until no order waits for anything, and what was heard is what happened.
+func (w *telling) awaitTold(units int, heard func() map[string]string) {
 	w.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		if a, err := w.try("", "POST", "/_local/clock", map[string]any{"advance_seconds": 300}); err != nil ||
@@ -235,7 +235,7 @@ func killedWhileItPosts(t *testing.T, bin string) {
 	close(over)
 	t.Logf("the consumer was killed %d times; %d events arrived in the sale", <-ended, len(c.heard()))
 	c.failing(0)
-	w.settle(units, c.heard)
+	w.awaitTold(units, c.heard)
 }
 
 // killedWhileItWrites has a file, in which a killed run may leave a part of a line.
@@ -244,7 +244,7 @@ func killedWhileItWrites(t *testing.T, bin string) {
 	file := filepath.Join(t.TempDir(), "events")
 	w := tellTo(t, bin, file, units)
 	w.sale(units, 4)
-	w.settle(units, func() map[string]string {
+	w.awaitTold(units, func() map[string]string {
 		all, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

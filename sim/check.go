@@ -387,7 +387,8 @@ func (w *World) Converged() error {
 			return err
 		}
 	}
-	if err := errors.Join(w.checkListed(), w.checkErased(), w.checkTold(), w.checkPosted(), w.checkCounts()); err != nil {
+	if err := errors.Join(w.checkListed(), w.checkErased(), w.checkTold(), w.checkPosted(),
+		w.checkCounts()); err != nil {
 		return err
 	}
 	return w.reconciled()

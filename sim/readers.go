@@ -47,7 +47,9 @@ func (s *Sim) readStream(t Act) {
 func (s *Sim) beginReader(t Act, shard int) {
 	most := 1 + pick(t.A, 56, 20)
 	if s.stream.next[shard] < len(s.stream.shards[shard]) {
-		s.beginOne(t, fmt.Sprintf("reader of shard %d", shard), Duplicate, func(i *Instance) { _ = i.Read(shard, most) })
+		s.beginOne(t, fmt.Sprintf("reader of shard %d", shard), Duplicate, func(i *Instance) {
+			_ = i.Read(shard, most)
+		})
 	}
 }
 

@@ -57,7 +57,8 @@ func TestStreamChecksSee(t *testing.T) {
 		}},
 		{"is given up", "an event that is given up at once", func(w *World, i *Instance) {
 			webhookGets(w)
-			_ = w.ledger.SaveWebhook(ctx, seckill.Webhook{Order: w.id("1"), Known: 2, Due: w.Clock.Now(), GivenUp: true})
+			_ = w.ledger.SaveWebhook(ctx, seckill.Webhook{Order: w.id("1"), Known: 2, GivenUp: true,
+				Due: w.Clock.Now()})
 		}},
 		{"I15 item 1001 counts {Placed:0", "a change that is told and not counted", func(w *World, i *Instance) {
 			_, _ = i.Tell.Again(ctx, w.id("1"))

@@ -3,9 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -63,35 +61,6 @@ func (w *World) checkGivenUp(order string, sent int) {
 	if !posted || w.Clock.Now().Sub(at) < seckill.WebhookPatience-2*seckill.SkewBound {
 		w.truth.fail("I14 event %s, posted first at %s, is given up", id, at)
 	}
-}
-
-// postAll posts everything: it reads the stream to its end, resumes what was given up, and sweeps. again: something is
-// left, perhaps because an index lags.
-func (w *World) postAll() (again bool, err error) {
-	if !w.hasWebhook {
-		return false, nil
-	}
-	w.webhookDead = false
-	ctx := context.Background()
-	i := w.StartAt(w.plain, &skewed{w.Clock, 2 * time.Hour}) // all waits are over
-	for _, row := range w.Rows.Dump(ledger.TableDeliveries) {
-		if row["due_shard"] == "given_up" {
-			w.checkGivenUp(text(row, "order"), int(row["sent"].(int64)))
-		}
-	}
-	if err := i.readAllOf(i.Webhook, &w.stream.posted); err != nil {
-		return false, fmt.Errorf("I14 the webhook does not get the stream's end: %w", err)
-	}
-	if _, err := i.Webhook.Resume(ctx); err != nil {
-		return false, fmt.Errorf("I14 what was given up does not resume: %w", err)
-	}
-	if err := i.Webhook.Sweep(ctx); err != nil {
-		return false, fmt.Errorf("I14 the webhook is not swept: %w", err)
-	}
-	for _, row := range w.Rows.Dump(ledger.TableDeliveries) {
-		again = again || row["due_at"] != nil
-	}
-	return again, nil
 }
 
 // checkPosted checks I14 at rest: the webhook has every change.

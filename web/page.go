@@ -43,6 +43,10 @@ type Options struct {
 	// Local says that the pages run beside a system on one machine: they offer its demo shoppers, and there is a
 	// status page.
 	Local bool
+	// Push is where the shop pushes what becomes of an order, as a WebSocket's address (ws or wss): the pages may
+	// connect to its origin, and do. "": the shop pushes nothing. 'self' would not do for a server on the pages' own
+	// host: Safari takes it for HTTP only.
+	Push string
 	// Compress compresses files ahead of time for clients that take gzip. API Gateway compresses by itself.
 	Compress bool
 }
@@ -158,14 +162,18 @@ func load(o Options) map[string]*file {
 }
 
 func newFile(name string, body []byte, o Options) *file {
+	policy := ContentSecurityPolicy
+	if origin := webSocket.FindString(o.Push); origin != "" {
+		policy = strings.Replace(policy, "connect-src 'self'", "connect-src 'self' "+origin, 1)
+	}
 	f := &file{body: body, header: http.Header{
-		"Content-Type": {contentType(name)}, "Content-Security-Policy": {ContentSecurityPolicy},
+		"Content-Type": {contentType(name)}, "Content-Security-Policy": {policy},
 		"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {cachePicture},
 		"Referrer-Policy": {"no-referrer"}, // the cashier's address carries the pay string
 	}}
 	page := strings.HasSuffix(name, ".html")
 	if m := inline.FindSubmatch(body); page && m != nil {
-		f.header.Set("Content-Security-Policy", allowing(m[1]))
+		f.header.Set("Content-Security-Policy", allowing(policy, m[1]))
 	}
 	switch {
 	case strings.HasPrefix(name, "assets/"):
@@ -175,9 +183,7 @@ func newFile(name string, body []byte, o Options) *file {
 	}
 	if page {
 		f.header.Set("Vary", "Accept-Language")
-		if o.Local {
-			f.body = bytes.Replace(body, []byte("<html "), []byte("<html data-local "), 1)
-		}
+		f.body = bytes.Replace(body, []byte("<html "), []byte("<html "+o.attributes()), 1)
 	}
 	sum := sha256.Sum256(f.body)
 	f.etag = `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -187,14 +193,28 @@ func newFile(name string, body []byte, o Options) *file {
 	return f
 }
 
+// attributes returns what the pages' scripts know by, for <html>.
+func (o *Options) attributes() (text string) {
+	if o.Local {
+		text = "data-local "
+	}
+	if o.Push != "" {
+		text += "data-push "
+	}
+	return text
+}
+
+// webSocket finds the origin of a WebSocket's address; nothing in it can end a policy's directive.
+var webSocket = regexp.MustCompile(`^wss?://[A-Za-z0-9.:\[\]-]+`)
+
 // inline finds the script in a page.
 var inline = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
 // allowing returns the policy of a page with that script in it.
-func allowing(script []byte) string {
+func allowing(policy string, script []byte) string {
 	sum := sha256.Sum256(script)
 	hash := base64.StdEncoding.EncodeToString(sum[:])
-	return strings.Replace(ContentSecurityPolicy, "script-src 'self'", "script-src 'self' 'sha256-"+hash+"'", 1)
+	return strings.Replace(policy, "script-src 'self'", "script-src 'self' 'sha256-"+hash+"'", 1)
 }
 
 func compressed(body []byte) []byte {

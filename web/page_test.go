@@ -98,6 +98,34 @@ func TestHandlerServesPagesAndFiles(t *testing.T) {
 	}
 }
 
+// TestPagesMayConnectWhereTheShopPushes checks that a page may open connections to the origin of Options.Push, which
+// the policy names, and to no other, and that the page knows that there is push.
+func TestPagesMayConnectWhereTheShopPushes(t *testing.T) {
+	for _, c := range []struct{ push, sources string }{
+		{"", "'self'"},
+		{"wss://push.example.com/live", "'self' wss://push.example.com"},
+		{"wss://push.example.com", "'self' wss://push.example.com"},
+		{"ws://127.0.0.1:8100/live", "'self' ws://127.0.0.1:8100"},
+		{"ws://[::1]:8100/live", "'self' ws://[::1]:8100"},
+		{"https://push.example.com/live", "'self'"},
+		{"wss://push.example.com; script-src *", "'self' wss://push.example.com"},
+	} {
+		for _, target := range []string{"/", "/?lang=en", "/" + named(t, "assets/app-*.js")} {
+			got := ask(t, Options{Push: c.push}, "GET", target, nil)
+			body := text(t, got)
+			policy, want := got.Header.Get("Content-Security-Policy"), policyFor(body)
+			want = strings.Replace(want, "connect-src 'self';", "connect-src "+c.sources+";", 1)
+			if policy != want {
+				t.Errorf("push %q, %s: got policy %q, want %q", c.push, target, policy, want)
+			}
+			knows := c.push != "" && !strings.HasPrefix(target, "/assets")
+			if strings.Contains(body, "<html data-push ") != knows {
+				t.Errorf("push %q, %s: the page says otherwise: %.60s", c.push, target, body)
+			}
+		}
+	}
+}
+
 // policyFor returns the policy that a body needs: the pages' own, and the hash of the script in a storefront.
 func policyFor(body string) string {
 	_, script, found := strings.Cut(body, "<script>")

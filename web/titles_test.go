@@ -26,7 +26,8 @@ func TestRefusalsHaveTitles(t *testing.T) {
 	}
 	// Alipay gets the first two, a page names no unknown route, and the rest is shown without a title.
 	elsewhere := []seckill.Code{seckill.CodeForged, seckill.CodeNotOurs, seckill.CodeNotFound,
-		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable}
+		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable,
+		seckill.CodeNotPushed}
 	final := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	for _, code := range seckill.Codes() {
 		if slices.Contains(final, httpapi.Status(code)) && !slices.Contains(elsewhere, code) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -93,7 +94,7 @@ func newClinic(t *testing.T) *clinic {
 		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true",
 			"JwtKids": "2027", "ReserveConcurrency": "true",
 			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180",
-			"SigninConcurrency": "20", "WebhookUrl": "https://erp.example.com/"},
+			"SigninConcurrency": "20", "WebhookUrl": "https://erp.example.com/", "CreatePush": "true"},
 		configs: map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
 		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}},
 		nested:    map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{},
@@ -117,7 +118,7 @@ func newClinic(t *testing.T) *clinic {
 		c.depths[q] = "0"
 	}
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
-		"Gateway", "Signin", "Pay", "Tell", "Deliver"} {
+		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",
@@ -139,7 +140,7 @@ func newClinic(t *testing.T) *clinic {
 		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic},
 			"StateValue": "OK", "AlarmDescription": "Runbook " + a}
 	}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		c.tables["sale-"+table.Name] = table
 		c.backups["sale-"+table.Name] = "ENABLED"
 	}

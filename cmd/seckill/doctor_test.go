@@ -39,11 +39,11 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 50 ok, 0 unknown\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 51 ok, 0 unknown\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 50 ok, 0 unknown\n")) {
+		"stack sale: 0 faults, 51 ok, 0 unknown\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -298,6 +298,15 @@ func TestDoctorFinds(t *testing.T) {
 			delete(c.outputs, "TellFunction") // the only one that is missed
 			delete(c.parameters, "WebhookUrl")
 		}, "the stack has no output TellFunction", nil},
+		{"no push", func(c *clinic) {
+			delete(c.outputs, "ConnectFunction")
+			delete(c.tables, "sale-connections")
+			delete(c.outputs, "TellFunction") // the only one that is missed
+			delete(c.parameters, "CreatePush")
+		}, "the stack has no output TellFunction", nil},
+		{"no table of connections", func(c *clinic) {
+			delete(c.tables, "sale-connections")
+		}, "tables: table sale-connections is missing", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
 		{"alarm silenced", func(c *clinic) {
 			c.alarms["sale-drift"]["ActionsEnabled"] = false
@@ -523,7 +532,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 45 ok, 1 unknown\n" {
+		stderr != "seckill: stack sale: 0 faults, 46 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in

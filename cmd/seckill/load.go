@@ -77,6 +77,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	p.DurationVar(&f.Lead, "lead", 5*time.Second,
 		"how long before that they begin to open the page and to ask for the server's time; 0: they do not ask")
 	p.BoolVar(&f.Pages, "pages", false, "load the page's files and look at lists, as the storefront's page does")
+	p.BoolVar(&f.NoPush, "no-push", false, "poll for orders, also where the shop would push what happens to them")
 	p.IntVar(&f.Count, "count", 1, "units per order")
 	for _, share := range []struct {
 		to    *float64

@@ -42,6 +42,7 @@ type settings struct {
 	gatewayFaults string
 	issuers       []string
 	events        string
+	noPush        bool
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -123,6 +124,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&s.issuers, "issuers", nil,
@@ -137,7 +139,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
-	opt.Events = s.events
+	opt.Events, opt.NoPush = s.events, s.noPush
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients(s.issuers); err != nil {
 		return opt, err

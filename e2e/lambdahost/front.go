@@ -25,7 +25,7 @@ var Routes = map[string]string{
 	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop",
 	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
-	"/order/{id}/payment": "pay", "/signin": "signin",
+	"/order/{id}/push": "shop", "/order/{id}/payment": "pay", "/signin": "signin",
 	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
 	"/openapi.json": "shop",
 }

@@ -18,7 +18,7 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 name=ministack host=127.0.0.1
 [ -z "${3-}" ] || host=$(bridge_address)
-venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2-cryptography-$CRYPTOGRAPHY-nested
+venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2-cryptography-$CRYPTOGRAPHY-nested-subprotocol
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2
@@ -35,6 +35,10 @@ fill() {
     -e 's/^ *old_tagged, new_tagged, child_name, child_logical_id,$/& prev.get("Attributes"),/' "$library/ministack/services/cloudformation/provisioners.py"
   sed -i 's/_sam_transform(copy.deepcopy(template), {}, /_sam_transform(copy.deepcopy(template), _transform_parameters(template, provided_params, previous_params), /' \
     "$library/ministack/services/cloudformation/engine.py"
+  # A WebSocket API answers the subprotocol that its $connect integration answers; without one, browsers end the connection.
+  sed -i -e 's/^        connect_route = _match_ws_route(api_id, "\$connect")$/&\n        resp = None/' \
+    -e 's/^        await send({"type": "websocket\.accept"})$/        answered = {k.lower(): v for k, v in ((resp or {}).get("headers") or {}).items()}\n        await send({"type": "websocket.accept", "subprotocol": answered.get("sec-websocket-protocol")})/' \
+    "$library/ministack/services/apigateway.py"
 }
 
 install() {

@@ -185,7 +185,7 @@ func (s *sale) untold(t *testing.T, heard func() map[string]string) (missing, ex
 // of all that came since listen; and how many came again.
 func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int) {
 	t.Helper()
-	ctx, name := background(t), fmt.Sprintf("e2e-events-%d", runID)
+	ctx, name := background(t), "e2e-events-"+newItemID() // two cases may listen
 	q, err := s.queues.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name})
 	if err != nil {
 		t.Fatal(err)

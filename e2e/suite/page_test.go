@@ -25,7 +25,7 @@ func testPage(t *testing.T, s *stack) {
 	s.browse(t, strings.TrimSuffix(s.Base, "/"))
 }
 
-// browse signs two shoppers in, buys and pays in a browser at an address of the shop.
+// browse signs two shoppers in, buys and pays in a browser at an address of the shop; a third one listens.
 func (s *stack) browse(t *testing.T, base string) {
 	t.Helper()
 	chromium := os.Getenv("CHROMIUM")
@@ -57,7 +57,9 @@ func (s *stack) browse(t *testing.T, base string) {
 		t.Fatal(err)
 	}
 	cmd := run("node", "deployed.mjs", base+"/", t.TempDir())
-	cmd.Env = append(os.Environ(), "SHOPPERS="+string(who), "ITEM="+it.ID)
+	listener := newShoppers(1)
+	cmd.Env = append(os.Environ(), "SHOPPERS="+string(who), "ITEM="+it.ID, "PUSH="+s.Outputs["PushUrl"],
+		fmt.Sprintf(`LISTENER={"name":"小红","user":"%d","token":"%s"}`, listener, token(t, s, listener)))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -60,6 +60,7 @@ type stack struct {
 	secret    string        // signs the tokens
 	key       string        // of the CDN; "": none is needed
 	busy      chan struct{} // calls under way
+	cfg       aws.Config
 	tables    *dynamodb.Client
 	queues    *sqs.Client
 	functions *lambda.Client
@@ -138,6 +139,7 @@ func open(ctx context.Context, name string) (*stack, error) {
 	if s.Endpoint != "" {
 		cfg.BaseEndpoint = &s.Endpoint
 	}
+	s.cfg = cfg
 	s.tables, s.queues, s.functions = dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), lambda.NewFromConfig(cfg)
 	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg),
 		Path: s.Outputs["SecretsPath"]}

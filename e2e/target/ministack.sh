@@ -25,8 +25,8 @@ deploy_stack() {
     public=http://127.0.0.1:$(free_port)
     parameters+=(Edge=only "NotifyUrl=$base/seckill/alipay/notify" "GatewayEndpoint=$base")
   fi
-  # MiniStack's Cognito names AWS as the issuer and answers here.
-  parameters+=(CreateIdentity=true "IdentityEndpoint=$AWS_ENDPOINT_URL")
+  # MiniStack's Cognito and WebSocket APIs name AWS as their host and answer here.
+  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}")
   TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$public"
 }
 

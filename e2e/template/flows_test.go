@@ -35,7 +35,7 @@ const (
 
 // ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them through the
 // smaller interfaces that these embed.
-var ports = []string{"Ledger", "Items", "Queue", "Bus"}
+var ports = []string{"Ledger", "Items", "Queue", "Bus", "Connections", "Wire"}
 
 // port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
 func (s *source) port(name string) string {
@@ -134,23 +134,45 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 	}
 	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{},
 		events: map[seckill.Event]bool{}}
-	for _, name := range append([]string{step}, main.handlers...) {
-		start, err := s.Import(flowPath + name)
-		if err != nil {
-			return nil, err
-		}
-		flow, ok := start.Scope().Lookup("Flow").(*types.TypeName)
-		if !ok {
-			return nil, fmt.Errorf("flow %s has no type Flow", name)
-		}
-		methods := types.NewMethodSet(types.NewPointer(flow.Type()))
-		for i := range methods.Len() {
-			if m := methods.At(i).Obj().(*types.Func); m.Exported() && m.Pkg() == start {
-				w.visit(m)
+	own, all := []string{step}, func(string) bool { return true }
+	if _, err := os.Stat(filepath.Join(s.root, "shared", "flow", step)); err != nil {
+		own = nil
+		for _, name := range main.flows { // it has another name, and main calls it
+			if err := w.start(name, func(m string) bool { return main.names[m] }); err != nil {
+				return nil, err
 			}
 		}
 	}
+	for _, name := range append(own, main.handlers...) {
+		if err := w.start(name, all); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range main.streams {
+		if err := w.start(name, func(m string) bool { return m == "Changes" || m == "Unreadable" }); err != nil {
+			return nil, err
+		}
+	}
 	return w, errors.Join(w.errs...)
+}
+
+// start visits the chosen methods of a flow.
+func (w *walk) start(name string, chosen func(method string) bool) error {
+	p, err := w.Import(flowPath + name)
+	if err != nil {
+		return err
+	}
+	flow, ok := p.Scope().Lookup("Flow").(*types.TypeName)
+	if !ok {
+		return fmt.Errorf("flow %s has no type Flow", name)
+	}
+	methods := types.NewMethodSet(types.NewPointer(flow.Type()))
+	for i := range methods.Len() {
+		if m := methods.At(i).Obj().(*types.Func); m.Exported() && m.Pkg() == p && chosen(m.Name()) {
+			w.visit(m)
+		}
+	}
+	return nil
 }
 
 type walk struct {
@@ -280,9 +302,11 @@ func receiver(fn *types.Func) string {
 
 // parts is what a function's main combines.
 type parts struct {
-	flows    []string // packages of flows
-	handlers []string // those that it passes to an operator's handler, in addition to the step's own
-	boots    []string // methods of Boot that it calls
+	flows    []string        // packages of flows
+	handlers []string        // those that it passes to an operator's handler, in addition to the step's own
+	streams  []string        // those that it passes to package stream, which calls only a step's methods
+	names    map[string]bool // what it selects of anything
+	boots    []string        // methods of Boot that it calls
 	queues   []opened
 }
 
@@ -290,6 +314,7 @@ type parts struct {
 type opened struct{ queue, dead string }
 
 func (s *source) main(step string) (p parts, err error) {
+	p.names = map[string]bool{}
 	files, err := s.parse("functions/" + step)
 	for _, f := range files {
 		for _, i := range f.Imports {
@@ -302,6 +327,9 @@ func (s *source) main(step string) (p parts, err error) {
 			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
 				made[types.ExprString(a.Lhs[0])] = a.Rhs[0]
 			}
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				p.names[sel.Sel.Name] = true
+			}
 			c, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
@@ -309,12 +337,10 @@ func (s *source) main(step string) (p parts, err error) {
 			sel, ok := c.Fun.(*ast.SelectorExpr)
 			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") &&
 				len(c.Args) > 0 {
-				flow := cmp.Or(made[types.ExprString(c.Args[0])], c.Args[0])
-				if made, ok := flow.(*ast.CallExpr); ok {
-					if name, isNew := strings.CutSuffix(types.ExprString(made.Fun), ".New"); isNew {
-						p.handlers = append(p.handlers, name)
-					}
-				}
+				p.handlers = append(p.handlers, newFlows(made, c.Args[:1])...)
+			}
+			if ok && types.ExprString(sel.X) == "stream" {
+				p.streams = append(p.streams, newFlows(made, c.Args)...)
 			}
 			if !ok || types.ExprString(sel.X) != "b" {
 				return true
@@ -327,6 +353,18 @@ func (s *source) main(step string) (p parts, err error) {
 		})
 	}
 	return p, err
+}
+
+// newFlows returns the packages of the flows among a call's arguments: those that X.New made.
+func newFlows(made map[string]ast.Expr, args []ast.Expr) (names []string) {
+	for _, arg := range args {
+		if c, ok := cmp.Or(made[types.ExprString(arg)], arg).(*ast.CallExpr); ok {
+			if name, isNew := strings.CutSuffix(types.ExprString(c.Fun), ".New"); isNew {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // setting returns Orders for s.Orders.URL; "" for a literal.

@@ -160,6 +160,10 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 	}
 	for _, c := range calls {
 		for _, r := range wires[c.port+"."+c.method] {
+			if rest, ok := strings.CutPrefix(r.on, "push/"); ok {
+				add("Push/live/"+rest, r.action)
+				continue
+			}
 			switch r.on {
 			case "queue":
 				add(queue(c.field), r.action)
@@ -217,6 +221,14 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"IdentitiesTable"}, may["signin"]["dynamodb"]); diff != "" {
 		t.Errorf("signin has one table: %s", diff)
 	}
+	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
+		t.Errorf("connect has one table: %s", diff)
+	}
+	if diff := cmp.Diff(map[string][]string{"tell": {"Push/live/POST/@connections/*"},
+		"connect": {"Push/live/DELETE/@connections/*"}}, map[string][]string{"tell": may["tell"]["execute-api"],
+		"connect": may["connect"]["execute-api"]}); diff != "" {
+		t.Errorf("tell sends, connect ends: %s", diff)
+	}
 	if q := append(may["pay"]["sqs"], may["signin"]["sqs"]...); q != nil {
 		t.Errorf("pay and signin have queues %v", q)
 	}
@@ -228,8 +240,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	for step := range may {
 		for secret, readers := range map[string][]string{"alipay-private-key": payers, "alipay-public-key": trusting,
 			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
-			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin"},
-			"jwt-kid":        {"buy", "shop", "pay", "signin"},
+			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin", "connect"},
+			"jwt-kid":        {"buy", "shop", "pay", "signin", "connect"},
 			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {

@@ -153,6 +153,9 @@ func (t *template) rights(function *resource) (out []right, err error) {
 	}
 	for _, p := range list(role.prop(), "Policies") {
 		for _, s := range list(p, "PolicyDocument", "Statement") {
+			if only := list(s, "Fn::If"); len(only) > 1 { // in some stacks only
+				s = only[1]
+			}
 			if str(s, "Effect") != "Allow" {
 				return nil, fmt.Errorf("%s: effect %q", role.id, str(s, "Effect"))
 			}
@@ -186,6 +189,9 @@ const drawn = "-??????"
 var beginnings = map[string]func(rest string) string{
 	"${SecretsArn}": secretName,
 	"${LogsArn}":    func(rest string) string { return logID(strings.TrimSuffix(rest, ":*")) },
+	"arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${PushId}/": func(rest string) string {
+		return "Push/" + rest
+	},
 	"${TablesArn}": func(rest string) string {
 		name, index, _ := strings.Cut(rest, "/")
 		if index == "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
@@ -31,6 +32,7 @@ func TestTables(t *testing.T) {
 	got := map[string]ledger.Table{}
 	for _, r := range tpl.resources(kindTable) {
 		name, _ := strings.CutPrefix(str(r.prop("TableName"), "Fn::Sub"), "${AWS::StackName}-")
+		name = strings.TrimPrefix(name, "${Tables}") // what a restore need not have
 		if r.id != tableID(name) {
 			t.Errorf("%s is the table %q", r.id, name)
 		}
@@ -61,7 +63,7 @@ func TestTables(t *testing.T) {
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		want[table.Name] = table
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -110,7 +112,9 @@ func TestRoutes(t *testing.T) {
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
-	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(sandbox)
+	pushing := maps.Clone(sandbox)
+	pushing["CreatePush"] = "true"
+	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(pushing)
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		if l := list(item, "Fn::If"); l != nil {
@@ -150,7 +154,8 @@ func TestRoutes(t *testing.T) {
 	}
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
-		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment"}, allowed); diff != "" {
+		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment",
+		"connect": strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -236,7 +241,7 @@ var settings = map[string]struct {
 	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
 	"stage": of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
-	"signin": of[config.Signin](), "pay": of[config.Pay](),
+	"signin": of[config.Signin](), "pay": of[config.Pay](), "connect": of[config.Connect](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -273,12 +278,12 @@ var (
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
-		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers}
+		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers, "CreatePush": "true"}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
 		"PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com",
-		"WebhookUrl": "https://erp.example.com/hook"}
+		"WebhookUrl": "https://erp.example.com/hook", "CreatePush": "true"}
 	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "redis:6379", "AlipayCertificates": "true"}
@@ -301,7 +306,8 @@ func TestSettings(t *testing.T) {
 		told := map[string]bool{}
 		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
 			"certified": certified, "elsewhere": elsewhere} {
-			if step == "gateway" && params["Sandbox"] != "true" || step == "deliver" && params["WebhookUrl"] == "" {
+			if step == "gateway" && params["Sandbox"] != "true" || step == "deliver" && params["WebhookUrl"] == "" ||
+				step == "connect" && params["CreatePush"] != "true" {
 				continue
 			}
 			env, err := environ(tpl.deploy(params), tpl.functions()[step])
@@ -351,8 +357,54 @@ func environ(w *stackValues, f *resource) (map[string]string, error) {
 		if value != (nothing{}) {
 			out[name] = fmt.Sprint(value)
 		}
+		if output, ok := strings.CutPrefix(out[name], "[Push Outputs."); ok {
+			if out[name], err = ofPush(w, strings.TrimSuffix(output, "]")); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
 	}
 	return out, nil
+}
+
+// ofPush returns an output of the nested stack Push, which a condition opens, so that it is not among the others.
+func ofPush(w *stackValues, output string) (string, error) {
+	push, err := flatten(map[string][]byte{rootFile: w.t.files["infra/push.yaml"]})
+	if err != nil {
+		return "", err
+	}
+	v, err := push.deploy(map[string]string{"StandIn": w.params["StandIn"]}).eval(at(push.tree, "Outputs", output,
+		"Value"))
+	return fmt.Sprint(v), err
+}
+
+// TestPushAddresses checks where pages connect, and where functions send.
+func TestPushAddresses(t *testing.T) {
+	tpl, standIn := open(t), maps.Clone(sandbox)
+	standIn["CreatePush"], standIn["StandIn"] = "true", "127.0.0.1:4566"
+	for _, c := range []struct {
+		params       map[string]string
+		page, client string
+	}{
+		{sandbox, "", ""},
+		{whole, "wss://Api.execute-api.eu-west-1.amazonaws.com/Stage",
+			"https://Api.execute-api.eu-west-1.amazonaws.com/Stage"},
+		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage",
+			"http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
+	} {
+		for setting, steps := range map[string][]string{"PUSH_URL": {"buy", "shop"},
+			"CONNECTIONS_URL": {"tell", "connect"}} {
+			want := c.page
+			if setting == "CONNECTIONS_URL" {
+				want = c.client
+			}
+			for _, step := range steps {
+				env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
+				if err != nil || env[setting] != want {
+					t.Errorf("%s: %s is %q, want %q; %v", step, setting, env[setting], want, err)
+				}
+			}
+		}
+	}
 }
 
 func TestAddresses(t *testing.T) {

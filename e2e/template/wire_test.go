@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,11 +20,14 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,6 +39,12 @@ type wire struct {
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if method, ok := strings.CutPrefix(r.URL.Path, "/live/@connections/"); ok && method != "" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.heard = append(w.heard, right{"execute-api:ManageConnections", "push/" + r.Method + "/@connections/*"})
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+	}
 	var in struct {
 		TableName, IndexName, QueueURL string
 		RequestItems                   map[string]any
@@ -86,9 +94,17 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		hear(name, in.TableName)
 	}
+	answer := `{"MessageId":"m"}`
+	switch name + " " + in.TableName {
+	case "Query connections": // two that are open
+		answer = `{"Items":[{"place":{"S":"1"},"connection":{"S":"c1"},"since":{"N":"1"},"expires":{"N":"99999999999"}},
+			{"place":{"S":"2"},"connection":{"S":"c2"},"since":{"N":"2"},"expires":{"N":"99999999999"}}]}`
+	case "GetItem connections":
+		answer = `{"Item":{"user":{"S":"1001"}}}`
+	}
 	return &http.Response{StatusCode: http.StatusOK,
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body:   io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
+		Body:   io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 }
 
 // wires returns the calls to AWS of each method of each port, recorded from the production drivers: tables by their
@@ -103,6 +119,9 @@ func wires(t *testing.T) map[string][]right {
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
 	bus := eventbus.New(eventbridge.NewFromConfig(cfg), "bus", "shop")
+	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
+		memory.NewRealClock())
+	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
 	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
 
 	now := time.Now().Truncate(time.Second)
@@ -243,6 +262,15 @@ func wires(t *testing.T) map[string][]right {
 			return errors.Join(bus.Publish(ctx, []seckill.OrderEvent{{}})...)
 		}},
 
+		"Connections.Open": {func(ctx context.Context) error {
+			_, err := open.Open(ctx, seckill.Pass{User: "1001", Nonce: "n"}, seckill.Connection{ID: "c3", User: "1001"})
+			return err
+		}},
+		"Connections.Of":     {func(ctx context.Context) error { _, err := open.Of(ctx, "1001"); return err }},
+		"Connections.Forget": {func(ctx context.Context) error { return open.Forget(ctx, "c1") }},
+		"Wire.Send":          {func(ctx context.Context) error { return pages.Send(ctx, "c1", &seckill.OrderEvent{}) }},
+		"Wire.Close":         {func(ctx context.Context) error { return pages.Close(ctx, "c1") }},
+
 		"Store.Load": {func(ctx context.Context) error {
 			_, _, err := trades.Load(ctx, fakegateway.Key{OutTradeNo: "o1", N: 1})
 			return err
@@ -261,6 +289,7 @@ func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) 
 	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](),
 		"Items": reflect.TypeFor[seckill.Items](),
 		"Queue": reflect.TypeFor[seckill.Queue](), "Bus": reflect.TypeFor[seckill.Bus](),
+		"Connections": reflect.TypeFor[seckill.Connections](), "Wire": reflect.TypeFor[seckill.Wire](),
 		"Store": reflect.TypeFor[fakegateway.Store]()} {
 		for i := range port.NumMethod() {
 			if m := name + "." + port.Method(i).Name; methods[m] == nil {

@@ -19,6 +19,7 @@ func main() {
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
 		auth := b.Tokens(s.Tokens)
-		return apigw.HTTP(httpapi.NewBuy(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, auth)))
+		face := b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin, Push: b.Push(s.Push, s.Tokens)}, auth)
+		return apigw.HTTP(httpapi.NewBuy(flow, auth, face))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -21,9 +22,10 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB and EventBridge. It is not an
-// emulator: it keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions
-// are tested on a real server.
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge and the
+// connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
+// what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a real
+// server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
@@ -37,6 +39,7 @@ type AWS struct {
 	heard   map[string]bool // calls, by the id that the SDK assigns
 	events  []string        // details that the event bus keeps
 	busAway bool            // the bus refuses every event
+	pushed  []string        // calls about connections
 }
 
 // NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),
@@ -55,7 +58,7 @@ func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 	for _, q := range queues {
 		a.sent[a.Queue(q)] = nil
 	}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		a.tables[a.Prefix+table.Name] = table
 		a.rows[a.Prefix+table.Name] = map[string]json.RawMessage{}
 	}
@@ -107,6 +110,32 @@ func (a *AWS) BusAway(away bool) {
 	a.busAway = away
 }
 
+// Stage returns the address of the WebSocket API's stage.
+func (a *AWS) Stage() string { return a.URL + "/live" }
+
+// Pushed returns and clears the calls about connections, in any order: "POST ID TEXT" or "DELETE ID ".
+func (a *AWS) Pushed() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.pushed
+	a.pushed = nil
+	return out
+}
+
+// connection answers one call about a connection, of a caller that signs.
+func (a *AWS) connection(w http.ResponseWriter, r *http.Request, id string, body []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/execute-api/aws4_request"):
+		w.WriteHeader(http.StatusForbidden)
+	case strings.HasPrefix(id, "gone"):
+		w.WriteHeader(http.StatusGone)
+	default:
+		a.pushed = append(a.pushed, r.Method+" "+id+" "+string(body))
+	}
+}
+
 // request has the fields of all supported calls.
 type request struct {
 	SecretID      string `json:"SecretId"`
@@ -133,6 +162,10 @@ type request struct {
 // ServeHTTP answers one call to any of the services.
 func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
+	if id, ok := strings.CutPrefix(r.URL.Path, "/live/@connections/"); ok {
+		a.connection(w, r, id, b)
+		return
+	}
 	var in request
 	if err := json.Unmarshal(b, &in); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

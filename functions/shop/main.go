@@ -1,4 +1,5 @@
-// Command shop serves the pages, lists, details, orders and cancels, as a Lambda function behind API Gateway.
+// Command shop serves the pages, lists, details, orders, cancels and connect passes, as a Lambda function behind API
+// Gateway.
 package main
 
 import (
@@ -20,7 +21,8 @@ func main() {
 			Clock:    b.Clock, Meter: b.Meter,
 		})
 		auth := b.Tokens(s.Tokens)
-		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin}, auth)
-		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{}))
+		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin,
+			Push: b.Push(s.Push, s.Tokens)}, auth)
+		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL}))
 	})
 }

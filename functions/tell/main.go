@@ -1,10 +1,12 @@
-// Command tell tells the changes of orders to other systems, and counts them by item and minute, as a Lambda function
-// on the stream of the orders table; it also executes the operator's commands about events and counts.
+// Command tell tells the changes of orders to shoppers' pages and to other systems, and counts them by item and minute,
+// as a Lambda function on the stream of the orders table; it also executes the operator's commands about events and
+// counts.
 package main
 
 import (
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/shared/adapter/apigw"
@@ -12,9 +14,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/flow/count"
+	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/flow/tell"
 )
+
+// pushTime is how long a batch's pushes may take of the function's 30 s.
+const pushTime = 5 * time.Second
 
 func main() {
 	boot.Run("tell", func(s config.Tell, b *boot.Boot) apigw.Handler {
@@ -23,7 +30,13 @@ func main() {
 		counter := count.New(count.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		// What the bus or the counts lack comes back to both: events are told twice, and nothing is counted twice.
-		return apigw.BatchOr(stream.Handle(stream.Each(teller, counter), b.Log), operator.Serve(audit,
+		steps := stream.Each(teller, counter)
+		if s.Pushes.Stage != "" { // first, because shoppers wait; what it lacks never comes back
+			pusher := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Pushes.Stage), Clock: b.Clock,
+				Meter: b.Meter, Each: wspush.Each})
+			steps = stream.Each(stream.Within(pushTime, pusher), steps)
+		}
+		return apigw.BatchOr(stream.Handle(steps, b.Log), operator.Serve(audit,
 			operator.NewEventHandler(teller), operator.NewCountHandler(counter)))
 	})
 }

@@ -85,6 +85,9 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 // playMoney is the logical id of the table that is deleted with its stack.
 const playMoney = "GatewayTradesTable"
 
+// ends is that of a table whose rows last hours, which is deleted with its stack, too.
+const ends = "ConnectionsTable"
+
 // tablesOf returns the tables that a stack and its nested stacks leave behind.
 func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
 	pages := cloudformation.NewListStackResourcesPaginator(cfn,
@@ -96,7 +99,7 @@ func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (ou
 		}
 		for _, r := range page.StackResourceSummaries {
 			if aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" &&
-				aws.ToString(r.LogicalResourceId) != playMoney {
+				aws.ToString(r.LogicalResourceId) != playMoney && aws.ToString(r.LogicalResourceId) != ends {
 				out = append(out, aws.ToString(r.PhysicalResourceId))
 			}
 			if aws.ToString(r.ResourceType) == "AWS::CloudFormation::Stack" &&

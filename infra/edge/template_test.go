@@ -155,8 +155,8 @@ func TestEveryPathIsConsidered(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := []string{"/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz", "/order/list", "/order/{id}",
-		"/order/{id}/cancel", "/order/{id}/payment", "/seckill/alipay/notify", "/seckill/buy",
-		"/seckill/order/{seckill_id}", "/seckill/time", "/signin"}
+		"/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push", "/seckill/alipay/notify",
+		"/seckill/buy", "/seckill/order/{seckill_id}", "/seckill/time", "/signin"}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's

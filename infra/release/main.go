@@ -27,6 +27,7 @@ var licences = []struct{ id, words string }{
 	{"BSD-3-Clause", "names of its contributors may be used"},
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms"},
 	{"ISC", "Permission to use, copy, modify, and/or distribute this software"},
+	{"ISC", "Permission to use, copy, modify, and distribute this software"},
 }
 
 // vendor is the folder of the page's libraries, in the module's root.

@@ -32,6 +32,7 @@ const (
 	// the shopper has used up the cancels for this item; the order expires by itself
 	CodeCancelLimit Code = "cancel_limit"
 	CodeNotPayable  Code = "not_payable"       // the order cannot be paid now: it is paid, closed, or its hold is over
+	CodeNotPushed   Code = "not_pushed"        // this deployment pushes nothing: ask for the order
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
@@ -50,8 +51,9 @@ const (
 var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
-	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeForged, CodeNotOurs, CodeNotReady,
-	CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeNotPushed, CodeForged, CodeNotOurs,
+	CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable,
+	CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.

@@ -61,6 +61,7 @@ const (
 	EventGivenUp       Event = "webhooks_given_up"
 	EventAdmitted      Event = "tickets_given"
 	EventConnected     Event = "pages_connected"
+	EventPassRefused   Event = "passes_refused"
 	EventPushed        Event = "outcomes_pushed"
 	EventPushFailed    Event = "pushes_failed"
 )

@@ -34,8 +34,6 @@ var tested = map[string][2]string{
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
 	"only-the-last-entry-told":               {"./shared/flow/tell", "TestAgain"},
 	"tell/tell.go:Replay:negate-condition:1": {"./shared/flow/tell", "TestAgain"},
-	// The simulator has no webhook.
-	"deliver/deliver.go:record:negate-condition:4": {"./shared/flow/deliver", "TestChangesArePostedAtOnceAndOnce"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

@@ -1,8 +1,8 @@
 // Shoppers' ways through a deployed stack's own page, with no other server: node deployed.mjs BASE OUT, where BASE ends
 // with a slash. ITEM is the id of an item on sale of which each shopper may buy one. SHOPPERS has two: {"name",
 // "password"}, who type that at the stack's issuer (a Cognito pool as MiniStack plays it), or {"name","user","token"}
-// where the stack has no issuer.
-import { card, check, close, fillAddress, finish, has, open, payAt, picture, same, says } from './harness.mjs';
+// where the stack has no issuer. PUSH, if set, is where pages connect, and LISTENER a third one, with a token.
+import { ask, base, card, cashierTab, check, close, fillAddress, finish, has, open, payAt, mine, picture, same, says, until } from './harness.mjs';
 
 const shoppers = JSON.parse(process.env.SHOPPERS);
 const item = { id: process.env.ITEM };
@@ -48,6 +48,34 @@ for (const [i, place] of PLACES.entries()) {
     same(asked.some((r) => r.url().includes(kept.token)), false, 'a token in an address');
     await close(page);
   });
+}
+
+async function heard(place, who) {
+  const buy = { method: 'POST', headers: { ...mine(who).headers, 'Content-Type': 'application/json' }, body: JSON.stringify({ seckill_id: item.id, count: 1, address: 'x' }) };
+  const { order_id: id } = await ask('seckill/buy', buy);
+  await until('order', async () => (await ask(`seckill/order/${item.id}`, mine(who))).state, 'pending_payment');
+  const page = await open({ ...place, shopper: who });
+  const frames = [];
+  let lines = 0;
+  let asks = 0;
+  page.on('request', (r) => (asks += r.method() === 'GET' && r.url().endsWith(`/order/${id}`)));
+  page.on('websocket', (line) => {
+    same(line.url(), process.env.PUSH, 'where the page connects');
+    line.on('framereceived', ({ payload }) => frames.push(JSON.parse(payload)));
+    lines++;
+  });
+  await page.goto(new URL(`?lang=${place.lang}#/order/${id}`, base).href);
+  await says(page, place.wait);
+  await until('asks: one to show it, one when the connection was open', async () => asks, 2);
+  await (await cashierTab(page, who, id, place.kind)).locator('#pay').click();
+  await says(page, place.paid);
+  await until('what the page heard', async () => frames.map((f) => `${f.order_id} ${f.state}`).join(', '), `${id} paid`);
+  same(lines, 1, 'connections');
+  await close(page);
+}
+
+if (process.env.PUSH) {
+  await check('an open page hears over its connection that its order is paid', () => heard(PLACES[1], JSON.parse(process.env.LISTENER)));
 }
 
 await check('files of the page are kept for a year, and pages for no longer than a second', async () => {

@@ -47,5 +47,6 @@ else
   export ISSUER_PORT
   drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
   drive payment.mjs --stock 40 --limit 20
+  drive push.mjs --stock 40 --limit 20
 fi
 exit $failed

@@ -92,6 +92,9 @@ export const orderDetail = (order) => call('GET', `order/${id(order)}`, { person
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
 export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
 
+/** Another pass to push for a shopper who has this order, {url, pass}. */
+export const pushOffer = (order) => call('POST', `order/${id(order)}/push`, { personal: true });
+
 /** Where a shopper can sign in: [] when the shop has no issuer. */
 export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 

@@ -8,6 +8,7 @@ import { openSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
 import { noteAccepted, noteClosed, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
+import { lineOf } from './line.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
 import { beReady, forgetIntent, intent, intents, lastAddress, readyFor } from './session.js';
@@ -212,46 +213,47 @@ async function run(io, body) {
   if (result.kind !== 'sign_in') forgetIntent(item.id); // it is sent with the same key afterwards
   if (result.kind === 'accepted') noteAccepted(result.orderId);
   if (signal.aborted) return;
-  if (result.kind === 'accepted') return void watch(io, result.orderId, undefined, body.count);
+  if (result.kind === 'accepted') return void watch(io, result.orderId, { count: body.count, push: result.push });
   if (result.kind === 'limit') return void atLimit(io, result.problem);
   refused(io, result.problem);
 }
 
-// Follows the order to its rest.
-function watch(io, orderId, words, count) {
+// Follows the order to its rest. `push` is what buy's answer says of it.
+function watch(io, orderId, { words, count, push } = {}) {
   const { item, signal } = io;
   io.title('order');
   let known = count;
   const draw = (order) =>
     io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(order), again(io, order, known)] }));
   // The newest order says its state only: what it costs, and that it is open, other parts of the page want to know.
-  const learn = async (order) => {
-    try {
-      const answer = await orderDetail(order.id);
-      noteOrder(answer);
-      known = answer.count;
-      if (!signal.aborted) io.price(answer.amount, answer.count);
-    } catch {
-      return; // it has no row yet
-    }
+  const learn = (answer) => {
+    noteOrder(answer);
+    known = answer.count;
+    if (!signal.aborted) io.price(answer.amount, answer.count);
   };
   draw(orderOf({ id: orderId, state: 'queued' }));
   let shown = '';
+  const see = (order) => {
+    io.trouble(false);
+    if (order.state === 'expired' && now() < order.payBy) sync(); // our clock is behind
+    const key = JSON.stringify([order.state, order.payString, order.payBy]);
+    if (key === shown) return false;
+    draw(order);
+    shown = key;
+    return true;
+  };
   follow({
     orderId,
     newest: () => newestOrder(item.id),
     byId: orderDetail,
     wait: (ms) => pause(ms, signal),
+    line: orderId ? lineOf(orderId, push, signal) : undefined,
     signal,
-    onOrder(order) {
-      io.trouble(false);
-      if (order.state === 'expired' && now() < order.payBy) sync(); // our clock is behind
-      const key = JSON.stringify([order.state, order.payString, order.payBy]);
-      if (key !== shown) {
-        draw(order);
-        if (order.id && order.state !== 'queued' && order.state !== 'none') learn(order);
-      }
-      shown = key;
+    onHeard: see,
+    onOrder(order, whole) {
+      const changed = see(order);
+      if (whole) learn(whole);
+      else if (changed && order.id && order.state !== 'queued' && order.state !== 'none') orderDetail(order.id).then(learn, () => {});
     },
     onTrouble(problem) {
       if (decide(problem) === 'retry') io.trouble(true);
@@ -262,12 +264,13 @@ function watch(io, orderId, words, count) {
 
 // The limit is used up: by an order to pay, by one that was paid, or by one that is on its way.
 function atLimit(io, problem) {
-  watch(io, problem.orderId, (order) => {
+  const words = (order) => {
     const { look, payable } = outcome(order, now());
     if (payable) return { title: t('pay_your_order'), text: t('pay_your_order_text') };
     if (look === 'good') return { title: t('already_bought'), text: t('already_bought_text', { n: io.item.sk_per_max_count }) };
     return undefined;
-  });
+  };
+  watch(io, problem.orderId, { words });
 }
 
 function refused(io, problem) {

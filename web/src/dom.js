@@ -61,12 +61,13 @@ export function announce(text) {
   setText(document.querySelector('dialog .live') || document.getElementById('live'), text);
 }
 
-/** A wait that ends early when the signal does, or when the shopper comes back to the page or the network returns. */
-export function pause(ms, signal) {
+/** A wait that ends early when a signal does, or when the shopper comes back to the page or the network returns. */
+export function pause(ms, signal, wake = signal) {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
+      wake.removeEventListener('abort', done);
       window.removeEventListener('online', done);
       window.removeEventListener('pageshow', done);
       document.removeEventListener('visibilitychange', seen);
@@ -75,9 +76,10 @@ export function pause(ms, signal) {
     const seen = () => document.visibilityState === 'visible' && done();
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);
+    wake.addEventListener('abort', done);
     window.addEventListener('online', done);
     window.addEventListener('pageshow', done); // out of the back/forward cache
     document.addEventListener('visibilitychange', seen);
-    if (signal.aborted) done();
+    if (signal.aborted || wake.aborted) done();
   });
 }

@@ -65,6 +65,7 @@ export async function refresh(signedIn = false) {
     }
   } else if (document.visibilityState === 'visible' && !document.querySelector('dialog')) {
     for (const id of openOrders()) {
+      if (location.hash === `#/order/${id}`) continue; // its page asks
       try {
         const answer = await orderDetail(id);
         if (mine !== round) return;

@@ -1,14 +1,16 @@
 // My orders: the list by pages, and one order with its history and where its money is.
 import { myOrders, orderDetail } from './api.js';
 import { now, onSecond } from './clock.js';
-import { clockText, moneyText, orderOf, outcome, pollWait, retryWait, yuan } from './core.js';
+import { clockText, moneyText, orderOf, outcome, yuan } from './core.js';
 import { cover } from './cover.js';
 import { el, icon, pause, put, setText } from './dom.js';
 import { t, tOr, when } from './i18n.js';
 import { backLink } from './items.js';
 import { noteOrder } from './holds.js';
+import { lineOf } from './line.js';
 import { cancelButton, showOrder } from './panel.js';
 import { cashierNote, payButton } from './pay.js';
+import { follow } from './purchase.js';
 import { shopper } from './session.js';
 import { signIn } from './who.js';
 
@@ -109,28 +111,27 @@ export function orderView(id) {
   let wantedCancel = false;
   const asked = () => (cashierNote(id) ? 'back_sign_in' : 'orders_sign_in');
 
-  async function run({ signal }) {
+  function run({ signal }) {
     let shown = '';
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      let ms;
-      try {
-        const answer = await orderDetail(id);
-        if (signal.aborted) return;
+    follow({
+      orderId: id,
+      byId: orderDetail,
+      wait: (ms) => pause(ms, signal),
+      line: lineOf(id, undefined, signal),
+      signal,
+      onOrder(_, answer) {
+        if (!answer) return; // no row after all: what is shown stays
         const key = JSON.stringify([answer.state, answer.history, answer.payments, answer.alipay_order]);
         noteOrder(answer);
         if (key !== shown) draw(answer);
         shown = key;
-        ms = pollWait(answer.state, attempt, 0);
-      } catch (problem) {
-        if (signal.aborted) return;
+      },
+      onTrouble(problem) {
         if (problem.status === 404) return void put(node, backToOrders(), el('p', { class: 'empty' }, icon('empty'), t(cashierNote(id) ? 'back_not_yours' : 'order_gone')));
         if (problem.status === 403) return void put(node, backToOrders(), signInNote(asked()));
         if (!shown) put(node, backToOrders(), el('p', { class: 'notification', role: 'status' }, t('list_trouble')));
-        ms = retryWait(attempt, problem.retryAfter);
-      }
-      if (!ms) return;
-      await pause(ms, signal);
-    }
+      },
+    });
   }
 
   function draw(answer) {

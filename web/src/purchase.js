@@ -16,8 +16,8 @@ export const GIVE_UP = 120_000;
  * @param {() => Promise<boolean>} io.soldOut  whether the item's status says so. Asked before each repeat while every
  *   attempt got 429, which the gateway answers before anything is done
  * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
- * @returns {Promise<{kind: string, orderId?: string, problem?: object}>} accepted, limit, sign_in, refused, unanswered
- *   (nobody knows; the same key may be sent again) or left
+ * @returns {Promise<{kind: string, orderId?: string, push?: object, problem?: object}>} accepted, limit, sign_in,
+ *   refused, unanswered (nobody knows; the same key may be sent again) or left
  */
 export async function purchase({ send, wait, now, signal, onWait, sentBefore, soldOut }) {
   const began = now();
@@ -25,7 +25,8 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, so
   for (let attempt = 0; ; attempt++) {
     let problem;
     try {
-      return { kind: 'accepted', orderId: (await send()).order_id || '' };
+      const { order_id: orderId = '', push } = await send();
+      return { kind: 'accepted', orderId, push };
     } catch (caught) {
       problem = caught;
     }
@@ -50,48 +51,60 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, so
 }
 
 /**
- * Follows an order until nothing changes by itself, telling each answer.
+ * Follows an order until nothing changes by itself, telling each answer. Where the shop pushes, it asks once when that
+ * begins, and again after each change that it heard.
  * @param {object} io
  * @param {string} io.orderId  "" follows the newest order of the item
- * @param {() => Promise<object>} io.newest  GET /seckill/order/{item}
+ * @param {() => Promise<object>} [io.newest]  GET /seckill/order/{item}; without it only byId is asked
  * @param {(id: string) => Promise<object>} io.byId  GET /order/{id}
  * @param {(ms: number) => Promise<void>} io.wait
- * @param {(order: object) => void} io.onOrder
+ * @param {{ready: () => Promise<void>, wait: (ms: number, order?: object) => Promise<object>}} [io.line]  as openLine's
+ * @param {(order: object, whole?: object) => void} io.onOrder  `whole` is the answer of byId, where that was asked
+ * @param {(order: object) => void} [io.onHeard]  what a push says of it; the whole follows
  * @param {(problem: object) => void} io.onTrouble  no answer just now; it goes on
  */
-export async function follow({ orderId, newest, byId, wait, signal, onOrder, onTrouble }) {
+export async function follow({ orderId, newest, byId, wait, line = { ready() {}, wait: (ms) => wait(ms) }, signal, onOrder, onHeard, onTrouble }) {
   let last = '';
   let attempt = 0;
   let failures = 0;
+  let heard;
   while (!signal.aborted) {
     let ms;
+    let known;
     try {
-      const order = await look(orderId, newest, byId);
+      await line.ready();
+      if (signal.aborted) return;
+      const { order, whole } = await look(orderId, heard ? undefined : newest, byId, heard);
       if (signal.aborted) return;
       failures = 0;
       attempt = order.state === last ? attempt + 1 : 0;
       last = order.state;
-      onOrder(order);
+      onOrder(order, whole);
       ms = pollWait(order.state, attempt, order.retryAfter);
       if (!ms) return;
+      known = order;
     } catch (problem) {
       if (signal.aborted) return;
       onTrouble(problem);
       if (decide(problem) !== 'retry') return;
       ms = retryWait(failures++, problem.retryAfter);
     }
-    await wait(ms);
+    const news = await line.wait(ms, known);
+    if (!news || signal.aborted) continue;
+    heard = orderOf(news);
+    onHeard?.(heard);
   }
 }
 
 // The newest order may be a later one than ours (another tab). One that has no row yet is still queued.
-async function look(orderId, newest, byId) {
-  const order = orderOf(await newest());
-  if (!orderId || order.id === orderId) return order;
+async function look(orderId, newest, byId, heard) {
+  const order = newest ? orderOf(await newest()) : heard;
+  if (newest && (!orderId || order.id === orderId)) return { order };
   try {
-    return orderOf(await byId(orderId));
+    const whole = await byId(orderId);
+    return { order: orderOf(whole), whole };
   } catch (problem) {
-    if (problem.status !== 404) throw problem;
-    return orderOf({ id: orderId, state: 'queued', retry_after_ms: order.retryAfter });
+    if (problem.status !== 404 || !order) throw problem;
+    return { order: heard || orderOf({ id: orderId, state: 'queued', retry_after_ms: order.retryAfter }) };
   }
 }

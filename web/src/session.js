@@ -12,6 +12,7 @@ const SIGNING_IN = 'seckill.signin';
 
 const memory = new Map(); // stands in where storage is forbidden
 const listeners = new Set();
+const watchers = new Set();
 
 /**
  * {name, user, token} or null. One who signed in at an issuer also has `issuer`, `client`, `end` (where to sign out, or
@@ -22,12 +23,15 @@ export const token = () => shopper()?.token || '';
 
 /** Becomes another shopper, or nobody (null), and tells those who listen. */
 export function become(who) {
-  write(SHOPPER, who);
+  renewed(who);
   for (const f of listeners) f();
 }
 
 /** The same shopper has a new token: nothing on the page changes. */
-export const renewed = (who) => write(SHOPPER, who);
+export function renewed(who) {
+  write(SHOPPER, who);
+  for (const f of watchers) f();
+}
 
 /** Signs out: this tab forgets its shopper, and what it knows of them. What they wanted kept on the device stays. */
 export function forget() {
@@ -45,6 +49,12 @@ export function takeSignIn() {
 
 export function onShopper(f) {
   listeners.add(f);
+}
+
+/** Calls f whenever there is another token, or none; the answer ends it. */
+export function onToken(f) {
+  watchers.add(f);
+  return () => watchers.delete(f);
 }
 
 const mine = (prefix) => prefix + shopper()?.user;

@@ -89,6 +89,9 @@ func (c *check) say(s State, format string, a ...any) {
 
 func (d *Doctor) sandbox() bool { return d.outputs["Sandbox"] == "true" }
 
+// pushes reports whether the stack has a WebSocket API.
+func (d *Doctor) pushes() bool { return d.parameters["CreatePush"] == "true" }
+
 // name returns the stack's name.
 func (d *Doctor) name() string { return aws.ToString(d.Stack.StackName) }
 

@@ -29,6 +29,7 @@ const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
 	aLook      = `{"operator":{"command":"reconciled","who":"seckill doctor","day":"2026-01-01"}}`
+	nobodyLeft = `{"requestContext":{"eventType":"DISCONNECT","connectionId":"none"}}`
 	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
 )
 
@@ -37,7 +38,7 @@ var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emp
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
 	"RepairFunction": aMinute, "ShopFunction": anyRequest, "TellFunction": emptyBatch, "DeliverFunction": emptyBatch,
-	"GatewayFunction": anyRequest, "StageFunction": aMinute}
+	"GatewayFunction": anyRequest, "StageFunction": aMinute, "ConnectFunction": nobodyLeft}
 
 // wants reports whether the stack has to have a function, by the output with its name or one of its triggers.
 func (d *Doctor) wants(id string) bool {
@@ -46,6 +47,8 @@ func (d *Doctor) wants(id string) bool {
 		return d.sandbox()
 	case "Deliver":
 		return d.parameters["WebhookUrl"] != ""
+	case "Connect":
+		return d.pushes()
 	default:
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -75,6 +76,9 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 		declared = append(declared, gatewaytable.Table)
 		options.Tables = []ledger.Table{gatewaytable.Table}
 	}
+	if d.pushes() {
+		declared, options.Tables = append(declared, connections.Table), append(options.Tables, connections.Table)
+	}
 	rows, client := dynamoledger.New(d.AWS, options), dynamodb.NewFromConfig(d.AWS)
 	good, backed, lost := 0, 0, []string{}
 	for _, t := range declared {
@@ -83,8 +87,8 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 			continue
 		}
 		good++
-		if t.Name == gatewaytable.TableTrades {
-			continue // of a fake payment gateway
+		if t.Name == gatewaytable.TableTrades || t.Name == connections.TableConnections {
+			continue // of a fake payment gateway; of what ends within hours
 		}
 		switch on, err := backedUp(ctx, client, prefix+t.Name); {
 		case err != nil:

@@ -51,8 +51,8 @@ var audiences = map[string][]string{
 	"notify":  {AlipayPublic, AlipayCert, RootCert},
 	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},            // expire, refund, reconcile
 	"payment": {JWTPrefix, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // pay: it knows who pays
-	"signin":  {JWTPrefix},
-	"stock":   {RedisPassword}, // consume, stage, repair
+	"signin":  {JWTPrefix},                                                           // signin, connect
+	"stock":   {RedisPassword},                                                       // consume, stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
 	"deliver": {WebhookSecret},
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/eventbus"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
@@ -26,6 +27,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/adapter/webhook"
+	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -189,6 +191,60 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
+
+// Passes checks connect passes.
+type Passes interface {
+	// Check returns what a pass says, or seckill.ErrPass.
+	Check(text string) (seckill.Pass, error)
+}
+
+// Passes opens the checker of connect passes, which derive from the keys of tokens. Its step never waits for its
+// secrets once it has started, because a page waits for it.
+func (b *Boot) Passes(s config.Tokens) Passes {
+	b.awaited = true
+	p := &passes{}
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+		keys := tokenKeys(s, secrets)
+		if _, err := jwtauth.New(keys, b.Clock); err != nil {
+			return nil, err
+		}
+		return jwtauth.NewPasses(keys, b.Clock), nil
+	}, tokenSources(s)...)
+	return p
+}
+
+// Connections opens the table of shoppers' connections.
+func (b *Boot) Connections() seckill.Connections {
+	return connections.New(b.Table(connections.Table), b.Clock)
+}
+
+// Wire opens the way to the connections that a WebSocket API's stage holds.
+func (b *Boot) Wire(stage string) seckill.Wire { return wspush.New(b.aws, stage, b.Clock) }
+
+// Push opens the maker of connect passes; nil without an address of push. Passes derive from the keys of tokens.
+func (b *Boot) Push(s config.Push, keys config.Tokens) *httpapi.Push {
+	if s.URL == "" {
+		return nil
+	}
+	p := &passes{}
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+		return jwtauth.NewPasses(tokenKeys(keys, secrets), b.Clock), nil
+	}, tokenSources(keys)...)
+	return &httpapi.Push{URL: s.URL, Passes: p, IDs: b.IDs}
+}
+
+// passes makes and checks passes with keys that may change.
+type passes struct {
+	atomic.Pointer[jwtauth.Passes]
+}
+
+// Append implements httpapi.Passes.
+func (p *passes) Append(b []byte, user, nonce string) ([]byte, time.Time) {
+	return p.Load().Append(b, user, nonce)
+}
+
+// Check implements Passes.
+func (p *passes) Check(text string) (seckill.Pass, error) { return p.Load().Check(text) }
 
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {

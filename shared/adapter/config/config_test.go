@@ -26,7 +26,8 @@ var full = map[string]string{
 	"HOLD": "20m", "METRICS_NAMESPACE": "seckill-test",
 	"GATEWAY_PRIVATE_KEY_NAME":    "/seckill/gateway/private",
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
-	"PUBLIC_URL": "https://shop.example.com/live",
+	"PUBLIC_URL": "https://shop.example.com/live", "CONNECTIONS_URL": "https://x.example.com/live",
+	"EVENT_BUS": "seckill",
 }
 
 func read[T any](environ map[string]string) error {
@@ -39,7 +40,8 @@ var functions = map[string]func(map[string]string) error{
 	"expire": read[config.Expire],
 	"refund": read[config.Refund], "stage": read[config.Stage], "repair": read[config.Repair],
 	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway],
-	"signin": read[config.Signin],
+	"signin": read[config.Signin], "connect": read[config.Connect],
+	"tell": read[config.Tell],
 }
 
 // needs lists the settings without which a function does not start.
@@ -56,7 +58,8 @@ var needs = map[string][]string{
 		"ALIPAY_PUBLIC_KEY_NAME"},
 	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS"},
 	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
-	"signin": {"TABLE_PREFIX", "JWT_SECRET_NAME"},
+	"tell":   {"TABLE_PREFIX", "EVENT_BUS"}, "signin": {"TABLE_PREFIX", "JWT_SECRET_NAME"},
+	"connect": {"TABLE_PREFIX", "JWT_SECRET_NAME", "CONNECTIONS_URL"},
 	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID",
 		"ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
@@ -177,6 +180,14 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 			"settings: ALIPAY_CERT and ALIPAY_CERT_NAME are both set"},
 		"private key twice": {"expire", map[string]string{"ALIPAY_PRIVATE_KEY": "x"},
 			"ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_NAME are both set"},
+		"nothing is pushed": {"tell", map[string]string{"CONNECTIONS_URL": ""}, ""},
+		"connections by wss": {"tell", map[string]string{"CONNECTIONS_URL": "wss://a.example.com/live"},
+			`CONNECTIONS_URL is "wss://a.example.com/live", want an absolute https or http URL`},
+		"no door":            {"connect", map[string]string{"CONNECTIONS_URL": "live"}, `CONNECTIONS_URL is "live"`},
+		"push":               {"buy", map[string]string{"PUSH_URL": "wss://a.example.com/live"}, ""},
+		"push, this machine": {"shop", map[string]string{"PUSH_URL": "ws://127.0.0.1:4566/live"}, ""},
+		"push by https": {"shop", map[string]string{"PUSH_URL": "https://a.example.com"},
+			`PUSH_URL is "https://a.example.com", want an absolute wss or ws URL`},
 		"origin":             {"buy", map[string]string{"CORS_ORIGIN": "https://shop.example.com"}, ""},
 		"origin, any":        {"shop", map[string]string{"CORS_ORIGIN": "*"}, ""},
 		"origin with a port": {"shop", map[string]string{"CORS_ORIGIN": "http://localhost:8100"}, ""},

@@ -17,6 +17,7 @@ type Buy struct {
 	Orders Orders
 	Tokens Tokens
 	CORS   CORS
+	Push   Push
 }
 
 // Consume holds the settings of the function on the orders queue.
@@ -61,8 +62,35 @@ type Reconcile struct {
 // Tell holds the settings of the function that tells changes of orders to other systems.
 type Tell struct {
 	Base
-	Bus string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+	Bus    string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
+	Pushes Pushes
 }
+
+// Pushes is how a shop's pages are reached.
+type Pushes struct {
+	Stage string `env:"CONNECTIONS_URL"` // address of the WebSocket API's stage; "": the shop pushes nothing
+}
+
+func (p *Pushes) problems() []string {
+	if p.Stage == "" {
+		return nil
+	}
+	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
+}
+
+// Connect holds the settings of the function that lets pages connect.
+type Connect struct {
+	Base
+	Tokens Tokens // connect passes derive from their keys
+	Door   Door
+}
+
+// Door is the WebSocket API at which pages connect.
+type Door struct {
+	Stage string `env:"CONNECTIONS_URL,required,notEmpty"` // its address
+}
+
+func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.Stage, "https", "http") }
 
 // Deliver holds the settings of the function that posts changes of orders to the shop's endpoint.
 type Deliver struct {
@@ -123,6 +151,7 @@ type Shop struct {
 	Tokens   Tokens
 	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
+	Push     Push
 }
 
 // Pay holds the settings of the function that gives ways to the payment provider's cashier.
@@ -154,6 +183,18 @@ func (p *Page) problems() (out []string) {
 			maxPublicURL))
 	}
 	return out
+}
+
+// Push says where pages hear the outcome of purchases.
+type Push struct {
+	URL string `env:"PUSH_URL"` // wss, or ws on this machine; "": nowhere
+}
+
+func (p *Push) problems() []string {
+	if p.URL == "" {
+		return nil
+	}
+	return wantURL(nil, "PUSH_URL", p.URL, "wss", "ws")
 }
 
 // Signin holds the settings of the function that signs shoppers in. It signs with one of the keys that the others

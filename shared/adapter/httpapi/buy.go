@@ -16,13 +16,14 @@ type Buyer interface {
 
 // NewBuy serves POST /seckill/buy.
 func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
-	b := &buyer{flow: flow, caller: caller{auth, o.Limits}}
+	b := &buyer{flow: flow, caller: caller{auth, o.Limits}, push: newPusher(o.Push)}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
 }
 
 type buyer struct {
 	flow   Buyer
 	caller caller
+	push   *pusher   // nil: none
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 
@@ -50,9 +51,16 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body := append(make([]byte, 0, 64), `{"result":1,"order_id":`...)
-	body = append(appendString(body, order), '}')
-	return answer{kindJSON, cacheNever, body}, nil
+	size := 64
+	if b.push != nil {
+		size += offerSize
+	}
+	body := append(make([]byte, 0, size), `{"result":1,"order_id":`...)
+	body = appendString(body, order)
+	if b.push != nil {
+		body = b.push.append(append(body, `,"push":`...), user)
+	}
+	return answer{kindJSON, cacheNever, append(body, '}')}, nil
 }
 
 var errKey = seckill.Invalid("Idempotency-Key", "1..128")

@@ -27,6 +27,7 @@ type Options struct {
 	CashierURL string // shown by GET /healthz: where a browser can pay a pay string; "" hides it
 	// the origin whose pages may read the answers, or "*"; "": only pages of the API's own origin
 	CORSOrigin string
+	Push       *Push     // nil: pages are pushed nothing, and poll
 	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
 	Limits     *Limits   // how often one user and one network may call; nil: no limits
 }

@@ -43,6 +43,7 @@ var rules = []rule{
 	{"/order/{id}", reads, crowds},
 	{"/order/{id}/cancel", forms, crowds},
 	{"/order/{id}/payment", forms, crowds},
+	{"/order/{id}/push", forms, crowds},
 	{"/signin", bucket.Rate{}, signings},
 	{"/seckill/alipay/notify", bucket.Rate{}, bucket.Rate{}},
 }

@@ -24,6 +24,8 @@ type Shop interface {
 	Newest(ctx context.Context, user, item string) (shop.Status, error)
 	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's.
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)
+	// Has refuses an order that is not the user's, placed or queued. CodeOrderUnknown, CodeNotReady.
+	Has(ctx context.Context, user, order string) error
 	// Orders lists the user's placed orders.
 	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
 	// Cancel closes an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
@@ -32,9 +34,9 @@ type Shop interface {
 	Now() time.Time
 }
 
-// NewShop serves lists, details, orders, the server's time and GET /healthz.
+// NewShop serves lists, details, orders, passes to push, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, caller{auth, o.Limits}, healthJSON{"ok", o.Version, o.CashierURL}}
+	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
@@ -46,6 +48,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 		newRoute(get, "/order/list", s.orders), // before the pattern that would match it, too
 		newRoute(get, "/order/{id}", s.order),
 		newRoute(post, "/order/{id}/cancel", s.cancel),
+		newRoute(post, "/order/{id}/push", s.offer),
 		newRoute(get, "/healthz", s.healthz),
 	)
 }
@@ -53,6 +56,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 type shopper struct {
 	flow   Shop
 	caller caller
+	push   *pusher // nil: none
 	health healthJSON
 }
 
@@ -182,6 +186,24 @@ func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
 		return answer{}, err
 	}
 	return encode(cacheNever, newStatus(&status))
+}
+
+// offer gives another pass to a shopper who has this order: a pass is good for one connection, and not for long.
+func (s *shopper) offer(r *http.Request, id string) (answer, error) {
+	user, err := s.caller.user(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if s.push == nil {
+		return answer{}, seckill.Refuse(seckill.CodeNotPushed)
+	}
+	if !seckill.ValidOrderID(id) {
+		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	if err := s.flow.Has(r.Context(), user, id); err != nil {
+		return answer{}, err
+	}
+	return answer{kindJSON, cacheNever, s.push.append(make([]byte, 0, offerSize), user)}, nil
 }
 
 func (s *shopper) time(*http.Request, string) (answer, error) {

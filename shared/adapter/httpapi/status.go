@@ -27,6 +27,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeNotCancelable: http.StatusConflict,
 	seckill.CodeCancelLimit:   http.StatusConflict,
 	seckill.CodeNotPayable:    http.StatusConflict,
+	seckill.CodeNotPushed:     http.StatusConflict,
 	seckill.CodeForged:        http.StatusBadRequest,
 	seckill.CodeNotOurs:       http.StatusBadRequest,
 	seckill.CodeNotReady:      http.StatusServiceUnavailable,

@@ -107,6 +107,11 @@ func (s *stubs) Order(_ context.Context, user, id string) (shop.OrderView, error
 	return s.orders[0], nil
 }
 
+func (s *stubs) Has(_ context.Context, user, id string) error {
+	s.user, s.id = user, id
+	return s.called()
+}
+
 func (s *stubs) Orders(_ context.Context, user string, page, size int) ([]shop.OrderView, error) {
 	s.user, s.page = user, [2]int{page, size}
 	return s.orders, s.called()

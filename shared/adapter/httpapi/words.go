@@ -129,6 +129,9 @@ var words = map[seckill.Code][languages]phrase{
 		{"订单现在不能付款", "这个订单已付款、已关闭，或付款时间已过，不能再付款。请刷新订单查看。"},
 		{"Cannot be paid now",
 			"This order is paid or closed, or its time to pay is over. Please look at the order again."}},
+	seckill.CodeNotPushed: {
+		{"不推送结果", "本店不推送订单结果，请刷新订单查看。"},
+		{"Nothing is pushed", "This shop does not push the outcome of a purchase. Please look at the order again."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notification not authentic", "The signature of the payment notification is not valid."}},

@@ -2,11 +2,14 @@ package jwtauth
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"hash"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -24,7 +27,8 @@ const (
 // safe for concurrent use.
 type Passes struct {
 	clock seckill.Clock
-	keys  [][]byte // the first one makes passes, any one checks them, so that a rotation refuses none
+	keys  [][]byte  // the first one makes passes, any one checks them, so that a rotation refuses none
+	makes sync.Pool // hash.Hash under the first key: each accepted purchase needs one
 }
 
 // NewPasses returns a maker and checker of passes; keys are those of New, which has checked them.
@@ -38,14 +42,30 @@ func NewPasses(keys Keys, clock seckill.Clock) *Passes {
 	for _, kid := range kids {
 		p.keys = append(p.keys, keyed([]byte(keys.ByKid[kid]), passUse))
 	}
+	p.makes.New = func() any { return hmac.New(sha256.New, p.keys[0]) }
 	return p
 }
 
-// Make returns a pass for a user and when it ends. nonce is 1 to 64 letters and digits, never the same twice.
-func (p *Passes) Make(user, nonce string) (text string, expires time.Time) {
+// Append appends a pass for a user, and returns when it ends. nonce is 1 to 64 letters and digits, never the same
+// twice.
+func (p *Passes) Append(b []byte, user, nonce string) (longer []byte, expires time.Time) {
 	expires = p.clock.Now().Add(seckill.PassLife).Truncate(time.Second)
-	signed := user + "." + strconv.FormatInt(expires.Unix(), 10) + "." + nonce
-	return signed + "." + base64.RawURLEncoding.EncodeToString(keyed(p.keys[0], signed)), expires
+	from := len(b)
+	b = append(append(b, user...), '.')
+	b = append(strconv.AppendInt(b, expires.Unix(), 10), '.')
+	b = append(b, nonce...)
+	mac := p.makes.Get().(hash.Hash)
+	defer p.makes.Put(mac)
+	mac.Reset()
+	mac.Write(b[from:])
+	b = append(b, '.')
+	return base64.RawURLEncoding.AppendEncode(b, mac.Sum(nil)), expires
+}
+
+// Make returns what Append appends.
+func (p *Passes) Make(user, nonce string) (text string, expires time.Time) {
+	b, expires := p.Append(nil, user, nonce)
+	return string(b), expires
 }
 
 // Check returns what a pass says, or seckill.ErrPass. Whether it was used before, Connections knows.

@@ -37,8 +37,8 @@ func TestPasses(t *testing.T) {
 	swapped := []byte(text)
 	swapped[len(swapped)-5] ^= 1
 	for what, text := range map[string]string{"empty": "", "no mac": "42.1.nonce", "another user": "43" + text[2:],
-		"a later end": strings.Replace(text, ".17", ".18", 1), "foreign": foreign, "mac only": mac, "changed": string(swapped),
-		"long": text + strings.Repeat("a", 200), "padded": text + "=",
+		"a later end": strings.Replace(text, ".17", ".18", 1), "foreign": foreign, "mac only": mac,
+		"changed": string(swapped), "long": text + strings.Repeat("a", 200), "padded": text + "=",
 		"a line break in it": text + "\n"} {
 		if got, err := p.Check(text); !errors.Is(err, seckill.ErrPass) {
 			t.Errorf("%s: %+v, %v", what, got, err)

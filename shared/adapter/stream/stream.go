@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -109,6 +110,21 @@ func (e each) Unreadable() {
 	for _, s := range e {
 		s.Unreadable()
 	}
+}
+
+// Within returns a step that gives another one this long for each call, so that the steps after it have their time.
+func Within(d time.Duration, s Step) Step { return within{s, d} }
+
+type within struct {
+	Step
+	d time.Duration
+}
+
+// Changes implements Step.
+func (w within) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.d)
+	defer cancel()
+	return w.Step.Changes(ctx, changes)
 }
 
 // row decodes an image of a row; nil if there is none.

@@ -35,6 +35,28 @@ func (s *step) Changes(_ context.Context, changes []seckill.OrderChange) (int, e
 
 func (s *step) Unreadable() { s.unreadable++ }
 
+// TestWithin checks that a step's time ends, and that nothing else about it is another.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	inner := &slow{}
+	s := stream.Within(time.Millisecond, inner)
+	if n, err := s.Changes(t.Context(), make([]seckill.OrderChange, 3)); n != 2 || !errors.Is(err,
+		context.DeadlineExceeded) {
+		t.Errorf("%d done, %v; want what the step says", n, err)
+	}
+	if s.Unreadable(); inner.unreadable != 1 {
+		t.Error("the step is not told of a change that cannot be read")
+	}
+}
+
+// slow does all but one change, and waits for its time to end with the last one.
+type slow struct{ step }
+
+func (*slow) Changes(ctx context.Context, changes []seckill.OrderChange) (int, error) {
+	<-ctx.Done()
+	return len(changes) - 1, ctx.Err()
+}
+
 // image writes a row as the stream does.
 func image(row ledger.Row) map[string]any {
 	if row == nil {

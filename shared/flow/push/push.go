@@ -9,7 +9,6 @@ package push
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -37,11 +36,8 @@ func (f *Flow) Connect(ctx context.Context, p seckill.Pass, connection string) e
 		return err
 	}
 	f.Meter.Count(seckill.EventConnected, 1)
-	if replaced == "" {
-		return nil
-	}
-	if err := f.Wire.Close(ctx, replaced); err != nil {
-		return fmt.Errorf("close the oldest connection: %w", err)
+	if replaced != "" && f.Wire.Close(ctx, replaced) != nil {
+		f.Meter.Count(seckill.EventPushFailed, 1) // it hears nothing more, and its page still asks now and then
 	}
 	return nil
 }
@@ -94,7 +90,8 @@ func (f *Flow) send(ctx context.Context, e *seckill.OrderEvent) {
 		case err == nil:
 			f.Meter.Count(seckill.EventPushed, 1)
 		case errors.Is(err, seckill.ErrConnectionGone):
-			_ = f.Connections.Forget(ctx, id) // else its rows expire
+			// It has ended, or is not open yet: API Gateway opens it when Connect has returned. So it is not forgotten
+			// here. Its page asks once it is open; its end is told, or its rows expire.
 		default:
 			f.Meter.Count(seckill.EventPushFailed, 1)
 		}

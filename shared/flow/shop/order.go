@@ -120,6 +120,14 @@ func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
 	return v, nil
 }
 
+// Has refuses an order that is not the shopper's. CodeOrderUnknown; CodeNotReady if no stock can tell.
+func (f *Flow) Has(ctx context.Context, user, id string) error {
+	if _, err := f.own(ctx, user, id); err != nil {
+		return seckill.AsError(err)
+	}
+	return nil
+}
+
 // own finds an order of the user, placed or queued.
 func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) {
 	if !seckill.ValidOrderID(id) {

@@ -90,6 +90,7 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for what, ask := range map[string]func() error{
 				"GET":    func() error { _, err := f.Order(ctx, "7", c.id); return err },
+				"push":   func() error { return f.Has(ctx, "7", c.id) },
 				"cancel": func() error { _, err := f.Cancel(ctx, "7", c.id); return err },
 			} {
 				stock.looks = 0

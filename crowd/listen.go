@@ -1,0 +1,103 @@
+package crowd
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/push.js).
+const safetyPoll = time.Minute
+
+// maxHeard bounds the messages that wait for a shopper.
+const maxHeard = 16
+
+// listener is the connection over which a shopper hears what happens to an order. A nil one hears nothing.
+type listener struct {
+	conn  *websocket.Conn
+	order string
+	news  chan seckill.State
+	gone  chan struct{} // closed when the connection has ended
+}
+
+// dialer connects shoppers.
+func (r *run) dialer() *http.Client {
+	transport := &http.Transport{TLSClientConfig: r.opt.TLS, DisableKeepAlives: true}
+	return &http.Client{Transport: transport, Timeout: r.opt.Timeout}
+}
+
+// listen connects as the page does. It returns nil, and the shopper polls, when there is no connection to be had.
+func (s *shopper) listen(ctx context.Context, r *result) *listener {
+	if r.pushURL == "" || s.opt.NoPush {
+		return nil
+	}
+	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
+	defer stop()
+	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
+	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
+	if err != nil {
+		s.tally.change(func(t *tally) { t.push.Refused++ })
+		return nil
+	}
+	s.tally.change(func(t *tally) { t.push.Connected++ })
+	l := &listener{conn: conn, order: r.order, news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
+	go l.hear(s.tally, r.at)
+	return l
+}
+
+func (l *listener) hear(t *tally, answered time.Time) {
+	defer close(l.gone)
+	for {
+		_, text, err := l.conn.Read(context.Background()) // close ends it
+		if err != nil {
+			return
+		}
+		state := seckill.State(field(text, `"state"`))
+		if field(text, `"order_id"`) != l.order {
+			continue
+		}
+		if state == seckill.PendingPayment || state == seckill.Rejected {
+			took := time.Since(answered)
+			t.change(func(t *tally) { t.push.Outcomes++; t.push.after.add(took) })
+		}
+		select {
+		case l.news <- state:
+		default: // the shopper has not looked at the others
+		}
+	}
+}
+
+// close ends the connection, as a page that is left does.
+func (l *listener) close() {
+	if l != nil {
+		_ = l.conn.CloseNow()
+		<-l.gone
+	}
+}
+
+// until waits for a message about the order, or for the next poll: after wait without a connection, and later with
+// one. It returns when it happened, or an error when ctx ends first.
+func (l *listener) until(ctx context.Context, asked time.Time, wait time.Duration) (time.Time, error) {
+	if l != nil {
+		t := time.NewTimer(time.Until(asked.Add(max(wait, safetyPoll))))
+		defer t.Stop()
+		select {
+		case <-l.news:
+			return time.Now(), nil
+		case <-t.C:
+			return time.Now(), nil
+		case <-ctx.Done():
+			return time.Time{}, errLeft
+		case <-l.gone:
+		}
+	}
+	moment := asked.Add(wait)
+	if !sleep(ctx, moment) {
+		return time.Time{}, errLeft
+	}
+	return moment, nil
+}

@@ -1,0 +1,62 @@
+package local
+
+import (
+	"context"
+	"strings"
+
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/push"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// buildPush makes what pushes outcomes to pages.
+func (s *System) buildPush() {
+	if s.opt.NoPush {
+		return
+	}
+	s.live = &live{passes: jwtauth.NewPasses(jwtauth.Keys{Current: s.opt.JWTSecret}, s.Clock), ids: system.NewIDs(nil),
+		meter: s.Meter, pages: map[string]*page{}}
+	s.Push = push.New(push.Deps{Connections: memory.NewConnections(s.Clock), Wire: s.live, Clock: s.Clock,
+		Meter: s.Meter, Each: func(n int, do func(i int)) {
+			for i := range n {
+				do(i) // nothing here takes time
+			}
+		}})
+	s.live.flow = s.Push
+	s.pushed = &pushed{s.live, s.Push, newChanges(nil)}
+	s.takers = append(s.takers, s.pushed)
+}
+
+// offers returns what the API offers to pages, nil without push.
+func (s *System) offers() *httpapi.Push {
+	if s.live == nil {
+		return nil
+	}
+	url := "ws" + strings.TrimPrefix(s.URL(), "http") + livePath
+	return &httpapi.Push{URL: url, Passes: s.live.passes, IDs: s.live.ids}
+}
+
+// pushed takes writes of orders for pages, while there are any. A row that was put is whole, and pushed at once; of
+// one that was updated the order is read first, by a follower.
+type pushed struct {
+	live *live
+	flow *push.Flow
+	*changes
+}
+
+func (p *pushed) wrote(w *ledger.Write, certain bool) {
+	if p.live.count.Load() == 0 {
+		return
+	}
+	if certain && w.Op == ledger.OpPut {
+		if c, err := ledger.OrderPut(w); err == nil {
+			_, _ = p.flow.Changes(context.Background(), []seckill.OrderChange{c}) // it never fails
+			return
+		}
+	}
+	p.changes.wrote(w, certain)
+}

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Push says where a page hears what happens to its shopper's orders, and makes its passes.
+type Push struct {
+	URL    string // ws or wss
+	Passes Passes
+	IDs    seckill.IDs // of which each pass gets a token, its nonce
+}
+
+// Passes makes connect passes.
+type Passes interface {
+	// Append appends a pass of letters, digits, dots, hyphens and underscores, and returns when it ends.
+	Append(b []byte, user, nonce string) (longer []byte, expires time.Time)
+}
+
+// offerSize is enough for most offers, in bytes: they have some 250.
+const offerSize = 320
+
+// pusher writes offers of push: {"url":…,"pass":…,"expires_at":…}.
+type pusher struct {
+	*Push
+	upToPass []byte
+}
+
+func newPusher(p *Push) *pusher {
+	if p == nil {
+		return nil
+	}
+	return &pusher{p, append(appendString([]byte(`{"url":`), p.URL), `,"pass":"`...)}
+}
+
+// append appends an offer to a user. It works in place: each accepted purchase has one.
+func (p *pusher) append(b []byte, user string) []byte {
+	b, expires := p.Passes.Append(append(b, p.upToPass...), user, p.IDs.Token())
+	b = expires.UTC().AppendFormat(append(b, `","expires_at":"`...), time.RFC3339)
+	return append(b, `"}`...)
+}
