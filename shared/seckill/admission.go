@@ -105,11 +105,9 @@ type Challenge struct {
 
 // Answer is what a shopper sends for a ticket.
 type Answer struct {
-	User    string
-	Created time.Time // when the account was made; zero if the token does not say
-	Item    string
-	Proof   []byte // an ALTCHA solution, JSON
-	Answer  string // to the question
+	Item   string
+	Proof  []byte // an ALTCHA solution, JSON
+	Answer string // to the question
 }
 
 // Ticket permits its user to buy its item, until the sale ends.

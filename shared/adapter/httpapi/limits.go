@@ -44,6 +44,8 @@ var rules = []rule{
 	{"/order/{id}/cancel", forms, crowds},
 	{"/order/{id}/payment", forms, crowds},
 	{"/order/{id}/push", forms, crowds},
+	{"/seckill/challenge", forms, crowds},
+	{"/seckill/ticket", forms, crowds},
 	{"/signin", bucket.Rate{}, signings},
 	{"/seckill/alipay/notify", bucket.Rate{}, bucket.Rate{}},
 }

@@ -61,7 +61,7 @@ func (f *Flow) Challenge(ctx context.Context, c Caller, item string) (seckill.Ch
 }
 
 // Ticket gives a ticket for a right answer. The error is an *seckill.Error: those of Challenge; CodeTooMany after
-// MaxAttempts; CodeCheck for a wrong answer.
+// MaxAttempts; CodeCheck, with another challenge, for a wrong answer.
 func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.Ticket, error) {
 	now := f.Clock.Now()
 	it, err := f.admissible(ctx, c, a.Item, now)
@@ -81,7 +81,11 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
 	if reason != "" {
-		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeCheck, Token: reason}
+		refusal := &seckill.Error{Code: seckill.CodeCheck, Token: reason}
+		if next, err := f.challenge(ctx, c.User, it, now); err == nil {
+			refusal.Challenge = &next
+		}
+		return seckill.Ticket{}, refusal
 	}
 	text, err := f.Tickets.Make(c.User, it.ID, it.End)
 	if err != nil {
