@@ -79,8 +79,9 @@ mkdirSync(out, { recursive: true });
 
 const complaints = [];
 
-// A refusal that a page expects is written to the console by the browser itself; nothing else may be.
-export const EXPECTED = [/status of 409/];
+// The browser itself writes to the console of a refusal that a page expects, and of a connection that a page which is
+// left gives up while it is being opened; nothing else may be there.
+export const EXPECTED = [/status of 409/, /WebSocket is closed before the connection is established/];
 
 /** A page of its own tab and storage, signed in as the shopper, that notes every complaint. */
 export async function open({ size, lang, shopper, path = '', into = browser }) {
