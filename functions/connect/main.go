@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/flow/push"
 	"github.com/your-org/seckill/shared/seckill"
@@ -18,7 +19,7 @@ import (
 func main() {
 	boot.Run("connect", func(s config.Connect, b *boot.Boot) apigw.Handler {
 		flow := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Door.Stage), Clock: b.Clock,
-			Meter: b.Meter, Each: wspush.Each})
+			Meter: b.Meter, Each: system.Several(wspush.AtOnce)})
 		return apigw.WebSocket(&door{flow, b.Passes(s.Tokens), b})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/stream"
+	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/flow/count"
@@ -33,7 +34,7 @@ func main() {
 		steps := stream.Each(teller, counter)
 		if s.Pushes.Stage != "" { // first, because shoppers wait; what it lacks never comes back
 			pusher := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Pushes.Stage), Clock: b.Clock,
-				Meter: b.Meter, Each: wspush.Each})
+				Meter: b.Meter, Each: system.Several(wspush.AtOnce)})
 			steps = stream.Each(stream.Within(pushTime, pusher), steps)
 		}
 		return apigw.BatchOr(stream.Handle(steps, b.Log), operator.Serve(audit,

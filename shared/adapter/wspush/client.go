@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,7 +23,9 @@ import (
 const (
 	callTimeout = 2 * time.Second // of a call, which takes some 10 ms
 	maxAnswer   = 4 << 10         // bytes of an answer that are read, so that its connection can be used again
-	maxAtOnce   = 16              // calls of Each
+
+	// AtOnce is how many calls a step makes at the same time.
+	AtOnce = 16
 )
 
 // Client is a seckill.Wire through connections that Amazon API Gateway holds ("Use @connections commands in your
@@ -104,18 +104,4 @@ func withoutAddress(err error) error {
 		return named.Err
 	}
 	return err
-}
-
-// Each calls do for 0 to n-1, at most 16 at once, and returns when all have ended.
-func Each(n int, do func(i int)) {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(n, maxAtOnce) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
 }

@@ -142,16 +142,3 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("gone: %v", err)
 	}
 }
-
-func TestEach(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{0, 1, 16, 100} {
-		done := make([]atomic.Int64, n)
-		wspush.Each(n, func(i int) { done[i].Add(1) })
-		for i := range done {
-			if got := done[i].Load(); got != 1 {
-				t.Errorf("%d of %d was done %d times", i, n, got)
-			}
-		}
-	}
-}
