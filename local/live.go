@@ -68,13 +68,17 @@ var (
 	errFull    = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Minute}
 )
 
-// ServeHTTP opens a connection. Pages of any origin may: a pass says who it is for, and no browser adds one by itself.
+// ServeHTTP opens a connection, for a page of any origin: unlike a cookie, a pass is never added by the browser itself.
 func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		_, _ = websocket.Accept(w, r, nil) // answers 426
 		return
 	}
-	pass, err := l.passes.Check(offered(r.Header["Sec-Websocket-Protocol"]))
+	text, err := wspush.Offered(strings.Join(r.Header["Sec-Websocket-Protocol"], ","))
+	var pass seckill.Pass
+	if err == nil {
+		pass, err = l.passes.Check(text)
+	}
 	id := l.ids.Token()
 	if err == nil && l.count.Load() >= maxPages {
 		err = errFull
@@ -120,18 +124,6 @@ func (l *live) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	l.meter.Refused(seckill.AsError(err).Reason())
 	httpapi.Problem(w, r, err)
-}
-
-// offered returns the pass among the subprotocols that a page offers, "" if it does not speak ours.
-func offered(header []string) string {
-	offers := strings.Split(strings.Join(header, ","), ",")
-	for i := range offers {
-		offers[i] = strings.TrimSpace(offers[i])
-	}
-	if len(offers) != 2 || offers[0] != seckill.PushProtocol {
-		return ""
-	}
-	return offers[1]
 }
 
 // keep remembers a page before it is open: it may ask for its order at once, and what happens then must reach it. It
