@@ -19,12 +19,13 @@ type changes struct {
 	has map[string]bool
 }
 
-// taker takes writes of orders' rows. Unless a write is certain, its effect is unknown: the transaction failed.
+// taker is told of writes of orders' rows. A write is not certain if its transaction failed: its effect is unknown.
 type taker interface {
 	wrote(w *ledger.Write, certain bool)
 }
 
-// takers are all who take writes. They are there before the system starts; what one does not take holds up no other.
+// takers are told of each write. All are added before the system starts. Each has its own backlog, so that a slow one
+// delays no other.
 type takers []taker
 
 func newChanges(wants func() bool) *changes {
@@ -50,7 +51,7 @@ func (c *changes) wrote(w *ledger.Write, _ bool) {
 	}
 }
 
-// back adds an order that was taken in vain: it wakes nobody, or a fault would be met again at once.
+// back adds an order again after its pass failed. It does not wake the follower, which would meet the same fault again.
 func (c *changes) back(order string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

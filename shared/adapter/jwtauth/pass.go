@@ -71,10 +71,7 @@ func (p *Passes) Make(user, nonce string) (text string, expires time.Time) {
 // Check returns what a pass says, or seckill.ErrPass. Whether it was used before, Connections knows.
 func (p *Passes) Check(text string) (seckill.Pass, error) {
 	at := strings.LastIndexByte(text, '.')
-	if len(text) > maxPass || at < 0 {
-		return seckill.Pass{}, seckill.ErrPass
-	}
-	if !p.signed(text[:at], text[at+1:]) {
+	if len(text) > maxPass || at < 0 || !p.signed(text[:at], text[at+1:]) {
 		return seckill.Pass{}, seckill.ErrPass
 	}
 	parts := strings.Split(text, ".")
