@@ -17,7 +17,8 @@ import (
 // demo issuer, pages' connections, and the routes under /_local.
 func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
-		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
+		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock),
+		Limits: httpapi.NewLimits(s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
 	mux := http.NewServeMux()

@@ -31,14 +31,20 @@ const (
 	CodeNotCancelable Code = "not_cancellable" // the order can no longer be cancelled
 	// the shopper has used up the cancels for this item; the order expires by itself
 	CodeCancelLimit Code = "cancel_limit"
-	CodeNotPayable  Code = "not_payable"     // the order cannot be paid now: it is paid, closed, or its hold is over
-	CodeNotPushed   Code = "not_pushed"      // this deployment pushes nothing: ask for the order
-	CodeForged      Code = "notify_forged"   // the payment notification is not authentic
-	CodeNotOurs     Code = "notify_not_ours" // authentic, but for another app, seller, order or amount
-	CodeNotReady    Code = "not_ready"       // the item is known; its stock is being loaded or rebuilt
-	CodeUnavailable Code = "unavailable"     // a component does not answer; try again
-	CodeUnconfirmed Code = "unconfirmed"     // reserved, but maybe not queued: the client must repeat the request
-	CodeInternal    Code = "internal"        // a fault in this system
+	CodeNotPayable  Code = "not_payable"       // the order cannot be paid now: it is paid, closed, or its hold is over
+	CodeNotPushed   Code = "not_pushed"        // this deployment pushes nothing: ask for the order
+	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
+	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
+	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
+	CodeTicket      Code = "ticket_required"   // the item sells to holders of a ticket; this is none
+	CodeNoChecks    Code = "no_checks"         // the item sells without a ticket
+	CodeCheck       Code = "check_failed"      // the answer to the challenge is wrong
+	CodeAccountNew  Code = "account_new"       // the account is younger than MinAccountAge
+	CodeBlocked     Code = "blocked"           // the shopper may not buy; the shop's support says why
+	CodeTooMany     Code = "too_many_requests" // the user or the network calls more often than allowed
+	CodeUnavailable Code = "unavailable"       // a component does not answer; try again
+	CodeUnconfirmed Code = "unconfirmed"       // reserved, but maybe not queued: the client must repeat the request
+	CodeInternal    Code = "internal"          // a fault in this system
 )
 
 // codes has every code.
@@ -46,7 +52,8 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeNotPushed, CodeForged, CodeNotOurs,
-	CodeNotReady, CodeUnavailable, CodeUnconfirmed, CodeInternal,
+	CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable,
+	CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -54,13 +61,15 @@ func Codes() []Code { return slices.Clone(codes) }
 
 // Error is a refusal or a fault that the user sees. errors.Is treats two as equal if their codes are equal.
 type Error struct {
-	Code       Code
-	Field      string        // invalid_request: the JSON name of the wrong field
-	Hint       string        // invalid_request: what is allowed ("1..5"); language-neutral
-	Order      string        // the order concerned
-	Start      time.Time     // not_started: when the sale opens
-	PayBy      time.Time     // cancel_limit: the order can be paid until then, and then expires
-	Token      Reason        // invalid_token, signin_refused: what is wrong with the token
+	Code  Code
+	Field string    // invalid_request: the JSON name of the wrong field
+	Hint  string    // invalid_request: what is allowed ("1..5"); language-neutral
+	Order string    // the order concerned
+	Start time.Time // not_started: when the sale opens
+	PayBy time.Time // cancel_limit: the order can be paid until then, and then expires
+	Token Reason    // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit; ticket_required: what
+	// is wrong with the ticket; check_failed: which check
+	Challenge  *Challenge    // check_failed: the next one; nil if it could not be made
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it
 }
@@ -135,6 +144,8 @@ var (
 	ErrNoOrder = errors.New("seckill: no such order in the ledger")
 	// ErrQuota: the order would exceed the user's limit for the item; nothing was written.
 	ErrQuota = errors.New("seckill: quota exceeded")
+	// ErrBlocked: the user is blocked; nothing was written.
+	ErrBlocked = errors.New("seckill: user blocked")
 	// ErrPaymentExists: the ledger already has this trade; nothing was written.
 	ErrPaymentExists = errors.New("seckill: payment exists")
 	// ErrNoReturn: this order has no return row.

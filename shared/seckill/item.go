@@ -71,6 +71,7 @@ type Item struct {
 	// Buckets is B, the number of ledger partitions that hold the unit rows (unit n is in partition n mod B). It is
 	// fixed when the item is made: if it grew with the stock, a unit would have two possible rows.
 	Buckets int
+	Checks  Checks // what a shopper has to pass to get a ticket
 	Stopped bool
 	Stops   []Stop // all stops since the item was made, oldest first, at most MaxStops: see SetStopped
 	Version int64  // each Put raises it; the stock ignores an older version

@@ -59,6 +59,7 @@ const (
 	EventPosted        Event = "webhooks_acknowledged"
 	EventPostFailed    Event = "webhooks_failed"
 	EventGivenUp       Event = "webhooks_given_up"
+	EventAdmitted      Event = "tickets_given"
 	EventConnected     Event = "pages_connected"
 	EventPassRefused   Event = "passes_refused"
 	EventPushed        Event = "outcomes_pushed"

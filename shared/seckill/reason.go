@@ -23,6 +23,31 @@ const (
 	TokenGrant    Reason = "token_grant"    // the issuer does not take the code or refresh token
 )
 
+// Whose limit a request exceeded. The answer is CodeTooMany.
+const (
+	LimitUser    Reason = "too_many_of_user"
+	LimitNetwork Reason = "too_many_of_network"
+
+	LimitAttempts Reason = "too_many_answers" // to challenges
+)
+
+// What can be wrong with a ticket. The answer is CodeTicket, whose own name means that there was none.
+const (
+	TicketKey       Reason = "ticket_key"       // not a ticket, or signed with a key that is gone
+	TicketSignature Reason = "ticket_signature" // forged
+	TicketForeign   Reason = "ticket_foreign"   // of another user, or for another item
+	TicketExpired   Reason = "ticket_expired"
+)
+
+// Which check failed. The answer is CodeCheck.
+const (
+	CheckProof    Reason = "check_proof"
+	CheckQuestion Reason = "check_question"
+)
+
+// otherReasons lists what is wrong with neither token nor code.
+var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, CheckQuestion, TicketKey, TicketSignature, TicketForeign, TicketExpired}
+
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,
 	TokenEarly, TokenClaims, TokenIssuer, TokenAudience, TokenNonce, TokenStale, TokenGrant}
@@ -30,7 +55,7 @@ var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenK
 // reasons has every reason.
 var reasons = func() map[Reason]bool {
 	out := map[Reason]bool{}
-	for _, r := range tokenReasons {
+	for _, r := range append(tokenReasons, otherReasons...) {
 		out[r] = true
 	}
 	for _, c := range codes {

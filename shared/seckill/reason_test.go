@@ -21,8 +21,14 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("a token's reason is %q, want %q", got, r)
 		}
 	}
-	if len(all) != len(Codes())+len(tokens) {
-		t.Errorf("%d reasons, want those of %d codes and %d of tokens", len(all), len(Codes()), len(tokens))
+	for _, r := range otherReasons {
+		if got := (&Error{Code: CodeTooMany, Token: r}).Reason(); got != r {
+			t.Errorf("the reason is %q, want %q", got, r)
+		}
+	}
+	if len(all) != len(Codes())+len(tokens)+len(otherReasons) {
+		t.Errorf("%d reasons, want %d of codes, %d of tokens and %d others", len(all), len(Codes()), len(tokens),
+			len(otherReasons))
 	}
 	for _, e := range []*Error{{Code: "made-up"}, {Code: CodeToken, Token: "made-up"}, {}} {
 		if got := e.Reason(); !slices.Contains(all, got) {

@@ -155,6 +155,7 @@ func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	b.awaited = true
 	o.Log, o.Version = b.Log, b.base.Version
 	o.Refusals = httpapi.NewRefusals(b.Meter.Refused, who, b.Log, b.Clock)
+	o.Limits = httpapi.NewLimits(b.Clock)
 	return o
 }
 

@@ -16,19 +16,19 @@ type Buyer interface {
 
 // NewBuy serves POST /seckill/buy.
 func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
-	b := &buyer{flow: flow, auth: auth, push: newPusher(o.Push)}
+	b := &buyer{flow: flow, caller: caller{auth, o.Limits}, push: newPusher(o.Push)}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
 }
 
 type buyer struct {
 	flow   Buyer
-	auth   Auth
+	caller caller
 	push   *pusher   // nil: none
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 
 func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
-	user, err := user(r, b.auth)
+	user, err := b.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -47,6 +47,11 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 		}
 		p.Key = keys[0]
 	}
+	if tickets := r.Header["Ticket"]; len(tickets) == 1 {
+		p.Ticket = tickets[0]
+	} else if len(tickets) > 1 {
+		return answer{}, errTicket
+	}
 	order, err := b.flow.Buy(r.Context(), p)
 	if err != nil {
 		return answer{}, err
@@ -63,7 +68,10 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	return answer{kindJSON, cacheNever, append(body, '}')}, nil
 }
 
-var errKey = seckill.Invalid("Idempotency-Key", "1..128")
+var (
+	errKey    = seckill.Invalid("Idempotency-Key", "1..128")
+	errTicket = seckill.Invalid("Ticket", "")
+)
 
 // purchase reads the body into a pooled buffer and keeps no reference to it.
 func (b *buyer) purchase(r *http.Request) (buy.Purchase, error) {

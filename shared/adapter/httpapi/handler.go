@@ -29,6 +29,7 @@ type Options struct {
 	CORSOrigin string
 	Push       *Push     // nil: pages are pushed nothing, and poll
 	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
+	Limits     *Limits   // how often one user and one network may call; nil: no limits
 }
 
 // Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.
@@ -99,18 +100,19 @@ type Handler struct {
 	log      *slog.Logger
 	cors     cors
 	refusals *Refusals
+	limits   *Limits
 }
 
 func newHandler(o Options, routes ...route) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals}
+	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals, o.Limits}
 }
 
-// Join combines handlers into one; it takes log, CORS origin and refusals from the first.
+// Join combines handlers into one; it takes log, CORS origin, refusals and limits from the first.
 func Join(first *Handler, more ...*Handler) *Handler {
-	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals}
+	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals, first.limits}
 	for _, m := range more {
 		h.routes = append(h.routes, m.routes...)
 	}
@@ -144,7 +146,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, e, "", h.cors.varyProblem)
 		return
 	}
-	a, err := call(rt, r, arg)
+	r.Pattern = rt.Pattern
+	var a answer
+	err := h.limits.ofNetwork(r, rt.Pattern)
+	if err == nil {
+		a, err = call(rt, r, arg)
+	}
 	if err != nil {
 		e := seckill.AsError(err)
 		h.refusals.note(r, rt.Pattern, e)

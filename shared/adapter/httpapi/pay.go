@@ -20,17 +20,17 @@ type Payer interface {
 
 // NewPay serves POST /order/{id}/payment.
 func NewPay(flow Payer, auth Auth, o Options) *Handler {
-	p := &payer{flow, auth}
+	p := &payer{flow, caller{auth, o.Limits}}
 	return newHandler(o, newRoute(http.MethodPost, "/order/{id}/payment", p.pay))
 }
 
 type payer struct {
-	flow Payer
-	auth Auth
+	flow   Payer
+	caller caller
 }
 
 func (p *payer) pay(r *http.Request, id string) (answer, error) {
-	user, err := user(r, p.auth)
+	user, err := p.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}

@@ -73,6 +73,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 	if !e.PayBy.IsZero() {
 		b = appendString(append(b, `,"pay_by":`...), rfc3339(e.PayBy))
 	}
+	if e.Challenge != nil {
+		b = appendChallenge(append(b, `,"challenge":`...), e.Challenge)
+	}
 	header := w.Header()
 	if wait > 0 {
 		b = strconv.AppendInt(append(b, `,"retry_after_ms":`...), whole(wait, time.Millisecond), 10)

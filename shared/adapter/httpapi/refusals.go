@@ -64,8 +64,8 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	if id, err := user(r, f.who); err == nil {
 		attrs = append(attrs, slog.String("user_hash", f.who.Hash(day+"|user|"+id)))
 	}
-	if from := network(r.RemoteAddr); from != "" {
-		attrs = append(attrs, slog.String("network_hash", f.who.Hash(day+"|network|"+from)))
+	if from, ok := netOf(r.RemoteAddr); ok {
+		attrs = append(attrs, slog.String("network_hash", f.who.Hash(day+"|network|"+networkText(from))))
 	}
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", attrs...)
 }
@@ -89,21 +89,10 @@ func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	return n
 }
 
-// network returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
-// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front,
-// with or without a port; the result is "" if it cannot be parsed.
-func network(remote string) string {
-	addr, err := netip.ParseAddr(remote)
-	if err != nil {
-		both, err := netip.ParseAddrPort(remote)
-		if err != nil {
-			return ""
-		}
-		addr = both.Addr()
+// networkText returns a network as lines hash it: an IPv4 address, or an IPv6 prefix.
+func networkText(p netip.Prefix) string {
+	if p.Addr().Is4() {
+		return p.Addr().String()
 	}
-	addr = addr.Unmap()
-	if addr.Is4() {
-		return addr.String()
-	}
-	return netip.PrefixFrom(addr.WithZone(""), 64).Masked().String()
+	return p.String()
 }

@@ -23,8 +23,17 @@ type Auth interface {
 	User(token string) (string, error)
 }
 
-// user returns the caller's user id (RFC 6750 section 2.1; the scheme is case-insensitive).
+// user returns the caller's user id.
 func user(r *http.Request, auth Auth) (string, error) {
+	token, err := bearerToken(r)
+	if err != nil {
+		return "", err
+	}
+	return auth.User(token)
+}
+
+// bearerToken returns the caller's token (RFC 6750 section 2.1; the scheme is case-insensitive).
+func bearerToken(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
 		return "", errNoToken
@@ -33,7 +42,7 @@ func user(r *http.Request, auth Auth) (string, error) {
 	if !ok || len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
 		return "", errNoBearer
 	}
-	return auth.User(token)
+	return token, nil
 }
 
 var (

@@ -36,7 +36,7 @@ type Shop interface {
 
 // NewShop serves lists, details, orders, passes to push, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, auth, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}}
+	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
@@ -55,7 +55,7 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 
 type shopper struct {
 	flow   Shop
-	auth   Auth
+	caller caller
 	push   *pusher // nil: none
 	health healthJSON
 }
@@ -118,7 +118,7 @@ func (s *shopper) left(r *http.Request, item string) (answer, error) {
 }
 
 func (s *shopper) newest(r *http.Request, item string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -133,7 +133,7 @@ func (s *shopper) newest(r *http.Request, item string) (answer, error) {
 }
 
 func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -156,7 +156,7 @@ func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
 }
 
 func (s *shopper) order(r *http.Request, id string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -174,7 +174,7 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 }
 
 func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -190,7 +190,7 @@ func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
 
 // offer gives another pass to a shopper who has this order: a pass is good for one connection, and not for long.
 func (s *shopper) offer(r *http.Request, id string) (answer, error) {
-	user, err := user(r, s.auth)
+	user, err := s.caller.user(r)
 	if err != nil {
 		return answer{}, err
 	}

@@ -142,6 +142,24 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},
+	seckill.CodeTicket: {
+		{"请先完成验证", "请回到商品页面完成验证，然后再购买。"},
+		{"A check comes first", "Please complete the check on the item's page, and buy then."}},
+	seckill.CodeNoChecks: {
+		{"无需验证", "该商品无需验证，可以直接购买。"},
+		{"No check needed", "This item is sold without a check. You can buy it right away."}},
+	seckill.CodeCheck: {
+		{"验证未通过", "验证没有通过，请再试一次。"},
+		{"The check was not passed", "That was not right. Please try again."}},
+	seckill.CodeAccountNew: {
+		{"账号注册时间太短", "该商品只向注册满 7 天的账号开放。"},
+		{"Your account is too new", "This item is sold to accounts that are at least 7 days old."}},
+	seckill.CodeBlocked: {
+		{"无法购买", "您的账号暂时无法购买，如有疑问请联系客服。"},
+		{"You cannot buy", "Your account cannot buy at the moment. Please contact the shop's support."}},
+	seckill.CodeTooMany: {
+		{"请求过于频繁", "您操作得太快了，请稍后重试。"},
+		{"Too many requests", "That was too fast. Please try again in a moment."}},
 	seckill.CodeUnavailable: {
 		{"服务繁忙", "系统繁忙，请稍后重试。"},
 		{"Temporarily unavailable", "The shop is busy. Please try again in a moment."}},

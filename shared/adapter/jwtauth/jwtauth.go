@@ -66,17 +66,38 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 // User returns the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is an *seckill.Error with
 // CodeToken; its Token names the violated rule, and its cause never contains the token.
 func (v *Verifier) User(token string) (string, error) {
+	c, err := v.claims(token)
+	return string(c.User), err
+}
+
+// Account returns the user id of an access token, and when the user's account was made: zero if the token does not
+// say. It fails as User does.
+func (v *Verifier) Account(token string) (user string, created time.Time, err error) {
+	c, err := v.claims(token)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if s, err := strconv.ParseFloat(string(c.Created), 64); err == nil && s > 0 && s <= maxCreated {
+		created = time.Unix(int64(s), 0).UTC()
+	}
+	return string(c.User), created, nil
+}
+
+// maxCreated is the year 9999, in Unix seconds.
+const maxCreated = 253402300799
+
+func (v *Verifier) claims(token string) (claims, error) {
 	if len(token) > MaxToken {
-		return "", refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
+		return claims{}, refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
 	}
 	var c claims
 	if t, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
-		return "", refuse(unread(t, err), err)
+		return claims{}, refuse(unread(t, err), err)
 	}
 	if reason, err := c.validate(v.clock.Now()); err != nil {
-		return "", refuse(reason, err)
+		return claims{}, refuse(reason, err)
 	}
-	return string(c.User), nil
+	return c, nil
 }
 
 // unread returns why the parser refused a token; t is the part that it read.
@@ -140,6 +161,8 @@ type claims struct {
 	Subject   string   `json:"sub"`
 	Expires   *float64 `json:"exp"` // seconds since 1970 (NumericDate: RFC 7519 section 2), exact to 2^53
 	NotBefore *float64 `json:"nbf"`
+	// seconds since 1970, of any type: issuers made tokens before anybody read it
+	Created json.RawMessage `json:"created"`
 }
 
 // UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
@@ -183,20 +206,11 @@ func (u *userID) UnmarshalJSON(b []byte) error {
 			return errUser
 		}
 	}
-	if !validUser(s) {
+	if !seckill.ValidUserID(s) {
 		return errUser
 	}
 	*u = userID(s)
 	return nil
-}
-
-// validUser accepts decimal digits without a leading zero, so that a user has one spelling, within 1..2^63-1.
-func validUser(s string) bool {
-	if s == "" || s[0] < '1' || s[0] > '9' {
-		return false
-	}
-	_, err := strconv.ParseInt(s, 10, 64)
-	return err == nil
 }
 
 // Signer makes access tokens with the newest of its keys. It is safe for concurrent use.
@@ -221,7 +235,7 @@ func NewSigner(keys Keys) (*Signer, error) {
 
 // SignToken implements seckill.TokenSigner. user must be a user id as User returns it.
 func (s *Signer) SignToken(user string, created, expires time.Time) (string, error) {
-	if !validUser(user) {
+	if !seckill.ValidUserID(user) {
 		return "", errUser
 	}
 	claims := jwt.MapClaims{"iss": json.Number(user), "sub": accessToken, "exp": expires.Unix()}

@@ -43,7 +43,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	if err := checkPlace(&o); err != nil {
 		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 	}
-	writes := make([]Write, 0, o.Count+2)
+	writes := make([]Write, 0, o.Count+4)
 	writes = append(writes,
 		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
 		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
@@ -52,6 +52,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 			AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
 			// A count over the limit makes the bound negative, so the write fails; ErrOrderExists is reported first.
 			If: []Cond{AtMost("units", int64(limit-o.Count))}})
+	writes = append(writes, notBlocked(o.User, o.Item, o.Placed)...)
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
 			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})
@@ -66,14 +67,16 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 		return nil
 	case c.failed(0):
 		return seckill.ErrOrderExists
+	case c.failed(2), c.failed(3):
+		return seckill.ErrBlocked
 	case c.failed(1):
 		return seckill.ErrQuota
 	}
 	for i, n := range o.Units {
-		if !c.failed(2 + i) {
+		if !c.failed(4 + i) {
 			continue
 		}
-		owner, err := decodeUnit(c.Reasons[2+i].Old)
+		owner, err := decodeUnit(c.Reasons[4+i].Old)
 		if err != nil {
 			return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 		}

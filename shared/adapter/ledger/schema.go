@@ -13,6 +13,9 @@ const (
 	TableCounted         = "counted"
 	TableIdentities      = "identities"
 	TableDeliveries      = "deliveries"
+	TableBlocks          = "blocks"
+	TableAttempts        = "attempts"
+	TableQuestions       = "questions"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -22,6 +25,7 @@ const (
 	IndexRefundsOn    = "refunds_by_day"
 
 	IndexDeliveriesDue = "deliveries_due"
+	IndexBlocksListed  = "blocks_listed"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -65,4 +69,9 @@ var Schema = []Table{
 	{Name: TableDeliveries, PK: "order", Indexes: []Index{
 		{Name: IndexDeliveriesDue, PK: "due_shard", SK: "due_at"},
 	}},
+	{Name: TableBlocks, PK: "subject", SK: "item", Indexes: []Index{
+		{Name: IndexBlocksListed, PK: "shard", SK: "name"},
+	}},
+	{Name: TableAttempts, PK: "user", SK: "item_minute", TTL: attrExpires},
+	{Name: TableQuestions, PK: "item", SK: "id"},
 }

@@ -31,6 +31,8 @@ type Deps struct {
 	Clock  seckill.Clock
 	IDs    seckill.IDs
 	Meter  seckill.Meter
+	// checks tickets for items with checks; nil: every item sells without
+	Tickets seckill.TicketChecker
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.
@@ -43,6 +45,7 @@ type Flow struct {
 	woke    map[string]time.Time // by item
 	// by item: when its row said that it should be installed, though the stock did not have it
 	missed map[string]time.Time
+	checks map[string]checks // by item
 }
 
 // refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper and
@@ -56,7 +59,8 @@ type refusal struct {
 // New returns an instance.
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{},
-		woke: map[string]time.Time{}, missed: map[string]time.Time{}}
+		woke: map[string]time.Time{}, missed: map[string]time.Time{},
+		checks: map[string]checks{}}
 }
 
 // Refusals without further content are made once, so that the sold-out answer allocates nothing.
@@ -79,6 +83,9 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	}
 	if e := f.remembered(p.Item, now); e != nil {
 		return "", e
+	}
+	if err := f.admitted(ctx, p, now); err != nil {
+		return "", err
 	}
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)

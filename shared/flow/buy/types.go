@@ -10,4 +10,5 @@ type Purchase struct {
 	Count   int
 	Address string
 	Key     string // Idempotency-Key, "" if the request has none
+	Ticket  string // "" if the request has none
 }

@@ -131,6 +131,8 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):
 			return f.byRow(ctx, m)
+		case errors.Is(err, seckill.ErrBlocked):
+			return f.reject(ctx, m, seckill.CodeBlocked)
 		case errors.Is(err, seckill.ErrQuota):
 			return f.reject(ctx, m, seckill.CodeLimitReached)
 		case errors.As(err, &hit):

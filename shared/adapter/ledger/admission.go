@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// CountAttempt implements seckill.Attempts in one write. The row of a minute is deleted some time after it.
+func (l *Ledger) CountAttempt(ctx context.Context, user, item string, now time.Time) error {
+	window := now.Truncate(seckill.AttemptWindow)
+	c, err := l.transact(ctx, []Write{{
+		Key: Key{Table: TableAttempts, PK: user, SK: item + "#" + strconv.FormatInt(window.Unix(), 10)},
+		Op:  OpUpdate, Set: Row{"v": Version, attrExpires: window.Add(time.Hour).Unix()},
+		Add: map[string]int64{"n": 1}, If: []Cond{AtMost("n", seckill.MaxAttempts-1)}}})
+	if err != nil {
+		return fmt.Errorf("ledger: count an answer: %w", err)
+	}
+	if c != nil {
+		return seckill.ErrAttempts
+	}
+	return nil
+}
+
+// Questions implements seckill.Questions.
+func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question, error) {
+	var all []seckill.Question
+	for after := ""; ; {
+		rows, err := l.rows.Query(ctx, TableQuestions, item, after, MaxBatch)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: questions of %s: %w", item, err)
+		}
+		for _, row := range rows {
+			q, err := decodeQuestion(row)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, q)
+		}
+		if len(rows) < MaxBatch || len(all) >= seckill.MaxQuestions {
+			return all, nil
+		}
+		after = all[len(all)-1].ID
+	}
+}
+
+// PutQuestion implements seckill.QuestionKeeper in one write.
+func (l *Ledger) PutQuestion(ctx context.Context, item string, q seckill.Question) error {
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	if q.ID == "" || !seckill.ValidItemID(item) {
+		return errors.New("ledger: a question without an id or an item")
+	}
+	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: q.ID}, Op: OpPut,
+		Row: Row{"v": Version, "text": q.Text, "answers": q.Answers}}})
+	return err
+}
+
+// DropQuestion implements seckill.QuestionKeeper in one write.
+func (l *Ledger) DropQuestion(ctx context.Context, item, id string) error {
+	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: id}, Op: OpDelete}})
+	return err
+}
+
+func decodeQuestion(row Row) (seckill.Question, error) {
+	d := decode(TableQuestions, row)
+	q := seckill.Question{ID: d.text("id"), Text: d.text("text")}
+	var ok bool
+	if q.Answers, ok = row["answers"].([]string); !ok {
+		d.fail("answers", "a list")
+	}
+	return q, d.err
+}

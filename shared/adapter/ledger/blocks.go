@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+func blockKey(s seckill.Subject, item string) Key {
+	return Key{Table: TableBlocks, PK: string(s), SK: item}
+}
+
+// notBlocked are the parts of a transaction that fail while the user is blocked: everywhere, or for the item.
+func notBlocked(user, item string, at time.Time) []Write {
+	s := seckill.UserSubject(user)
+	over := []Cond{AtMost("until", at.UnixMilli())}
+	return []Write{{Key: blockKey(s, seckill.Everywhere), Op: OpCheck, If: over},
+		{Key: blockKey(s, item), Op: OpCheck, If: over}}
+}
+
+// PutBlock implements seckill.Blocks in one write.
+func (l *Ledger) PutBlock(ctx context.Context, b seckill.Block) error {
+	if err := b.Validate(); err != nil {
+		return fmt.Errorf("ledger: block: %w", err)
+	}
+	_, err := l.transact(ctx, []Write{{Key: blockKey(b.Subject, b.Item), Op: OpPut, Row: encodeBlock(&b)}})
+	if err != nil {
+		return fmt.Errorf("ledger: block: %w", err)
+	}
+	return nil
+}
+
+// DropBlock implements seckill.Blocks in one write.
+func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (dropped bool, err error) {
+	c, err := l.transact(ctx, []Write{{Key: blockKey(s, item), Op: OpDelete, If: []Cond{Eq("v", int64(Version))}}})
+	if err != nil {
+		return false, fmt.Errorf("ledger: drop a block: %w", err)
+	}
+	return c == nil, nil
+}
+
+// BlocksOf implements seckill.Blocks in one read.
+func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
+	var keys []Key
+	for _, s := range subjects {
+		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	rows, err := l.rows.GetBatch(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: blocks: %w", err)
+	}
+	blocks := make([]seckill.Block, len(rows))
+	for i, row := range rows {
+		if blocks[i], err = decodeBlock(row); err != nil {
+			return nil, err
+		}
+	}
+	return blocks, nil
+}
+
+// ListBlocks implements seckill.Blocks.
+func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+	rows, next, err := l.rows.Index(ctx, IndexBlocksListed, shardKey(shard), after, limit, false)
+	if err != nil {
+		return seckill.Page[seckill.Block]{}, fmt.Errorf("ledger: blocks of shard %d: %w", shard, err)
+	}
+	return page(rows, next, decodeBlock), nil
+}
+
+// blockShard spreads the list: an import writes faster than one partition takes.
+func blockShard(s seckill.Subject) int {
+	h := fnv.New32a()
+	h.Write([]byte(s))
+	return int(h.Sum32() % seckill.BlockShards)
+}
+
+func encodeBlock(b *seckill.Block) Row {
+	until := int64(math.MaxInt64)
+	if !b.Until.IsZero() {
+		until = b.Until.UnixMilli()
+	}
+	return Row{"v": Version, "shard": shardKey(blockShard(b.Subject)), "name": string(b.Subject) + "#" + b.Item,
+		"reason": b.Reason, "by": b.By, "made": b.Made.UnixMilli(), "until": until}
+}
+
+func decodeBlock(row Row) (seckill.Block, error) {
+	d := decode(TableBlocks, row)
+	b := seckill.Block{Subject: seckill.Subject(d.text("subject")), Item: d.text("item"), Reason: d.text("reason"),
+		By: d.text("by"), Made: d.time("made")}
+	if until := d.number("until"); until != math.MaxInt64 {
+		b.Until = d.time("until")
+	}
+	return b, d.err
+}

@@ -1,0 +1,181 @@
+// Package admit gives tickets to shoppers who pass an item's checks. In: a shopper who asks for a challenge, or answers
+// it. Out: the challenge, or a ticket that buy takes until the sale ends. It reads items, blocks and questions, and
+// counts answers; it touches no stock.
+//
+// A challenge is not stored: it is signed, and the question follows from shopper, item and half hour.
+package admit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Ledger is what admit calls of the ledger.
+type Ledger interface {
+	seckill.Attempts
+	BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error)
+}
+
+// Deps are the step's dependencies.
+type Deps struct {
+	Ledger    Ledger
+	Items     seckill.Items
+	Questions seckill.Questions
+	Proofs    seckill.Proofs
+	Tickets   seckill.TicketMaker
+	Picker    seckill.Picker
+	Clock     seckill.Clock
+	Meter     seckill.Meter
+	Work      seckill.Work // of a proof
+}
+
+// Flow is one instance of the step. It is safe for concurrent use.
+type Flow struct {
+	Deps
+	items *itemcache.Cache
+}
+
+// New returns an instance.
+func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock)} }
+
+// Caller is who asks.
+type Caller struct {
+	User     string
+	Created  time.Time         // when the account was made; zero if the token does not say
+	Networks []seckill.Subject // the ranges that the request came from
+}
+
+// Challenge returns what the caller has to solve. The error is an *seckill.Error: CodeItemUnknown, CodeNotStarted,
+// CodeEnded, CodeStopped, CodeBlocked, CodeAccountNew, CodeUnavailable.
+func (f *Flow) Challenge(ctx context.Context, c Caller, item string) (seckill.Challenge, error) {
+	now := f.Clock.Now()
+	it, err := f.admissible(ctx, c, item, now)
+	if err != nil {
+		return seckill.Challenge{}, err
+	}
+	return f.challenge(ctx, c.User, it, now)
+}
+
+// Ticket gives a ticket for a right answer. The error is an *seckill.Error: those of Challenge; CodeTooMany after
+// MaxAttempts; CodeCheck, with another challenge, for a wrong answer.
+func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.Ticket, error) {
+	now := f.Clock.Now()
+	it, err := f.admissible(ctx, c, a.Item, now)
+	if err != nil {
+		return seckill.Ticket{}, err
+	}
+	// Counted before it is judged: a fault in between costs the shopper an attempt, and nobody gets one more.
+	switch err := f.Ledger.CountAttempt(ctx, c.User, a.Item, now); {
+	case errors.Is(err, seckill.ErrAttempts):
+		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitAttempts,
+			RetryAfter: now.Truncate(seckill.AttemptWindow).Add(seckill.AttemptWindow).Sub(now)}
+	case err != nil:
+		return seckill.Ticket{}, seckill.AsError(err)
+	}
+	reason, err := f.judge(ctx, c.User, it, a, now)
+	if err != nil {
+		return seckill.Ticket{}, seckill.AsError(err)
+	}
+	if reason != "" {
+		refusal := &seckill.Error{Code: seckill.CodeCheck, Token: reason}
+		if next, err := f.challenge(ctx, c.User, it, now); err == nil {
+			refusal.Challenge = &next
+		}
+		return seckill.Ticket{}, refusal
+	}
+	text, err := f.Tickets.Make(c.User, it.ID, it.End)
+	if err != nil {
+		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
+	}
+	f.Meter.Count(seckill.EventAdmitted, 1)
+	return seckill.Ticket{Text: text, Expires: it.End}, nil
+}
+
+// admissible returns the item if it has checks that the caller may try now.
+func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, error) {
+	it, _, err := f.items.Get(ctx, item)
+	if err != nil {
+		return nil, seckill.AsError(err)
+	}
+	opens := it.Start.Add(-seckill.TicketLead)
+	switch state := it.StateAt(now); {
+	case state == seckill.ItemEnded:
+		return nil, seckill.Refuse(seckill.CodeEnded)
+	case state == seckill.ItemStopped:
+		return nil, seckill.Refuse(seckill.CodeStopped)
+	case it.Checks == seckill.ChecksOff:
+		return nil, seckill.Refuse(seckill.CodeNoChecks)
+	case now.Before(opens):
+		return nil, &seckill.Error{Code: seckill.CodeNotStarted, Start: opens, RetryAfter: opens.Sub(now)}
+	case it.Checks == seckill.ChecksStrict && !c.Created.IsZero() && now.Sub(c.Created) < seckill.MinAccountAge:
+		return nil, seckill.Refuse(seckill.CodeAccountNew)
+	}
+	blocks, err := f.Ledger.BlocksOf(ctx, append([]seckill.Subject{seckill.UserSubject(c.User)}, c.Networks...), item)
+	if err != nil {
+		return nil, seckill.AsError(err)
+	}
+	for i := range blocks {
+		if blocks[i].Holds(now) {
+			return nil, seckill.Refuse(seckill.CodeBlocked)
+		}
+	}
+	return it, nil
+}
+
+func (f *Flow) challenge(ctx context.Context, user string, it *seckill.Item, now time.Time) (seckill.Challenge, error) {
+	c := seckill.Challenge{Item: it.ID, Checks: it.Checks, Expires: slotEnd(now)}
+	if it.End.Before(c.Expires) {
+		c.Expires = it.End
+	}
+	q, err := f.question(ctx, user, it, now)
+	if err != nil {
+		return c, seckill.AsError(err)
+	}
+	c.Question = q.Text
+	if c.Proof, err = f.Proofs.Make(user, it.ID, f.Work, c.Expires); err != nil {
+		return c, &seckill.Error{Code: seckill.CodeInternal, Err: err}
+	}
+	return c, nil
+}
+
+// judge returns what is wrong with an answer; "" if it is right.
+func (f *Flow) judge(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
+	now time.Time) (seckill.Reason, error) {
+	if _, ok := f.Proofs.Check(a.Proof, user, it.ID); !ok {
+		return seckill.CheckProof, nil
+	}
+	q, err := f.question(ctx, user, it, now)
+	if err != nil {
+		return "", err
+	}
+	if q.Text == "" || q.Right(a.Answer) {
+		return "", nil
+	}
+	// The half hour may have ended while the shopper typed.
+	if q, err = f.question(ctx, user, it, now.Add(-seckill.ChallengeLife)); err != nil || q.Right(a.Answer) {
+		return "", err
+	}
+	return seckill.CheckQuestion, nil
+}
+
+// question returns the shopper's question; the zero one if the item asks none.
+func (f *Flow) question(ctx context.Context, user string, it *seckill.Item, now time.Time) (seckill.Question, error) {
+	if it.Checks != seckill.ChecksStrict {
+		return seckill.Question{}, nil
+	}
+	pool, err := f.Questions.Questions(ctx, it.ID)
+	if err != nil || len(pool) == 0 {
+		return seckill.Question{}, err
+	}
+	return pool[f.Picker.Pick(user, it.ID, now.Unix()/int64(seckill.ChallengeLife.Seconds()), len(pool))], nil
+}
+
+// slotEnd is the end of the second half hour from now: a challenge lives 30 to 60 minutes, as long as its question is
+// accepted.
+func slotEnd(now time.Time) time.Time {
+	return now.Truncate(seckill.ChallengeLife).Add(2 * seckill.ChallengeLife)
+}

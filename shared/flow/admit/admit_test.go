@@ -1,0 +1,259 @@
+package admit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/admit"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	alice = "42"
+	item  = "1001"
+)
+
+var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// world has one item, and is every port of the flow.
+type world struct {
+	seckill.Items // only Get is called
+	clock         *clock
+	meter         meter
+	item          seckill.Item
+	blocks        []seckill.Block
+	pool          []seckill.Question
+	attempts      map[string]int // by user, item and minute
+	fault         map[string]error
+	asked         []seckill.Subject
+}
+
+func (w *world) Get(_ context.Context, id string) (seckill.Item, error) {
+	if id != item {
+		return seckill.Item{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	return w.item, w.fault["item"]
+}
+
+func (w *world) BlocksOf(_ context.Context, s []seckill.Subject, of string) ([]seckill.Block, error) {
+	if of != item {
+		return nil, errors.New("another item")
+	}
+	w.asked = s
+	return w.blocks, w.fault["blocks"]
+}
+
+func (w *world) CountAttempt(_ context.Context, user, item string, now time.Time) error {
+	key := user + item + now.Truncate(time.Minute).String()
+	if w.attempts[key] >= seckill.MaxAttempts {
+		return seckill.ErrAttempts
+	}
+	w.attempts[key]++
+	return w.fault["attempts"]
+}
+
+func (w *world) Questions(context.Context, string) ([]seckill.Question, error) {
+	return w.pool, w.fault["questions"]
+}
+
+// Pick gives each user another question each half hour.
+func (w *world) Pick(user, _ string, slot int64, n int) int { return (len(user) + int(slot)) % n }
+
+// proofs are texts that say what they are for.
+type proofs struct{ clock *clock }
+
+func (p proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
+	return fmt.Appendf(nil, "%s|%s|%d|%d", user, item, w.Tries, expires.Unix()), nil
+}
+
+func (p proofs) Check(solution []byte, user, item string) (time.Duration, bool) {
+	var tries, expires int64
+	rest, ok := strings.CutPrefix(string(solution), user+"|"+item+"|")
+	n, err := fmt.Sscanf(rest, "%d|%d", &tries, &expires)
+	return time.Second, ok && n == 2 && err == nil && p.clock.now.Unix() < expires
+}
+
+type tickets struct{}
+
+func (tickets) Make(user, item string, expires time.Time) (string, error) {
+	return fmt.Sprintf("ticket %s %s %d", user, item, expires.Unix()), nil
+}
+
+func newWorld(checks seckill.Checks) (*world, *admit.Flow) {
+	w := &world{clock: &clock{start.Add(-time.Minute)}, meter: meter{}, attempts: map[string]int{}, fault: map[string]error{},
+		item: seckill.Item{ID: item, Start: start, End: start.Add(90 * time.Minute), Checks: checks},
+		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},
+			{ID: "b", Text: "3 + 3?", Answers: []string{"6"}}, {ID: "c", Text: "4 + 4?", Answers: []string{"8"}}}}
+	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{}, Picker: w,
+		Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
+}
+
+func caller() admit.Caller {
+	return admit.Caller{User: alice, Networks: []seckill.Subject{"net:203.0.113.7/32"}}
+}
+
+// TestChallenge: who gets a challenge, and when.
+func TestChallenge(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("no answer")
+	for name, c := range map[string]struct {
+		checks seckill.Checks
+		change func(*world, *admit.Caller)
+		want   seckill.Code
+	}{
+		"standard":                       {seckill.ChecksStandard, nil, ""},
+		"strict":                         {seckill.ChecksStrict, nil, ""},
+		"off":                            {seckill.ChecksOff, nil, seckill.CodeNoChecks},
+		"as soon as tickets are given":   {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = start.Add(-seckill.TicketLead) }, ""},
+		"a moment before":                {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = start.Add(-seckill.TicketLead - 1) }, seckill.CodeNotStarted},
+		"during the sale":                {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = w.item.End.Add(-1) }, ""},
+		"after it":                       {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = w.item.End }, seckill.CodeEnded},
+		"stopped":                        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.item.Stopped = true }, seckill.CodeStopped},
+		"blocked":                        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.blocks = []seckill.Block{{}} }, seckill.CodeBlocked},
+		"a block that is over":           {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.blocks = []seckill.Block{{Until: w.clock.now}} }, ""},
+		"a new account":                  {seckill.ChecksStrict, func(w *world, c *admit.Caller) { c.Created = w.clock.now.Add(1 - seckill.MinAccountAge) }, seckill.CodeAccountNew},
+		"an account that is old enough":  {seckill.ChecksStrict, func(w *world, c *admit.Caller) { c.Created = w.clock.now.Add(-seckill.MinAccountAge) }, ""},
+		"a new account, standard":        {seckill.ChecksStandard, func(w *world, c *admit.Caller) { c.Created = w.clock.now }, ""},
+		"the item cannot be read":        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.fault["item"] = fault }, seckill.CodeUnavailable},
+		"the blocks cannot be read":      {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.fault["blocks"] = fault }, seckill.CodeUnavailable},
+		"the questions cannot be read":   {seckill.ChecksStrict, func(w *world, _ *admit.Caller) { w.fault["questions"] = fault }, seckill.CodeUnavailable},
+		"no questions: the proof is all": {seckill.ChecksStrict, func(w *world, _ *admit.Caller) { w.pool = nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, f := newWorld(c.checks)
+			who := caller()
+			if c.change != nil {
+				c.change(w, &who)
+			}
+			got, err := f.Challenge(t.Context(), who, item)
+			if c.want != "" {
+				if seckill.CodeOf(err) != c.want {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				return
+			}
+			asks := c.checks == seckill.ChecksStrict && w.pool != nil
+			if err != nil || len(got.Proof) == 0 || (got.Question != "") != asks || got.Item != item || got.Checks != c.checks {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if left := got.Expires.Sub(w.clock.now); left <= 0 || left > 2*seckill.ChallengeLife || got.Expires.After(w.item.End) {
+				t.Errorf("it expires after %v, at %v", left, got.Expires)
+			}
+			if len(w.asked) != 2 || w.asked[0] != "user:42" {
+				t.Errorf("blocks of %v were read", w.asked)
+			}
+		})
+	}
+	_, f := newWorld(seckill.ChecksStandard)
+	if _, err := f.Challenge(t.Context(), caller(), "1002"); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+		t.Errorf("an unknown item: %v", err)
+	}
+}
+
+// TestTicket: a right answer gets a ticket until the sale ends, each time; a wrong one gets none.
+func TestTicket(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		change func(*world, *seckill.Answer)
+		want   seckill.Reason
+	}{
+		"right":                       {"4", nil, ""},
+		"right in other words":        {" ＦＯＵＲ ", nil, ""},
+		"wrong":                       {"5", nil, seckill.CheckQuestion},
+		"none":                        {"", nil, seckill.CheckQuestion},
+		"the other question's answer": {"6", nil, seckill.CheckQuestion},
+		"long":                        {strings.Repeat("4", 1000), nil, seckill.CheckQuestion},
+		"no proof":                    {"4", func(_ *world, a *seckill.Answer) { a.Proof = nil }, seckill.CheckProof},
+		"another's proof":             {"4", func(_ *world, a *seckill.Answer) { a.Proof = []byte("43|1001|20|9999999999") }, seckill.CheckProof},
+		"another item's proof":        {"4", func(_ *world, a *seckill.Answer) { a.Proof = []byte("42|1002|20|9999999999") }, seckill.CheckProof},
+		"the half hour ended while typing": {"4", func(w *world, _ *seckill.Answer) {
+			w.clock.now = w.clock.now.Add(seckill.ChallengeLife)
+		}, ""},
+		"an hour later": {"4", func(w *world, _ *seckill.Answer) {
+			w.clock.now = w.clock.now.Add(2 * seckill.ChallengeLife)
+		}, seckill.CheckProof},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, f := newWorld(seckill.ChecksStrict)
+			for range w.Pick(alice, item, w.clock.now.Unix()/1800, 3) { // until it is the first question's turn
+				w.pool = append(w.pool[2:], w.pool[:2]...)
+			}
+			challenge, err := f.Challenge(t.Context(), caller(), item)
+			if err != nil || challenge.Question != "2 + 2?" {
+				t.Fatalf("%+v, %v", challenge, err)
+			}
+			a := seckill.Answer{Item: item, Proof: challenge.Proof, Answer: c.answer}
+			if c.change != nil {
+				c.change(w, &a)
+			}
+			got, err := f.Ticket(t.Context(), caller(), a)
+			if c.want != "" {
+				if e := seckill.AsError(orNil(err)); e.Code != seckill.CodeCheck || e.Token != c.want || got.Text != "" {
+					t.Errorf("%+v, %v; want %s", got, err, c.want)
+				}
+				return
+			}
+			want := seckill.Ticket{Text: fmt.Sprintf("ticket 42 1001 %d", w.item.End.Unix()), Expires: w.item.End}
+			if err != nil || got != want || w.meter[seckill.EventAdmitted] != 1 {
+				t.Errorf("%+v, %v; want %+v", got, err, want)
+			}
+		})
+	}
+}
+
+// TestAttempts: right and wrong answers count alike; over the limit nothing is judged, and the wait is exact; a fault
+// of the count gives no ticket.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	w, f := newWorld(seckill.ChecksStandard)
+	w.clock.now = start.Add(20 * time.Second)
+	c, err := f.Challenge(t.Context(), caller(), item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := seckill.Answer{Item: item, Proof: c.Proof}
+	for i := range seckill.MaxAttempts {
+		a := right
+		if i%2 == 0 {
+			a.Proof = nil
+		}
+		if _, err := f.Ticket(t.Context(), caller(), a); (err == nil) != (i%2 == 1) {
+			t.Errorf("attempt %d: %v", i, err)
+		}
+	}
+	_, err = f.Ticket(t.Context(), caller(), right)
+	if e := seckill.AsError(orNil(err)); e.Code != seckill.CodeTooMany || e.Token != seckill.LimitAttempts ||
+		e.RetryAfter != 40*time.Second {
+		t.Errorf("one more: %+v", e)
+	}
+	w.clock.now = w.clock.now.Add(40 * time.Second)
+	if _, err := f.Ticket(t.Context(), caller(), right); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
+	w.fault["attempts"] = errors.New("no answer")
+	if got, err := f.Ticket(t.Context(), caller(), right); seckill.CodeOf(err) != seckill.CodeUnavailable || got.Text != "" {
+		t.Errorf("when answers cannot be counted: %+v, %v", got, err)
+	}
+}
+
+func orNil(err error) error {
+	if err == nil {
+		return &seckill.Error{}
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package seckill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits and times of admission.
+const (
+	TicketLead    = 30 * time.Minute   // before the start, when tickets are given first
+	ChallengeLife = 30 * time.Minute   // of a challenge, and how long a shopper has the same question
+	MinAccountAge = 7 * 24 * time.Hour // for ChecksStrict, where tokens say when an account was made
+	MaxAttempts   = 5                  // answers of a shopper for an item in AttemptWindow
+	AttemptWindow = time.Minute
+	MaxQuestions  = 1000 // of an item
+	MaxQuestion   = 200  // characters
+	MaxAnswers    = 10   // accepted for a question
+	MaxAnswer     = 100  // characters
+	MaxTicketBody = 8 << 10
+)
+
+// Checks is what a shopper has to pass to buy an item.
+type Checks string
+
+// The checks.
+const (
+	ChecksOff      Checks = ""         // nothing: everybody buys without a ticket
+	ChecksStandard Checks = "standard" // a proof of work
+	ChecksStrict   Checks = "strict"   // besides, a question, and an account of MinAccountAge
+)
+
+// Valid reports whether there are such checks.
+func (c Checks) Valid() bool { return c == ChecksOff || c == ChecksStandard || c == ChecksStrict }
+
+// Question is asked before a ticket is given.
+type Question struct {
+	ID      string
+	Text    string
+	Answers []string // any of them is right
+}
+
+// Validate returns CodeInvalid with the name of the first wrong field, or nil.
+func (q *Question) Validate() error {
+	within := func(s string, most int) bool {
+		return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && plainAnswer(s) != "" && !strings.ContainsFunc(s, control)
+	}
+	switch {
+	case !within(q.Text, MaxQuestion):
+		return Invalid("text", fmt.Sprintf("1..%d", MaxQuestion))
+	case len(q.Answers) == 0 || len(q.Answers) > MaxAnswers:
+		return Invalid("answers", fmt.Sprintf("1..%d", MaxAnswers))
+	}
+	for _, a := range q.Answers {
+		if !within(a, MaxAnswer) {
+			return Invalid("answers", fmt.Sprintf("1..%d", MaxAnswer))
+		}
+	}
+	return nil
+}
+
+// Right reports whether an answer is one of those that are accepted. Width, case, spaces and marks that are not seen do
+// not count.
+func (q *Question) Right(answer string) bool {
+	if utf8.RuneCountInString(answer) > MaxAnswer {
+		return false
+	}
+	got := plainAnswer(answer)
+	return got != "" && slices.ContainsFunc(q.Answers, func(a string) bool { return plainAnswer(a) == got })
+}
+
+// plainAnswer folds case, makes full-width letters and digits plain ones, and drops spaces, control and format
+// characters.
+func plainAnswer(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '！' && r <= '～' {
+			r -= '！' - '!'
+		}
+		if unicode.IsSpace(r) || unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, s)
+}
+
+// Work is how dear a proof of work is for whoever solves it: on average three quarters of Tries keys of Cost rounds.
+type Work struct {
+	Cost  int
+	Tries int
+}
+
+// Challenge is what a shopper has to solve to get a ticket.
+type Challenge struct {
+	Item     string
+	Checks   Checks
+	Proof    []byte // an ALTCHA challenge, JSON
+	Question string // "": none
+	Expires  time.Time
+}
+
+// Answer is what a shopper sends for a ticket.
+type Answer struct {
+	Item   string
+	Proof  []byte // an ALTCHA solution, JSON
+	Answer string // to the question
+}
+
+// Ticket permits its user to buy its item, until the sale ends.
+type Ticket struct {
+	Text    string
+	Expires time.Time
+}
+
+// ErrAttempts: the shopper has answered MaxAttempts times within AttemptWindow; nothing was counted.
+var ErrAttempts = errors.New("seckill: too many answers")
+
+// Proofs makes and checks proofs of work.
+type Proofs interface {
+	// Make returns a challenge for this user and item.
+	Make(user, item string, w Work, expires time.Time) ([]byte, error)
+	// Check reports whether a solution is this user's for this item, and not expired; took is how long its solver says
+	// to have worked.
+	Check(solution []byte, user, item string) (took time.Duration, ok bool)
+}
+
+// TicketMaker makes tickets.
+type TicketMaker interface {
+	Make(user, item string, expires time.Time) (string, error)
+}
+
+// TicketChecker checks tickets.
+type TicketChecker interface {
+	// Check returns nil for a ticket of this user for this item, else an *Error with CodeTicket.
+	Check(ticket, user, item string) error
+}
+
+// Attempts counts answers.
+type Attempts interface {
+	// CountAttempt counts an answer of a user for an item. ErrAttempts.
+	CountAttempt(ctx context.Context, user, item string, now time.Time) error
+}
+
+// Questions keeps the questions of items.
+type Questions interface {
+	// Questions returns an item's questions, always in the same order; none if it has none.
+	Questions(ctx context.Context, item string) ([]Question, error)
+}
+
+// QuestionKeeper changes the questions of items.
+type QuestionKeeper interface {
+	Questions
+	// PutQuestion writes a question; one with the same id is replaced.
+	PutQuestion(ctx context.Context, item string, q Question) error
+	// DropQuestion removes a question; nothing happens if there is none with this id.
+	DropQuestion(ctx context.Context, item, id string) error
+}
+
+// Picker chooses for a shopper what nobody else can foresee.
+type Picker interface {
+	// Pick returns a number from 0 to n-1, always the same for the same arguments.
+	Pick(user, item string, slot int64, n int) int
+}

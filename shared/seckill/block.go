@@ -1,0 +1,129 @@
+package seckill
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of blocks.
+const (
+	MaxBlockReason = 200 // characters
+	MaxBlockAuthor = 100 // characters
+	BlockShards    = 10  // partitions of the list of blocks
+)
+
+// Everywhere is the item of a block that holds for every item.
+const Everywhere = "*"
+
+// rangeBits are the sizes of network ranges that can be blocked: few, because a check looks for each size, and none
+// wider, because those are for the firewall in front.
+var rangeBits = map[bool][]int{true: {32, 28, 24, 20, 16}, false: {64, 56, 48, 40, 32}}
+
+// Subject is who is blocked: "user:ID", or "net:RANGE" such as net:203.0.113.0/24.
+type Subject string
+
+// UserSubject is a user as a subject.
+func UserSubject(user string) Subject { return Subject("user:" + user) }
+
+// User returns the user of a subject, if it is one.
+func (s Subject) User() (user string, ok bool) { return strings.CutPrefix(string(s), "user:") }
+
+// ParseSubject reads a user id, an address or a range, as an operator writes it.
+func ParseSubject(text string) (Subject, error) {
+	if ValidUserID(text) {
+		return UserSubject(text), nil
+	}
+	addr, err := netip.ParseAddr(text)
+	bits := 0
+	if err == nil {
+		addr = addr.Unmap()
+		bits = rangeBits[addr.Is4()][0] // an IPv6 household has 64 bits to choose from
+	} else {
+		p, err := netip.ParsePrefix(text)
+		if err != nil || p.Addr().Is4In6() {
+			return "", Invalid("subject", "")
+		}
+		if p != p.Masked() {
+			return "", Invalid("subject", p.Masked().String())
+		}
+		addr, bits = p.Addr(), p.Bits()
+	}
+	sizes := rangeBits[addr.Is4()]
+	if addr.Zone() != "" || !slices.Contains(sizes, bits) {
+		return "", Invalid("subject", fmt.Sprintf("/%d..", sizes[len(sizes)-1]))
+	}
+	return Subject("net:" + netip.PrefixFrom(addr, bits).Masked().String()), nil
+}
+
+// NetworkSubjects returns every range that an address is in; none for an invalid address.
+func NetworkSubjects(addr netip.Addr) []Subject {
+	addr = addr.Unmap().WithZone("")
+	if !addr.IsValid() {
+		return nil
+	}
+	var out []Subject
+	for _, bits := range rangeBits[addr.Is4()] {
+		out = append(out, Subject("net:"+netip.PrefixFrom(addr, bits).Masked().String()))
+	}
+	return out
+}
+
+// Block keeps a user, or a range of network addresses, from buying.
+type Block struct {
+	Subject Subject
+	Item    string // an item's id, or Everywhere
+	Reason  string // for operators; shoppers are not told it
+	By      string // the operator
+	Made    time.Time
+	Until   time.Time // zero: for good
+}
+
+// Validate returns CodeInvalid with the name of the first wrong field, or nil.
+func (b *Block) Validate() error {
+	text, isNet := strings.CutPrefix(string(b.Subject), "net:")
+	if user, ok := b.Subject.User(); ok {
+		text = user
+	}
+	if got, err := ParseSubject(text); err != nil || got != b.Subject || isNet == ValidUserID(text) {
+		return Invalid("subject", "")
+	}
+	within := func(s string, most int) bool {
+		return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, control)
+	}
+	switch {
+	case b.Item != Everywhere && !ValidItemID(b.Item):
+		return Invalid("item", "")
+	case !within(b.Reason, MaxBlockReason):
+		return Invalid("reason", fmt.Sprintf("1..%d", MaxBlockReason))
+	case !within(b.By, MaxBlockAuthor):
+		return Invalid("by", fmt.Sprintf("1..%d", MaxBlockAuthor))
+	case b.Made.IsZero() || !b.Until.IsZero() && !b.Until.After(b.Made):
+		return Invalid("until", "")
+	}
+	return nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// Holds reports whether the block holds at a time.
+func (b *Block) Holds(at time.Time) bool { return b.Until.IsZero() || at.Before(b.Until) }
+
+// Blocks keeps who is blocked.
+type Blocks interface {
+	// PutBlock writes a block; one of the same subject and item is replaced. Once it returns, Place places nothing
+	// for that user.
+	PutBlock(ctx context.Context, b Block) error
+	// DropBlock removes a block. It reports whether there was one.
+	DropBlock(ctx context.Context, s Subject, item string) (dropped bool, err error)
+	// BlocksOf reads the blocks of these subjects for an item and for every item, also those that are over. There are
+	// at most 20 subjects.
+	BlocksOf(ctx context.Context, subjects []Subject, item string) ([]Block, error)
+	// ListBlocks lists a shard (0 to BlockShards-1) of the blocks, an index read: after is "" or the Next of an
+	// earlier page.
+	ListBlocks(ctx context.Context, shard int, after string, limit int) (Page[Block], error)
+}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// PutBlock implements seckill.Blocks.
+func (l Ledger) PutBlock(ctx context.Context, b seckill.Block) error {
+	return l.Hook("ledger.PutBlock", func() error { return l.Next.PutBlock(ctx, b) })
+}
+
+// DropBlock implements seckill.Blocks.
+func (l Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (bool, error) {
+	return get(l.Hook, "ledger.DropBlock", func() (bool, error) { return l.Next.DropBlock(ctx, s, item) })
+}
+
+// BlocksOf implements seckill.Blocks.
+func (l Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
+	return get(l.Hook, "ledger.BlocksOf", func() ([]seckill.Block, error) { return l.Next.BlocksOf(ctx, subjects, item) })
+}
+
+// ListBlocks implements seckill.Blocks.
+func (l Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+	return get(l.Hook, "ledger.ListBlocks", func() (seckill.Page[seckill.Block], error) {
+		return l.Next.ListBlocks(ctx, shard, after, limit)
+	})
+}
+
+// CountAttempt implements seckill.Attempts.
+func (l Ledger) CountAttempt(ctx context.Context, user, item string, now time.Time) error {
+	return l.Hook("ledger.CountAttempt", func() error { return l.Next.CountAttempt(ctx, user, item, now) })
+}
+
+// Questions implements seckill.Questions.
+func (l Ledger) Questions(ctx context.Context, item string) ([]seckill.Question, error) {
+	return get(l.Hook, "ledger.Questions", func() ([]seckill.Question, error) { return l.Next.Questions(ctx, item) })
+}
+
+// PutQuestion implements seckill.QuestionKeeper.
+func (l Ledger) PutQuestion(ctx context.Context, item string, q seckill.Question) error {
+	return l.Hook("ledger.PutQuestion", func() error { return l.Next.PutQuestion(ctx, item, q) })
+}
+
+// DropQuestion implements seckill.QuestionKeeper.
+func (l Ledger) DropQuestion(ctx context.Context, item, id string) error {
+	return l.Hook("ledger.DropQuestion", func() error { return l.Next.DropQuestion(ctx, item, id) })
+}
