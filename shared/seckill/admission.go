@@ -94,6 +94,9 @@ type Work struct {
 	Tries int
 }
 
+// UsualWork costs a phone a second or two, and its maker a thousandth of that.
+var UsualWork = Work{Cost: 1000, Tries: 4000}
+
 // Challenge is what a shopper has to solve to get a ticket.
 type Challenge struct {
 	Item     string
