@@ -396,7 +396,7 @@ const ticketDelay = 3 * config.RefreshEvery
 
 // tickets creates the first key of tickets, or adds another one. The keys before go on checking.
 func (p *keyPlan) tickets(now time.Time) error {
-	name, from := secrets.TicketSecret, now
+	name, from, what := secrets.TicketSecret, now, fmt.Sprintf("%d random bytes, which sign tickets", ticketKeyBytes)
 	var keys jwtauth.TicketKeys
 	if have := p.have[name]; have != "" {
 		if !p.rotates(name) {
@@ -407,13 +407,11 @@ func (p *keyPlan) tickets(now time.Time) error {
 		if keys, err = jwtauth.ParseTicketKeys(have); err != nil {
 			return fmt.Errorf("%s is invalid: %w", name, err)
 		}
-		from = now.Add(ticketDelay)
+		from, what = now.Add(ticketDelay), what+"; the ones before go on checking"
 	}
 	b := make([]byte, ticketKeyBytes)
 	_, _ = rand.Read(b) // never fails
-	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), fmt.Sprintf(
-		"%d random bytes, which sign tickets; of the keys before, %d go on checking", ticketKeyBytes,
-		min(len(keys), jwtauth.MaxTicketKeys-1)))
+	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), what)
 	return nil
 }
 
