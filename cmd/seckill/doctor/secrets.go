@@ -146,7 +146,7 @@ func (s *stored) tickets() {
 		return
 	}
 	if _, err := jwtauth.ParseTicketKeys(v); err != nil {
-		s.fault("%s is invalid: %v", name, err)
+		s.fault("%s is invalid: %v; to replace it: %s --rotate=%s", name, err, s.makes(name), name)
 		return
 	}
 	s.ok("%s exists", name)
