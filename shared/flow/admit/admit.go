@@ -17,7 +17,7 @@ import (
 // Ledger is what admit calls of the ledger.
 type Ledger interface {
 	seckill.Attempts
-	BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error)
+	seckill.BlockReader
 }
 
 // Deps are the step's dependencies.
