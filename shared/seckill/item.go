@@ -12,7 +12,7 @@ import (
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
-	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+2
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+4
 	MaxTitle       = 100       // characters
 	MaxDetail      = 20_000    // characters of HTML
 	MaxCovers      = 10        // URLs of pictures
@@ -167,6 +167,8 @@ func (it *Item) Validate() error {
 		return fmt.Errorf("stock %d: want 1 to %d", it.Stock, MaxStock)
 	case it.Limit < 1 || it.Limit > MaxLimit:
 		return fmt.Errorf("limit %d: want 1 to %d", it.Limit, MaxLimit)
+	case !it.Checks.Valid():
+		return fmt.Errorf("checks %.40q: want off, standard or strict", it.Checks)
 	case it.Buckets < 1:
 		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
 	}
