@@ -121,8 +121,8 @@ var blockCases = []testCase{
 			s.same("after "+after, got, want)
 		}
 		s.same("listed", len(s.listed()), 101)
-		s.refused("one of many", isError(seckill.ErrBlocked),
-			func() error { return s.Ledger.Place(s.ctx, s.order("1", "1099", 1), 9) })
+		o := s.order("1", "1099", 1)
+		s.refused("one of many", isError(seckill.ErrBlocked), func() error { return s.Ledger.Place(s.ctx, o, 9) })
 	}},
 	{"a block that says nothing is not written", func(s *suite) {
 		for _, b := range []seckill.Block{{}, {Subject: "user:7", Item: "1", By: "ada", Made: now}} {
