@@ -21,9 +21,9 @@ import (
 
 // Limits of an import.
 const (
-	blockRate    = 1000   // blocks a second: a new on-demand table takes 4,000 writes, a block is 3 with its index
+	blockRate    = 1000 // blocks a second: a new on-demand table takes 4,000 writes, a block is 3 with its index
 	maxBlockRate = 10_000
-	blockTries   = 5      // of a batch
+	blockTries   = 5 // of a batch
 )
 
 // blockPause is the wait before the second try of a batch; it doubles. Tests shorten it.
