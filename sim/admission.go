@@ -157,6 +157,9 @@ func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a
 		r.Answer.Answer = kept.Answer.Answer
 	case how == 6:
 		times, r.Answer.Answer = seckill.MaxAttempts+2, strconv.Itoa(pick(a, 20, 12))
+		if pick(a, 28, 2) == 0 {
+			r.Proof, r.of = nil, holder{}
+		}
 	case how == 7:
 		times = 2
 	}

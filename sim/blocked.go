@@ -95,6 +95,7 @@ func (i *Instance) block(b seckill.Block) error {
 	err := i.blocks.PutBlock(context.Background(), b)
 	if err == nil && alone && s.begun == mine && s.writes <= writes+1 {
 		s.told = &b
+		w.door.heard["block: yes"]++
 	}
 	return err
 }
@@ -176,6 +177,7 @@ func (w *World) everBlocked(subjects []seckill.Subject, item string, since time.
 func (w *World) checkPlaced(o *orderRow) {
 	if o.state == seckill.Rejected {
 		since := o.created.Add(-seckill.SkewBound)
+		w.door.heard["placing: "+string(o.reason)]++
 		if o.reason == seckill.CodeBlocked &&
 			!w.everBlocked([]seckill.Subject{seckill.UserSubject(o.user)}, o.item, since) {
 			w.truth.fail("A4 order %s is rejected as blocked, and user %s was not", o.id, o.user)

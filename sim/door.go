@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -30,6 +31,7 @@ type door struct {
 	asked   map[attempt]int               // answers that were sent
 	taken   map[attempt]int               // answers that were looked at
 	blocks  map[blockKey]*blockState
+	heard   map[string]int // answers, by step and reason
 }
 
 // given is a ticket that admit gave for a right answer.
@@ -47,7 +49,7 @@ type attempt struct {
 func newDoor() *door {
 	return &door{secrets: map[string]string{}, kids: map[string]string{}, given: map[string]given{},
 		newest: map[holder][]string{}, pool: map[string][]seckill.Question{}, asked: map[attempt]int{},
-		taken: map[attempt]int{}, blocks: map[blockKey]*blockState{}}
+		taken: map[attempt]int{}, blocks: map[blockKey]*blockState{}, heard: map[string]int{}}
 }
 
 // addSecret adds a secret: from now on it signs.
@@ -61,6 +63,16 @@ func (d *door) addSecret() {
 func (d *door) dropSecret() {
 	d.changes++
 	delete(d.secrets, slices.Min(slices.Collect(maps.Keys(d.secrets))))
+}
+
+// hear counts an answer.
+func (d *door) hear(step string, err error) {
+	reason := "yes"
+	if err != nil {
+		e := seckill.AsError(err)
+		reason = string(cmp.Or(e.Token, seckill.Reason(e.Code)))
+	}
+	d.heard[step+": "+reason]++
 }
 
 // ask writes an item's questions.
@@ -145,6 +157,7 @@ func (i *Instance) pass(p buy.Purchase) (string, error) {
 	w := i.world
 	may, before := w.passes(p)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
+	w.door.hear("buy", err)
 	if _, after := w.passes(p); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
 		w.truth.fail("A1 user %s is told for item %s that their good ticket is none: %v", p.User, p.Item, err)
 	}
@@ -200,6 +213,7 @@ func (i *Instance) challenge(user, item string) (reply, string, error) {
 	held := w.heldBlocks(&c, item)
 	got, err := i.Admit.Challenge(context.Background(), c, item)
 	w.checkDoorCode(&c, item, now, held, err)
+	w.door.hear("challenge", err)
 	if err != nil {
 		return reply{}, "", err
 	}
@@ -242,10 +256,14 @@ func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
 	got, err := i.Admit.Ticket(context.Background(), c, r.Answer)
 	code := seckill.CodeOf(err)
 	w.checkDoorCode(&c, r.Item, now, held, err)
+	w.door.hear("ticket", err)
 	if err == nil || code == seckill.CodeCheck {
 		if w.door.taken[key]++; w.door.taken[key] > seckill.MaxAttempts {
 			w.truth.fail("A1 user %s answered %d times for item %s in a minute", user, w.door.taken[key], r.Item)
 		}
+	}
+	if !began.Before(r.expires) {
+		w.door.heard["reply: late"]++
 	}
 	switch {
 	case err == nil && (!right || !began.Before(r.expires.Add(seckill.SkewBound))):
