@@ -267,7 +267,8 @@ func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
 	}
 	switch {
 	case err == nil && (!right || !began.Before(r.expires.Add(seckill.SkewBound))):
-		w.truth.fail("A1 user %s gets a ticket for item %s for %+v", user, r.Item, r)
+		w.truth.fail("A1 user %s gets a ticket for item %s for the answer %q and a proof of %v until %s", user, r.Item,
+			r.Answer.Answer, r.of, r.expires)
 	case err == nil:
 		if _, known := w.door.given[got.Text]; !known {
 			w.door.newest[h] = append(w.door.newest[h], got.Text)
