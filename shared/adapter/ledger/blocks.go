@@ -101,7 +101,8 @@ func decodeBlocks(rows []Row) (blocks []seckill.Block, err error) {
 }
 
 // ListBlocks implements seckill.Blocks.
-func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string,
+	limit int) (seckill.Page[seckill.Block], error) {
 	rows, next, err := l.rows.Index(ctx, IndexBlocksListed, shardKey(shard), after, limit, false)
 	if err != nil {
 		return seckill.Page[seckill.Block]{}, fmt.Errorf("ledger: blocks of shard %d: %w", shard, err)

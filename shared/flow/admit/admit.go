@@ -17,7 +17,7 @@ import (
 // Ledger is what admit calls of the ledger.
 type Ledger interface {
 	seckill.Attempts
-	BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error)
+	seckill.BlockReader
 }
 
 // Deps are the step's dependencies.
@@ -68,7 +68,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	if err != nil {
 		return seckill.Ticket{}, err
 	}
-	// Counted before it is judged: a fault in between costs the shopper an attempt, and nobody gets one more.
+	// Counted before it is checked: a fault in between costs the shopper an attempt, and nobody gets one more.
 	switch err := f.Ledger.CountAttempt(ctx, c.User, a.Item, now); {
 	case errors.Is(err, seckill.ErrAttempts):
 		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitAttempts,
@@ -76,7 +76,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	case err != nil:
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
-	reason, err := f.judge(ctx, c.User, it, a, now)
+	reason, err := f.check(ctx, c.User, it, a, now)
 	if err != nil {
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
@@ -142,8 +142,8 @@ func (f *Flow) challenge(ctx context.Context, user string, it *seckill.Item, now
 	return c, nil
 }
 
-// judge returns what is wrong with an answer; "" if it is right.
-func (f *Flow) judge(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
+// check returns what is wrong with an answer; "" if it is right.
+func (f *Flow) check(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
 	now time.Time) (seckill.Reason, error) {
 	if _, ok := f.Proofs.Check(a.Proof, user, it.ID); !ok {
 		return seckill.CheckProof, nil
