@@ -119,7 +119,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	p.swarm(r, o, allowed, focus)
 	p.faults(r, o.Length == 0)
-	p.door()
+	p.door(o)
 	return p, r
 }
 
