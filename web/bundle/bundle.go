@@ -181,7 +181,7 @@ func build(root string) (map[string][]byte, error) {
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}
-	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "docs.css"}} {
+	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "status.css", "docs.css"}} {
 		result := api.Build(api.BuildOptions{
 			AbsWorkingDir: folder, Outdir: filepath.Join(root, dist), EntryPoints: entries,
 			EntryNames: hashed + "[name]-[hash]", ChunkNames: hashed + "[name]-[hash]", Splitting: true,
