@@ -58,6 +58,8 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
+	Contact string // whom a blocked shopper may write to; "": the shop's support
+
 	NoPush bool // pages are pushed nothing, and poll
 
 	// where the events of orders go: a URL of https, or of http on this machine, or the name of a file; "": nowhere
