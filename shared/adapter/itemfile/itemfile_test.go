@@ -207,7 +207,7 @@ func TestQuestions(t *testing.T) {
 		{"a.csv", csvOf("= 1"), `line 3: question 1: text "": want`},
 		{"a.csv", csvOf("x? = 1\nX？= 2"), "line 3: question 2 is question 1 again"},
 		{"a.csv", csvOf("x\x00 = 1"), "line 3: question 1: text"},
-		{"a.csv", csvOf("x = 1\u0085"+"2"), "line 3: question 1: answer 1"},
+		{"a.csv", csvOf("x = 1\u0085" + "2"), "line 3: question 1: answer 1"},
 		{"a.csv", csvOf(long(201) + " = 1"), "line 3: question 1: text"},
 		{"a.csv", csvOf("x = " + long(101)), "line 3: question 1: answer 1"},
 		{"a.csv", csvOf("x = " + strings.Repeat("1|", 10) + "1"), "line 3: question 1: 11 answers: want 1 to 10"},
