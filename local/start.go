@@ -188,7 +188,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
 		Clock: s.Clock, Meter: s.Meter})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
+		Questions: s.Ledger})
 	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load

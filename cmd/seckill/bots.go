@@ -144,14 +144,14 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 	items := local.DemoItems(time.Now().Add(botsGetReady+o.Lead+time.Second), f.bots.stock, 1)
 	items = slices.DeleteFunc(items, func(l seckill.Listing) bool { return l.ID != local.DemoLive })
 	items[0].Start = items[0].Start.Add(time.Hour) // the demo's live item has been on sale for an hour
-	questions := local.DemoQuestions(items, checks)
+	local.SetChecks(items, checks)
 	b := *o.Bots
 	b.Answers = map[string]string{}
-	for _, q := range questions[items[0].ID] {
+	for _, q := range items[0].Questions {
 		b.Answers[q.Text] = q.Answers[0]
 	}
 	o.Bots, o.Item, o.Watch, o.Note = &b, items[0].ID, progress.watch, progress.note
-	sys, err := local.New(local.Options{Addr: ":0", Items: items, Questions: questions, Machines: true,
+	sys, err := local.New(local.Options{Addr: ":0", Items: items, Machines: true,
 		Work: crowd.Easy(b.Work), NoPush: true, Version: o.Version})
 	if err != nil {
 		return nil, err

@@ -68,9 +68,10 @@ files, so that older signatures stay valid after a restart. --keys sets the dire
 for an Alipay SDK.
 
 An items file is a JSON array of objects, or CSV with a header. Its columns are id, title, price,
-sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id and checks (off,
-standard or strict) are optional.
-Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers.
+sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id, checks (off, standard
+or strict) and questions (of strict checks; without any, a sum in a picture is asked) are optional.
+Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers, and each line of a cell is a
+question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}.
 
 --gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
 commas. GET /faults counts how often each fault happened, PUT /faults changes the shares, and
@@ -197,7 +198,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	case s.items == "":
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
 		if s.checks != "off" {
-			opt.Questions = local.DemoQuestions(opt.Items, seckill.Checks(s.checks))
+			local.SetChecks(opt.Items, seckill.Checks(s.checks))
 		}
 		return opt, nil
 	}
