@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
@@ -19,47 +20,77 @@ const (
 	actTicket    = "ticket"    // POST /seckill/ticket
 )
 
-// prepare has a shopper of a crowd with scripts pass the item's checks. It reports false if the shopper does not press:
-// absent, or refused.
-func (s *shopper) prepare(ctx context.Context) bool {
-	s.tally.change(func(t *tally) {
-		k := &t.kinds[s.kind]
-		k.Accounts++
-		if !s.absent {
-			k.Came++
+// prepareAll has the accounts of a crowd with scripts pass the item's checks in peace, beginning spread over the lead.
+// Then it moves the clock of the `seckill run` to shortly before the opening.
+func (r *run) prepareAll(ctx context.Context, d *operatorClient, sc *scene) error {
+	began, say := time.Now(), time.Now().Add(sayEvery)
+	var all sync.WaitGroup
+	for n := 1; n <= r.opt.Shoppers; n++ {
+		s := r.shopper(n)
+		r.prepared = append(r.prepared, s)
+		s.tally.change(func(t *tally) {
+			k := &t.kinds[s.kind]
+			k.Accounts++
+			if !s.absent {
+				k.Came++
+			}
+		})
+		if s.absent || r.item.Checks == seckill.ChecksOff {
+			continue
 		}
+		if !sleep(ctx, began.Add(r.opt.Lead+s.opens)) {
+			break
+		}
+		all.Go(func() { s.prepare(ctx) })
+		if time.Now().After(say) {
+			say = time.Now().Add(sayEvery)
+			r.opt.note("%d of %d accounts have begun to pass the checks", n, r.opt.Shoppers)
+		}
+	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.tally.change(func(t *tally) {
+		tickets := 0
+		for _, k := range t.kinds {
+			tickets += k.Tickets
+		}
+		r.opt.note("%d tickets after %v; the sale opens", tickets, time.Since(began).Round(time.Second))
 	})
-	if s.absent {
-		return false
+	early := sc.item.Start.Sub(time.Now().Add(r.offset)) - ready
+	if early > time.Second {
+		if err := d.advance(ctx, early.Truncate(time.Second)); err != nil {
+			return err
+		}
+		again, err := d.look(ctx, r.opt)
+		if err != nil {
+			return err
+		}
+		r.offset = again.offset
 	}
-	if s.item.Checks == seckill.ChecksOff {
-		return true
+	for _, s := range r.prepared {
+		s.offset = r.offset
 	}
+	return nil
+}
+
+// prepare passes the checks, or says why the shopper could not.
+func (s *shopper) prepare(ctx context.Context) {
 	began := time.Now()
 	code, err := s.pass(ctx, began)
-	now := time.Now()
+	if err != nil {
+		code = string(brokenOff)
+	}
 	s.tally.change(func(t *tally) {
-		k := &t.kinds[s.kind]
-		if code != "" || err != nil {
+		if s.refusal = code; code != "" {
 			return
 		}
-		k.Tickets++
-		if now.After(t.opening) {
-			k.Late++
-		}
+		t.kinds[s.kind].Tickets++
 		if s.kind == person {
-			t.checking.add(now.Sub(began))
+			t.checking.add(time.Since(began))
 		}
 	})
-	switch {
-	case err != nil:
-		s.tally.change(func(t *tally) { t.came++ })
-		s.tally.ended(brokenOff, "", 0, false)
-	case code != "":
-		s.tally.change(func(t *tally) { t.came++ })
-		s.tally.ended(refused, code, 0, false)
-	}
-	return code == "" && err == nil
 }
 
 // pass gets a ticket. code is what refused the shopper for good; err says that the crowd ended.

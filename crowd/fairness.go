@@ -16,7 +16,6 @@ type Kind struct {
 	Accounts int    `json:"accounts"`
 	Came     int    `json:"came"`
 	Tickets  int    `json:"tickets"`
-	Late     int    `json:"tickets_after_the_opening"`
 	Orders   int    `json:"orders"`
 	Units    int    `json:"units"`
 
@@ -70,7 +69,6 @@ func fairness(r *run, before, after *process.Usage) *Fairness {
 		f.Scripts.Accounts += x.Accounts
 		f.Scripts.Came += x.Came
 		f.Scripts.Tickets += x.Tickets
-		f.Scripts.Late += x.Late
 		f.Scripts.Orders += x.Orders
 		f.Scripts.Units += x.Units
 	}
@@ -105,11 +103,11 @@ func (f *Fairness) rate(k *Kind) {
 func (f *Fairness) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\t\n", args...) }
-	p("checks %s\taccounts\tcame\ttickets\tlate\tunits\tper account\tto people\taccounts a unit\tCPU s a unit",
+	p("checks %s\taccounts\tcame\ttickets\tunits\tper account\tto people\taccounts a unit\tCPU s a unit",
 		ChecksName(f.Checks))
 	for _, k := range append([]Kind{f.People, f.Scripts}, f.Kinds...) {
-		p("%s\t%d\t%d\t%d\t%d\t%d\t%.4f\t%s\t%s\t%s", k.Name, k.Accounts, k.Came, k.Tickets, k.Late, k.Units,
-			k.PerAccount, known(k.ToPeople, "%.2f"), known(k.UnitAccounts, "%.1f"), known(k.UnitCPU, "%.2f"))
+		p("%s\t%d\t%d\t%d\t%d\t%.4f\t%s\t%s\t%s", k.Name, k.Accounts, k.Came, k.Tickets, k.Units,
+			k.PerAccount, k.ratio(), orDash(k.UnitAccounts, "%.1f"), orDash(k.UnitCPU, "%.2f"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -128,7 +126,15 @@ func ChecksName(c seckill.Checks) string {
 	return string(c)
 }
 
-func known(v *float64, format string) string {
+// ratio is ToPeople in words.
+func (k *Kind) ratio() string {
+	if k.ToPeople == nil && k.Units > 0 {
+		return "∞"
+	}
+	return orDash(k.ToPeople, "%.2f")
+}
+
+func orDash(v *float64, format string) string {
 	if v == nil {
 		return "-"
 	}

@@ -38,6 +38,8 @@ type run struct {
 	faults *faults // nil: none were set
 	money  Money   // read when no order was open
 
+	prepared []*shopper // of a crowd with scripts, by number
+
 	samples []sample // from a `seckill run`
 }
 

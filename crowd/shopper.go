@@ -33,6 +33,7 @@ type shopper struct {
 	token    string // Authorization header
 	key      string // Idempotency-Key; "": none
 	ticket   string // "": none
+	refusal  string // why it has none, though it asked
 	body     []byte
 	address  string        // hash of the address in body
 	offset   time.Duration // of the server's clock from the local clock
