@@ -57,7 +57,6 @@ const (
 	earlyBy    = 2 * time.Second
 	earlyEvery = 500 * time.Millisecond // a faster one would need more than this machine
 	atOnce     = 4                      // connections of one account
-	ready      = earlyBy + time.Second  // before the opening, when all have passed the checks
 
 	accountAge, youngAge = 365 * 24 * time.Hour, 2 * 24 * time.Hour
 )

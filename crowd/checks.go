@@ -58,7 +58,7 @@ func (r *run) prepareAll(ctx context.Context, d *operatorClient, sc *scene) erro
 		}
 		r.opt.note("%d tickets after %v; the sale opens", tickets, time.Since(began).Round(time.Second))
 	})
-	early := sc.item.Start.Sub(time.Now().Add(r.offset)) - ready
+	early := sc.item.Start.Sub(time.Now().Add(r.offset)) - r.opt.Bots.takes(earlyBy) - 2*breath
 	if early > time.Second {
 		if err := d.advance(ctx, early.Truncate(time.Second)); err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestMachines(t *testing.T) {
 		local.DemoQuestions(items, seckill.ChecksStandard)
 		w := start(t, local.Options{Items: items, Machines: simulated})
 		if err := w.Ledger.PutBlock(t.Context(), seckill.Block{Subject: "net:198.18.0.1/32", Item: local.DemoLive,
-			Reason: "test", By: "test", At: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
+			Reason: "test", By: "test", Made: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		for n, want := range map[int]int{1: http.StatusForbidden, 2: http.StatusOK} {
