@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	o.Item = scene.item.ID
 	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
-		tally: newTally()}
+		tally: newTally(), asking: make(chan struct{}, askers)}
 	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
 		return nil, err
 	}

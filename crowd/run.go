@@ -38,7 +38,9 @@ type run struct {
 	faults *faults // nil: none were set
 	money  Money   // read when no order was open
 
-	prepared []*shopper // of a crowd with scripts, by number
+	// of a crowd with scripts
+	prepared []*shopper    // by number
+	asking   chan struct{} // one element per request about checks
 
 	samples []sample // from a `seckill run`
 }

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	botsLead     = 20 * time.Second // two idle cores give 20,000 accounts a ticket in about as long
+	botsLead     = 20 * time.Second // two cores take about as long to give 20,000 accounts their tickets
 	botsMachines = 8
 	keysTried    = 200
 )
