@@ -59,7 +59,8 @@ func TestScriptsBesidePeople(t *testing.T) {
 		t.Errorf("requests: %+v", f)
 	}
 	if early := f.Kinds[0]; rep.Requests.Acts[0].Refused < early.Came {
-		t.Errorf("%+v of %d early accounts: none was told that the sale has not begun", rep.Requests.Acts[0], early.Came)
+		t.Errorf("%+v of %d early accounts: none was told that the sale has not begun",
+			rep.Requests.Acts[0], early.Came)
 	}
 }
 

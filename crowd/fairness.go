@@ -20,8 +20,8 @@ type Kind struct {
 	Units    int    `json:"units"`
 
 	PerAccount float64 `json:"units_per_account"`
-	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got no
-	// unit.
+	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got
+	// no unit.
 	ToPeople *float64 `json:"to_people"`
 	// What one more unit costs whoever runs such accounts; nil if they got none.
 	UnitAccounts *float64 `json:"accounts_a_unit"`

@@ -19,10 +19,10 @@ import (
 	"github.com/your-org/seckill/record/journal"
 )
 
-// BenchmarkHammered compares what people wait for their purchase (p99) with and without two scripts that send as fast as
-// they are answered: one garbage, one purchases with a valid token. Five interleaved pairs; "ratio" is the median with
-// scripts divided by that without. Scripts, people and system share this machine, so the ratio has what the scripts
-// themselves take of it.
+// BenchmarkHammered compares what people wait for their purchase (p99) with and without two scripts that send as fast
+// as they are answered: one garbage, one purchases with a valid token. Five interleaved pairs; "ratio" is the median
+// with scripts divided by that without. Scripts, people and system share this machine, so the ratio has what the
+// scripts themselves take of it.
 func BenchmarkHammered(b *testing.B) {
 	const pairs = 5
 	for b.Loop() {
@@ -53,8 +53,8 @@ func BenchmarkHammered(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// hammered sends a thousand people within two seconds to a sale of 200 units, and returns the p99 of their purchases and
-// what the scripts sent.
+// hammered sends a thousand people within two seconds to a sale of 200 units, and returns the p99 of their purchases
+// and what the scripts sent.
 func hammered(b *testing.B, scripts bool) (p99 float64, sent [2]int64, took time.Duration) {
 	b.Helper()
 	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), 200, 1), Machines: true,
@@ -103,8 +103,8 @@ func hammered(b *testing.B, scripts bool) (p99 float64, sent [2]int64, took time
 // hammer sends the same purchase over one connection from a machine's address until ctx ends.
 func hammer(ctx context.Context, sys *local.System, machine int, token, body string, sent *atomic.Int64) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: local.MachineAddr(machine).AsSlice()}}
-	request := fmt.Sprintf("POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: "+
-		"application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+	request := fmt.Sprintf("POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
 	for ctx.Err() == nil {
 		c, err := dialer.DialContext(ctx, "tcp4", strings.TrimPrefix(sys.URL(), "http://"))
 		if err != nil {

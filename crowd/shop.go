@@ -110,8 +110,8 @@ func (s *shopper) end(r result) {
 	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
 }
 
-// buyTwice makes a purchase. A script may press on several connections, and an impatient shopper presses again while the first request is under way; either answer may
-// have the order.
+// buyTwice makes a purchase. An impatient shopper presses again while the first request is under way, and a script may
+// press on several connections; any answer may have the order.
 func (s *shopper) buyTwice(ctx context.Context) result {
 	if s.second == 0 {
 		return s.buy(ctx, s.pressed)

@@ -61,8 +61,8 @@ func (s *shopper) about(order string) journal.Entry {
 
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
-		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body, ticket: s.ticket,
-		machine: s.machine,
+		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
+		ticket: s.ticket, machine: s.machine,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
 }

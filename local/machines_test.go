@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestMachines: only a system that is told so takes a crowd's machines for ones on the internet, each with an address of
-// its own.
+// TestMachines: only a system that is told so takes a crowd's machines for ones on the internet, each with an address
+// of its own.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	if l, err := net.Listen("tcp", net.JoinHostPort(local.MachineAddr(1).String(), "0")); err != nil {

@@ -181,8 +181,9 @@ func botsText(out io.Writer, rep *crowd.Report, stock int) error {
 	for _, e := range rep.Outcomes {
 		ends = append(ends, fmt.Sprintf("%d %s", e.Count, e.Words()))
 	}
-	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\nmachine: %d cores, load %s before, %s after\n\n", stock,
-		rep.Options.Seed, strings.Join(ends, ", "), rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
+	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\n"+
+		"machine: %d cores, load %s before, %s after\n\n", stock, rep.Options.Seed, strings.Join(ends, ", "),
+		rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
 	return err
 }
 
