@@ -54,7 +54,9 @@ func (r *run) prepareAll(ctx context.Context, d *operatorClient, sc *scene) erro
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.opt.note("%d tickets after %v; the sale opens", r.ticketsGiven(), time.Since(began).Round(time.Second))
+	if r.item.Checks != seckill.ChecksOff {
+		r.opt.note("%d tickets after %v; the sale opens", r.ticketsGiven(), time.Since(began).Round(time.Second))
+	}
 	early := sc.item.Start.Sub(time.Now().Add(r.offset)) - r.opt.Bots.takes(earlyBy) - 2*breath
 	if early > time.Second {
 		if err := d.advance(ctx, early.Truncate(time.Second)); err != nil {

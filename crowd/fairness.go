@@ -23,7 +23,7 @@ type Kind struct {
 	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got
 	// no unit.
 	ToPeople *float64 `json:"to_people"`
-	// What one more unit costs whoever runs such accounts; nil if they got none.
+	// What one more unit costs whoever runs such scripts; nil if they got none.
 	UnitAccounts *float64 `json:"accounts_a_unit"`
 	UnitCPU      *float64 `json:"cpu_seconds_a_unit"` // of proofs of work
 }
@@ -92,7 +92,7 @@ func (f *Fairness) rate(k *Kind) {
 		ratio := k.PerAccount / f.People.PerAccount
 		k.ToPeople = &ratio
 	}
-	if k.Units > 0 {
+	if k.Units > 0 && k != &f.People {
 		accounts := 1 / k.PerAccount
 		cpu := f.TicketCPU * float64(k.Came) / float64(k.Units)
 		k.UnitAccounts, k.UnitCPU = &accounts, &cpu
