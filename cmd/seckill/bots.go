@@ -166,6 +166,9 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 	if err = sys.Start(cmd.Context()); err == nil {
 		rep, err = crowd.Run(cmd.Context(), o)
 	}
+	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+		err = errors.New("interrupted before the sale opened")
+	}
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, faultError{err}
 	}
