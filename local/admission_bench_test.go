@@ -137,7 +137,8 @@ func BenchmarkBuyTicket(b *testing.B) {
 			name    string
 			checks  seckill.Checks
 			checker bool
-		}{{"before", seckill.ChecksOff, false}, {"off", seckill.ChecksOff, true}, {"ticket", seckill.ChecksStandard, true}} {
+		}{{"before", seckill.ChecksOff, false}, {"off", seckill.ChecksOff, true},
+			{"ticket", seckill.ChecksStandard, true}} {
 			b.Run(name+"/"+c.name, func(b *testing.B) { benchmarkBuy(b, stock, c.checks, c.checker) })
 		}
 	}

@@ -143,7 +143,8 @@ func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) err
 		return nil // never deployed completely
 	}
 	name := path + "/" + newest
-	_, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &name})
+	client := secretsmanager.NewFromConfig(cfg)
+	_, err := client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &name})
 	if errors.As(err, new(*secretstypes.ResourceNotFoundException)) {
 		return fmt.Errorf("refused, there is no secret %s: run seckill keys --path %s, which makes what is new "+
 			"(with --sandbox for a sandbox)", name, path)

@@ -66,9 +66,9 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"exist</Message></Error></ErrorResponse>")
 	case action == "DescribeStacks":
 		outputs := ""
-		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-", "SecretsPath": "/seckill/shop",
-			"OrdersQueueUrl": "http://" +
-				r.Host + "/1/orders",
+		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-",
+			"SecretsPath":      "/seckill/shop",
+			"OrdersQueueUrl":   "http://" + r.Host + "/1/orders",
 			"ClosingsQueueUrl": "http://" + r.Host + "/1/closings"} {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
@@ -146,8 +146,8 @@ func TestGuard(t *testing.T) {
 				"WarmUnits=8000"}},
 		"deploy, keys not run": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" },
-			want: "refused, there is no secret /seckill/shop/admit: run seckill keys --path /seckill/shop, which makes " +
-				"what is new"},
+			want: "refused, there is no secret /seckill/shop/admit: run seckill keys --path /seckill/shop, which " +
+				"makes what is new"},
 		"deploy, keys not run, a sandbox": {action: "deploy",
 			spoil: func(a *account) { a.sandbox, a.secret = "true", "/seckill/shop/admit" },
 			want:  "refused, there is no secret /seckill/shop/admit"},
