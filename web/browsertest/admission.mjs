@@ -10,7 +10,7 @@ const strict = item.checks === 'strict';
 EXPECTED.push(/status of 4(03|29)/); // a wrong answer, a ticket that is refused, too many answers
 
 const PLACES = [
-  { lang: 'zh', size: 'phone', who: shoppers[0], other: shoppers[2], wait: '请在', getting: '正在准备您的购买凭证', ready: '按一下即可下单', early: '您的购买凭证已就绪', prepared: '准备好了', wrong: '答案不对', empty: '请填写答案', many: '答得太多了', seconds: '秒后可以再答', blocked: '暂时无法购买', support: '联系客服', insecure: 'https', leave: '退出' },
+  { lang: 'zh', size: 'phone', who: shoppers[0], other: shoppers[2], wait: '请在', getting: '正在准备您的购买凭证', ready: '按一下即可下单', early: '您的购买凭证已就绪', prepared: '准备好了', wrong: '答案不对', empty: '请填写答案', many: '答得太多了', seconds: '秒后可以再答', blocked: '您不能购买', support: '联系客服', insecure: 'https', leave: '退出' },
   { lang: 'en', size: 'desktop', who: shoppers[1], other: shoppers[3], wait: 'Pay within', getting: 'Getting your ticket ready', ready: 'Ready: one press buys', early: 'Your ticket is ready', prepared: 'I am ready', wrong: 'That was not right', empty: 'Please type an answer', many: 'Too many answers', seconds: 'You can answer again in', blocked: 'You cannot buy', support: 'contact the shop', insecure: 'https', leave: 'Sign out' },
 ];
 

@@ -117,6 +117,11 @@ function startJob(io, item, ticketOf) {
     for (const f of [...watchers]) f(state);
   };
 
+  const hurry = () => {
+    hurried = true;
+    solver?.repace();
+  };
+
   const until = async (time) => {
     while (!signal.aborted && (io.knownNow() === undefined || io.now() < time)) {
       await io.pause(io.knownNow() === undefined ? 1000 : Math.min(LOOK, time - io.now()), signal);
@@ -171,6 +176,7 @@ function startJob(io, item, ticketOf) {
           set('question', { question, fault });
           answer = await answered(Date.parse(challenge.expires_at));
           if (answer === undefined) continue;
+          hurry(); // its shopper waits
         }
         set('solving', { question, sent: true });
         const proof = await solver.result;
@@ -215,10 +221,7 @@ function startJob(io, item, ticketOf) {
   return {
     user,
     answer: (text) => give(text),
-    hurry() {
-      hurried = true;
-      solver?.repace();
-    },
+    hurry,
     end: () => left.abort(),
     over: () => signal.aborted || state.name === 'refused' || ((state.name === 'ready' || state.name === 'free') && !ticketOf(item.id)),
     /** Tells f the state, now and whenever it is another one; the answer ends it. */

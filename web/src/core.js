@@ -236,7 +236,7 @@ export function outcome(order, now) {
     case 'completed':
       return { text: order.state, look: 'good', payable };
     case 'rejected':
-      return { text: ['sold_out', 'limit_reached', 'stopped'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
+      return { text: ['sold_out', 'limit_reached', 'stopped', 'blocked'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
     case 'expired':
     case 'cancelled':
     case 'refund_due':
