@@ -28,7 +28,7 @@ const FRESH = 60_000; // ms before its end from which on a challenge is not answ
  * @param {object} io.TEXTS  gets the texts of this part; io.t and io.tOr give them
  */
 export function admission(io) {
-  return (io.door ||= make({ page: document, random: Math.random, proof: () => import('./proof.js'), ...io }));
+  return (io.door ||= make({ page: globalThis.document, random: Math.random, proof: () => import('./proof.js'), ...io }));
 }
 
 function make(io) {
@@ -100,7 +100,7 @@ function make(io) {
  * later, asking, question (for its shopper to answer), solving, busy (again at `until`), ready, free (no ticket is
  * needed), refused.
  */
-function startJob(io, item, ticketOf) {
+export function startJob(io, item, ticketOf) {
   const user = io.shopper()?.user;
   const left = new AbortController();
   const { signal } = left;
@@ -162,7 +162,7 @@ function startJob(io, item, ticketOf) {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        if (!challenge || io.now() > Date.parse(challenge.expires_at) - FRESH) {
+        if (!challenge || io.now() >= Date.parse(challenge.expires_at) - FRESH) {
           set('asking', { question, sent: true });
           challenge = await io.admit('challenge', { seckill_id: item.id });
           if (challenge.question !== question) answer = undefined;
