@@ -29,8 +29,8 @@ func (w *shopTest) blockUser(user, item string) {
 	}
 }
 
-// TestABlockedShopperWithoutChecks checks that a block bites where an item has no checks: the purchase is taken, and its
-// order ends as rejected. A shopper who is blocked for another item, or no longer, buys as always.
+// TestABlockedShopperWithoutChecks checks that a block bites where an item has no checks: the purchase is taken, and
+// its order ends as rejected. A shopper who is blocked for another item, or no longer, buys as always.
 func TestABlockedShopperWithoutChecks(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 2), live("6", 9, 2)},
