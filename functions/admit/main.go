@@ -17,6 +17,7 @@ func main() {
 		flow := admit.New(admit.Deps{Ledger: ledger, Items: items, Questions: ledger, Tickets: tickets,
 			Proofs: tickets.Proofs(), Picker: tickets, Work: seckill.UsualWork, Clock: b.Clock, Meter: b.Meter})
 		auth := b.Tokens(s.Tokens)
-		return apigw.HTTP(httpapi.NewAdmit(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, auth)))
+		return apigw.HTTP(httpapi.NewAdmit(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin,
+			Contact: s.Contact}, auth)))
 	})
 }
