@@ -42,7 +42,7 @@ func (p *Plan) door(o Options) {
 	if r.IntN(3) == 0 {
 		p.Weights[actBlock] = 1 + r.IntN(6)
 		if p.PausePoints == nil && r.IntN(2) == 0 {
-			p.PausePoints = []string{[]string{"ledger.PutBlock/Transact", "ledger.DropBlock/Transact",
+			p.PausePoints = []string{[]string{"ledger.PutBlocks/Transact", "ledger.DropBlock/Transact",
 				"ledger.Place/Transact"}[r.IntN(3)]}
 		}
 	}
@@ -193,6 +193,9 @@ func (s *Sim) setBlock(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, fmt.Sprintf("operator %s %s for %s", what, k.subject, k.item), t.A, func(i *Instance) {
 		b := s.blockOf(k, holds)
+		if pick(t.A, 44, 4) == 0 {
+			_ = i.listBlocks(k)
+		}
 		for range 1 + pick(t.A, 40, 4) {
 			var err error
 			if removes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -92,8 +93,12 @@ func (i *Instance) block(b seckill.Block) error {
 	s.under++
 	s.untils[b.Until] = true
 	defer func() { s.under-- }()
-	err := i.blocks.PutBlock(context.Background(), b)
-	if err == nil && alone && s.begun == mine && s.writes <= writes+1 {
+	done, err := i.Block.Put(context.Background(), []seckill.Block{b}, "ann", false)
+	if err == nil && len(done.Unknown) > 0 {
+		w.truth.fail("A4 an operator is told that item %s is unknown", b.Item)
+	}
+	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
+	if err == nil && alone && s.begun == mine && mineStands {
 		s.told = &b
 		w.door.heard["block: yes"]++
 	}
@@ -110,7 +115,7 @@ func (i *Instance) unblock(k blockKey) error {
 	s.drops++
 	s.told = nil
 	defer func() { s.under-- }()
-	_, err := i.blocks.DropBlock(context.Background(), k.subject, k.item)
+	_, err := i.Block.Drop(context.Background(), k.subject, k.item)
 	if err == nil {
 		s.drops--
 		if alone && s.begun == mine && s.row && s.writes == writes {
@@ -118,6 +123,21 @@ func (i *Instance) unblock(k blockKey) error {
 		}
 	}
 	return err
+}
+
+// listBlocks makes an operator list the blocks of a subject: one that was acknowledged before, and stays, is among them.
+func (i *Instance) listBlocks(k blockKey) error {
+	w := i.world
+	told := w.door.block(k).told
+	page, err := i.Block.List(context.Background(), k.subject, "", 100)
+	if err != nil {
+		return err
+	}
+	in := slices.ContainsFunc(page.Rows, func(b seckill.Block) bool { return b.Item == k.item })
+	if told != nil && told == w.door.block(k).told && !in {
+		w.truth.fail("A4 the block of %s for %s, which was acknowledged, is in no list", k.subject, k.item)
+	}
+	return nil
 }
 
 // heldBlocks are acknowledged blocks of a shopper at a moment.

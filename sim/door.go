@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/admit"
+	blocks "github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -127,7 +128,8 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 		panic(err)
 	}
 	t := &tickets{w: w, clock: clock}
-	i.clock, i.blocks, i.picker = clock, lg, proofs
+	i.clock, i.picker = clock, proofs
+	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
 	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: proofs, Tickets: t, Picker: proofs,
 		Clock: clock, Meter: w.Events, Work: cheap})
 	if !w.door.closed {
