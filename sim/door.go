@@ -60,6 +60,9 @@ func (d *door) addSecret() {
 	d.secrets[kid] = "secret " + kid
 }
 
+// kid names the newest secret.
+func (d *door) kid() string { return slices.Max(slices.Collect(maps.Keys(d.secrets))) }
+
 // dropSecret removes the oldest secret.
 func (d *door) dropSecret() {
 	d.changes++
@@ -111,7 +114,7 @@ func (t *tickets) now() *jwtauth.Tickets {
 // Make implements seckill.TicketMaker.
 func (t *tickets) Make(user, item string, expires time.Time) (string, error) {
 	text, err := t.now().Make(user, item, expires)
-	t.w.door.kids[text] = slices.Max(slices.Collect(maps.Keys(t.w.door.secrets)))
+	t.w.door.kids[text] = t.w.door.kid()
 	return text, err
 }
 
