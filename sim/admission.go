@@ -184,6 +184,9 @@ func (s *Sim) setBlock(t Act) {
 	if pick(t.A, 16, 3) == 0 {
 		k.item = seckill.Everywhere
 	}
+	if pick(t.A, 48, 12) == 0 {
+		k.item = "4040" // misspelt
+	}
 	if pick(t.A, 20, 4) == 0 {
 		k.subject = networksOf(n)[pick(t.A, 24, 4)] // not the widest: from there others buy in the end
 	}
@@ -197,6 +200,7 @@ func (s *Sim) setBlock(t Act) {
 		b := s.blockOf(k, holds)
 		if pick(t.A, 44, 4) == 0 {
 			_ = i.listBlocks(k)
+			_, _ = i.listed("") // an index read, which lags: its rows are checked once all is quiet
 		}
 		for range 1 + pick(t.A, 40, 4) {
 			var err error

@@ -94,11 +94,11 @@ func (i *Instance) block(b seckill.Block) error {
 	s.untils[b.Until] = true
 	defer func() { s.under-- }()
 	done, err := i.Block.Put(context.Background(), []seckill.Block{b}, "ann", false)
-	if err == nil && len(done.Unknown) > 0 {
-		w.truth.fail("A4 an operator is told that item %s is unknown", b.Item)
+	if known := b.Item == seckill.Everywhere || w.item(b.Item).ID != ""; err == nil && known == (len(done.Unknown) > 0) {
+		w.truth.fail("A4 an operator who blocks %s for item %s is told %+v", b.Subject, b.Item, done)
 	}
 	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
-	if err == nil && alone && s.begun == mine && mineStands {
+	if err == nil && len(done.Unknown) == 0 && alone && s.begun == mine && mineStands {
 		s.told = &b
 		w.door.heard["block: yes"]++
 	}
@@ -129,13 +129,46 @@ func (i *Instance) unblock(k blockKey) error {
 func (i *Instance) listBlocks(k blockKey) error {
 	w := i.world
 	told := w.door.block(k).told
-	page, err := i.Block.List(context.Background(), k.subject, "", 100)
+	rows, err := i.listed(k.subject)
 	if err != nil {
 		return err
 	}
-	in := slices.ContainsFunc(page.Rows, func(b seckill.Block) bool { return b.Item == k.item })
+	in := slices.ContainsFunc(rows, func(b seckill.Block) bool { return b.Item == k.item })
 	if told != nil && told == w.door.block(k).told && !in {
 		w.truth.fail("A4 the block of %s for %s, which was acknowledged, is in no list", k.subject, k.item)
+	}
+	return nil
+}
+
+// listed lists the blocks of a subject, or of all, in small pages.
+func (i *Instance) listed(s seckill.Subject) (rows []seckill.Block, err error) {
+	for after := ""; ; {
+		page, err := i.Block.List(context.Background(), s, after, 2)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page.Rows...)
+		if after = page.Next; after == "" {
+			return rows, nil
+		}
+	}
+}
+
+// checkAllListed checks that a list of all blocks has every block that was acknowledged.
+func (w *World) checkAllListed(i *Instance) error {
+	w.Clock.Advance(w.lag)
+	rows, err := i.listed("")
+	if err != nil {
+		return err
+	}
+	in := map[blockKey]bool{}
+	for _, b := range rows {
+		in[blockKey{b.Subject, b.Item}] = true
+	}
+	for k, b := range w.door.blocks {
+		if b.told != nil && !in[k] {
+			return fmt.Errorf("A4 the list of all blocks lacks %s for %s, which was acknowledged", k.subject, k.item)
+		}
 	}
 	return nil
 }
@@ -226,6 +259,9 @@ func (w *World) blockOf(k blockKey, holds time.Duration) seckill.Block {
 // come back, and that its shopper can buy as soon as it is removed.
 func (w *World) checkBlocking() error {
 	i := w.Start(w.plain)
+	if err := w.checkAllListed(i); err != nil {
+		return err
+	}
 	for n, it := range w.allItems() {
 		if w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) || !w.sells(it) || it.Stopped {
 			continue
