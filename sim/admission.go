@@ -31,7 +31,7 @@ func (p *Plan) door(o Options) {
 	if len(p.Items) > 1 && r.IntN(4) == 0 { // one of two items
 		p.Door.Checks[r.IntN(2)] = seckill.ChecksOff
 	}
-	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first shoppers come before tickets are given
+	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first come before tickets are given
 		p.Items[0].Opens = seckill.TicketLead + time.Duration(20+r.IntN(900))*time.Second
 	}
 	if checked {

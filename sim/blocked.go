@@ -94,7 +94,8 @@ func (i *Instance) block(b seckill.Block) error {
 	s.untils[b.Until] = true
 	defer func() { s.under-- }()
 	done, err := i.Block.Put(context.Background(), []seckill.Block{b}, "ann", false)
-	if known := b.Item == seckill.Everywhere || w.item(b.Item).ID != ""; err == nil && known == (len(done.Unknown) > 0) {
+	known := b.Item == seckill.Everywhere || w.item(b.Item).ID != ""
+	if err == nil && known == (len(done.Unknown) > 0) {
 		w.truth.fail("A4 an operator who blocks %s for item %s is told %+v", b.Subject, b.Item, done)
 	}
 	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
@@ -125,7 +126,8 @@ func (i *Instance) unblock(k blockKey) error {
 	return err
 }
 
-// listBlocks makes an operator list the blocks of a subject: one that was acknowledged before, and stays, is among them.
+// listBlocks makes an operator list the blocks of a subject: one that was acknowledged before, and stays, is among
+// them.
 func (i *Instance) listBlocks(k blockKey) error {
 	w := i.world
 	told := w.door.block(k).told
