@@ -28,6 +28,7 @@ type Ledger interface {
 	Blocks
 	Attempts
 	QuestionKeeper
+	Acts
 	WebhookKeeper
 }
 

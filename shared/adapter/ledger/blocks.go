@@ -45,10 +45,7 @@ func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) 
 
 // BlocksOf implements seckill.Blocks in one read.
 func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
-	var keys []Key
-	for _, s := range subjects {
-		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
-	}
+	keys := blockKeys(subjects, item)
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -63,6 +60,14 @@ func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item 
 		}
 	}
 	return blocks, nil
+}
+
+// blockKeys are the keys of these subjects' blocks for an item and for every item.
+func blockKeys(subjects []seckill.Subject, item string) (keys []Key) {
+	for _, s := range subjects {
+		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
+	}
+	return keys
 }
 
 // ListBlocks implements seckill.Blocks.
