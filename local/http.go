@@ -20,7 +20,8 @@ func (s *System) handler() http.Handler {
 		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock),
 		Limits: httpapi.NewLimits(s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
-		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt))
+		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
+		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
 	door := s.door(api)
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {

@@ -79,7 +79,11 @@ func build(o Options, l net.Listener) (*System, error) {
 	if err := s.buildEvents(); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	s.buildFlows()
+	tickets, err := s.buildAdmission()
+	if err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
+	s.buildFlows(tickets)
 	s.buildPush()
 	if err := s.buildSignIn(ctx); err != nil {
 		return nil, err
@@ -167,12 +171,12 @@ func (s *System) buildPayments() error {
 	return err
 }
 
-func (s *System) buildFlows() {
+func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	ids := system.NewIDs(nil)
 	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Clock: s.Clock, IDs: ids, Meter: s.Meter})
 	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Meter: s.Meter})
+		Meter: s.Meter, Tickets: tickets})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Closings: s.closings, Clock: s.Clock,
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})

@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/deliver"
@@ -68,6 +69,7 @@ type System struct {
 	Shop    *shop.Flow
 	SignIn  *signin.Flow
 	Pay     *pay.Flow
+	Admit   *admit.Flow
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events

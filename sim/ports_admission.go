@@ -19,11 +19,14 @@ func (l Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (
 
 // BlocksOf implements seckill.Blocks.
 func (l Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
-	return get(l.Hook, "ledger.BlocksOf", func() ([]seckill.Block, error) { return l.Next.BlocksOf(ctx, subjects, item) })
+	return get(l.Hook, "ledger.BlocksOf", func() ([]seckill.Block, error) {
+		return l.Next.BlocksOf(ctx, subjects, item)
+	})
 }
 
 // ListBlocks implements seckill.Blocks.
-func (l Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+func (l Ledger) ListBlocks(ctx context.Context, shard int, after string,
+	limit int) (seckill.Page[seckill.Block], error) {
 	return get(l.Hook, "ledger.ListBlocks", func() (seckill.Page[seckill.Block], error) {
 		return l.Next.ListBlocks(ctx, shard, after, limit)
 	})

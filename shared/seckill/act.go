@@ -140,18 +140,26 @@ type Standing struct {
 // ErrNoAct: no act with this id is kept.
 var ErrNoAct = errors.New("seckill: no such act")
 
-// Acts keeps suspicious acts for ActLife, and marks.
-type Acts interface {
+// ActKeeper keeps suspicious acts for ActLife, and marks.
+type ActKeeper interface {
 	// KeepAct writes an act. One that is kept already stays as it is.
 	KeepAct(ctx context.Context, a Act) error
+	// PutMark marks a user; a mark that holds longer stays.
+	PutMark(ctx context.Context, m Mark) error
+}
+
+// ActHandler reads what is kept, and has it handled.
+type ActHandler interface {
 	// Act reads an act. ErrNoAct.
 	Act(ctx context.Context, id string) (Act, error)
 	// ActsOn reads acts of a day and a shard (0 to ActShards-1), ascending by id, after an id or "".
 	ActsOn(ctx context.Context, day string, shard int, after string, limit int) ([]Act, error)
 	// HandleAct records who handled an act, and why; the last one counts. ErrNoAct.
 	HandleAct(ctx context.Context, id, by, note string, at time.Time) error
-	// PutMark marks a user; a mark that holds longer stays.
-	PutMark(ctx context.Context, m Mark) error
+}
+
+// StandingReader reads what admission has to know.
+type StandingReader interface {
 	// Standing reads the blocks of a user and of networks, as BlocksOf does, and the user's mark, at once.
 	Standing(ctx context.Context, user string, networks []Subject, item string) (Standing, error)
 }

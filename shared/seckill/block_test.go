@@ -13,15 +13,18 @@ func TestParseSubject(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Subject{
 		"42": "user:42", "9223372036854775807": "user:9223372036854775807",
-		"203.0.113.7": "net:203.0.113.7/32", "203.0.113.0/24": "net:203.0.113.0/24", "::ffff:203.0.113.7": "net:203.0.113.7/32",
-		"2001:db8::1": "net:2001:db8::/64", "2001:db8::/32": "net:2001:db8::/32", "2001:DB8:0:0::/64": "net:2001:db8::/64",
+		"203.0.113.7": "net:203.0.113.7/32", "203.0.113.0/24": "net:203.0.113.0/24",
+		"::ffff:203.0.113.7": "net:203.0.113.7/32",
+		"2001:db8::1":        "net:2001:db8::/64", "2001:db8::/32": "net:2001:db8::/32",
+		"2001:DB8:0:0::/64": "net:2001:db8::/64",
 	} {
 		if got, err := ParseSubject(text); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "042", "-1", "9223372036854775808", "4 2", "四", "203.0.113.7/24", "10.0.0.0/8",
-		"203.0.113.0/25", "0.0.0.0/0", "2001:db8::/48x", "2001:db8::1/128", "fe80::1%eth0", "::ffff:1.2.3.0/120", "user:42"} {
+	for _, text := range []string{"", "0", "042", "-1", "9223372036854775808", "4 2", "四", "203.0.113.7/24",
+		"10.0.0.0/8", "203.0.113.0/25", "0.0.0.0/0", "2001:db8::/48x", "2001:db8::1/128",
+		"fe80::1%eth0", "::ffff:1.2.3.0/120", "user:42"} {
 		if got, err := ParseSubject(text); CodeOf(err) != CodeInvalid {
 			t.Errorf("%q: %q, %v; want it refused", text, got, err)
 		}
@@ -68,7 +71,7 @@ func TestBlockValidates(t *testing.T) {
 		b := good
 		change(&b)
 		err := b.Validate()
-		if e := (*Error)(nil); field == "" && err != nil || field != "" && (err == nil || AsError(err) == e || AsError(err).Field != field) {
+		if field == "" && err != nil || field != "" && (err == nil || AsError(err).Field != field) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

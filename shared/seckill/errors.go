@@ -67,8 +67,9 @@ type Error struct {
 	Order string    // the order concerned
 	Start time.Time // not_started: when the sale opens
 	PayBy time.Time // cancel_limit: the order can be paid until then, and then expires
-	Token Reason    // invalid_token, signin_refused: what is wrong with the token; too_many_requests: whose limit; ticket_required: what
-	// is wrong with the ticket; check_failed: which check
+	// invalid_token, signin_refused, ticket_required: what is wrong with the token or ticket; too_many_requests: whose
+	// limit; check_failed: which check
+	Token      Reason
 	Challenge  *Challenge    // check_failed: the next one; nil if it could not be made
 	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
 	Err        error         // the cause, for logs and operators; shoppers never see it

@@ -167,6 +167,8 @@ func (it *Item) Validate() error {
 		return fmt.Errorf("stock %d: want 1 to %d", it.Stock, MaxStock)
 	case it.Limit < 1 || it.Limit > MaxLimit:
 		return fmt.Errorf("limit %d: want 1 to %d", it.Limit, MaxLimit)
+	case !it.Checks.Valid():
+		return fmt.Errorf("checks %.40q: want off, standard or strict", it.Checks)
 	case it.Buckets < 1:
 		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
 	}

@@ -28,7 +28,9 @@ type Ledger interface {
 	Blocks
 	Attempts
 	QuestionKeeper
-	Acts
+	ActKeeper
+	ActHandler
+	StandingReader
 	WebhookKeeper
 }
 
@@ -41,7 +43,8 @@ type OrderReader interface {
 // OrderPlacer places an order.
 type OrderPlacer interface {
 	// Place writes the order (pending_payment) and one row per unit, and raises the user's quota, all or nothing. It
-	// checks in this order: ErrOrderExists; ErrBlocked if a block of the user holds at o.Placed; ErrQuota if the quota would exceed limit; *Collision if a unit has a row.
+	// checks in this order: ErrOrderExists; ErrBlocked if a block of the user holds at o.Placed; ErrQuota if the quota
+	// would exceed limit; *Collision if a unit has a row.
 	// A driver gives up after PlaceTimeout: a later write would place the order after a stop was acknowledged (I10).
 	Place(ctx context.Context, o Order, limit int) error
 }

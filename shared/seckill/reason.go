@@ -46,7 +46,8 @@ const (
 )
 
 // otherReasons lists what is wrong with neither token nor code.
-var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, CheckQuestion, TicketKey, TicketSignature, TicketForeign, TicketExpired}
+var otherReasons = []Reason{LimitUser, LimitNetwork, LimitAttempts, CheckProof, CheckQuestion,
+	TicketKey, TicketSignature, TicketForeign, TicketExpired}
 
 // tokenReasons lists what can be wrong with a token.
 var tokenReasons = []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired,

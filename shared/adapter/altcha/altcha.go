@@ -115,7 +115,8 @@ func (p *Proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]b
 	if err != nil {
 		return nil, fmt.Errorf("altcha: %w", err)
 	}
-	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost, Data: purpose{item, p.clock.Now().UnixMilli(), user}, ExpiresAt: expires.Unix(),
+	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost,
+		Data: purpose{item, p.clock.Now().UnixMilli(), user}, ExpiresAt: expires.Unix(),
 		KeyLength: keySize, KeyPrefix: hex.EncodeToString(key[:prefixSize]),
 		KeySignature: hex.EncodeToString(sum(p.keys[0][1], key)), Nonce: hex.EncodeToString(nonce),
 		Salt: hex.EncodeToString(salt)}}
@@ -127,8 +128,8 @@ func (p *Proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]b
 	return json.Marshal(c)
 }
 
-// Check implements seckill.Proofs. Of a solution that is malformed, forged, changed, another's, wrong or expired it says
-// no more than that.
+// Check implements seckill.Proofs. It does not tell a solution that is malformed from one that is forged, changed,
+// another's, wrong or expired.
 func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
 	if len(solution) > MaxSolution {
 		return 0, false

@@ -44,8 +44,8 @@ func New(r Rate, callers int) *Buckets {
 		rows: make([]row, n)}
 }
 
-// Take takes a call from a caller's bucket and returns 0, or how long the caller has to wait for the next one. A refused
-// call costs nothing. It allocates nothing.
+// Take takes a call from a caller's bucket and returns 0, or how long the caller has to wait for the next one. A
+// refused call costs nothing. It allocates nothing.
 func (b *Buckets) Take(caller string, now time.Time) (wait time.Duration) {
 	return b.take(maphash.String(b.seed, caller), now)
 }

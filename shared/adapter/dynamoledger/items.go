@@ -161,6 +161,9 @@ func encodeItem(it *seckill.Item) ledger.Row {
 		"stock":   int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
 		"stops": EncodeStops(it.Stops),
 	}
+	if it.Checks != seckill.ChecksOff {
+		row["checks"] = string(it.Checks)
+	}
 	if !it.AddressesErased.IsZero() {
 		row["erased"] = it.AddressesErased.UnixMilli()
 	}
@@ -218,6 +221,9 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 		Stock:      int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
 		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"),
 		Described: d.number("described"),
+	}
+	if row["checks"] != nil {
+		it.Checks = seckill.Checks(field[string](&d, "checks"))
 	}
 	if row["erased"] != nil {
 		it.AddressesErased = d.time("erased")

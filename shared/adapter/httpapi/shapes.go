@@ -22,6 +22,7 @@ type itemJSON struct {
 	Left       int               `json:"stock"`
 	State      seckill.ItemState `json:"state"`
 	Commodity  commodityJSON     `json:"commodity"`
+	Checks     seckill.Checks    `json:"checks,omitempty"`
 	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
 }
 
@@ -48,7 +49,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
 			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
 		},
-		AsOf: optional(v.AsOf),
+		Checks: it.Checks, AsOf: optional(v.AsOf),
 	}
 }
 

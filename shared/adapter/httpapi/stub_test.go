@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/shop"
@@ -50,6 +51,9 @@ type stubs struct {
 	issuers  []seckill.Issuer
 	grant    seckill.Grant
 	session  signin.Session // the answer of SignIn
+	asked    admit.Caller
+	solved   seckill.Answer
+	given    seckill.Challenge
 }
 
 func (s *stubs) called() error {
@@ -139,6 +143,16 @@ func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (p
 	return s.way, s.called()
 }
 
+func (s *stubs) Challenge(_ context.Context, c admit.Caller, id string) (seckill.Challenge, error) {
+	s.asked, s.id = c, id
+	return s.given, s.called()
+}
+
+func (s *stubs) Ticket(_ context.Context, c admit.Caller, a seckill.Answer) (seckill.Ticket, error) {
+	s.asked, s.solved = c, a
+	return seckill.Ticket{Text: "a.b.c", Expires: now.Add(time.Hour)}, s.called()
+}
+
 func (s *stubs) Now() time.Time { return now }
 
 // newStubs returns a handler of all routes over stubs.
@@ -147,7 +161,8 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o)), s
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o),
+		NewAdmit(s, auth, o)), s
 }
 
 func verifier() *jwtauth.Verifier {

@@ -21,6 +21,8 @@ type written struct {
 	Covers      []string    `json:"covers"`
 	Detail      string      `json:"detail"`
 	CommodityID string      `json:"commodity_id"`
+
+	Checks seckill.Checks `json:"checks,omitempty"`
 }
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
@@ -30,7 +32,7 @@ func Format(items []seckill.Listing) []byte {
 	for i, it := range items {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
-			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail, CommodityID: it.Commodity.ID}
+			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail, CommodityID: it.Commodity.ID, Checks: it.Checks}
 		if rows[i].Covers == nil {
 			rows[i].Covers = []string{}
 		}

@@ -3,7 +3,8 @@
 // line; it accepts all items or none. It touches only the given file.
 //
 // Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
-// optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (default: id).
+// optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id) and
+// checks (off, standard or strict; default: off).
 package itemfile
 
 import (
@@ -33,7 +34,7 @@ const maxFaults = 10
 
 var (
 	required = []string{"id", "title", "price", "sk_price", "start_time", "end_time", "stock", "limit"}
-	optional = []string{"covers", "detail", "commodity_id"}
+	optional = []string{"covers", "detail", "commodity_id", "checks"}
 )
 
 // record is one item as unchecked text.
@@ -153,6 +154,9 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]),
 			CreateTime: now},
 	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])}}
+	if it.Checks = seckill.Checks(r.text["checks"]); it.Checks == "off" {
+		it.Checks = seckill.ChecksOff
+	}
 	if it.Commodity.ID == "" {
 		it.Commodity.ID = it.ID
 	}

@@ -63,7 +63,7 @@ func sample(id string) seckill.Item {
 		},
 		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond),
 		CreateTime: start.Add(-24 * time.Hour),
-		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Stopped: true, Version: 1,
+		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Checks: seckill.ChecksStrict, Stopped: true, Version: 1,
 		Stops: []seckill.Stop{{From: start.Add(time.Millisecond), To: start.Add(time.Second)},
 			{From: start.Add(time.Minute)}},
 	}
@@ -207,6 +207,7 @@ func testInvalid(t *testing.T, items seckill.Items) {
 		{"stock", func(it *seckill.Item) { it.Stock = 0 }},
 		{"limit", func(it *seckill.Item) { it.Limit = seckill.MaxLimit + 1 }},
 		{"buckets", func(it *seckill.Item) { it.Buckets = 0 }},
+		{"checks", func(it *seckill.Item) { it.Checks = "lax" }},
 		{"title", func(it *seckill.Item) { it.Commodity.Title = "" }},
 	}
 	for i, tt := range tests {

@@ -55,6 +55,10 @@ func TestTickets(t *testing.T) {
 	parts := strings.Split(good, ".")
 	other := strings.Split(make(now, "43", "1001"), ".")
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"2027","typ":"seckill-ticket"}`))
+	gone := make(tickets(t, clock, map[string]string{"2025": "old"}), "42", "1001")
+	fake := make(tickets(t, clock, map[string]string{"2027": "x"}), "42", "1001")
+	broken := good[:len(good)-4] + "\n" + good[len(good)-4:]
+	changed := good[:len(good)-1] + string(good[len(good)-1]+1)
 	for what, c := range map[string]struct {
 		ticket, user, item string
 		want               seckill.Reason
@@ -65,13 +69,13 @@ func TestTickets(t *testing.T) {
 		"no signature":          {parts[0] + "." + parts[1] + ".", "42", "1001", seckill.TicketSignature},
 		"only two parts":        {parts[0] + "." + parts[1], "42", "1001", seckill.TicketSignature},
 		"no algorithm":          {none + "." + parts[1] + ".", "42", "1001", seckill.TicketKey},
-		"a secret that is gone": {make(tickets(t, clock, map[string]string{"2025": "old"}), "42", "1001"), "42", "1001", seckill.TicketKey},
-		"a secret of that name": {make(tickets(t, clock, map[string]string{"2027": "x"}), "42", "1001"), "42", "1001", seckill.TicketSignature},
+		"a secret that is gone": {gone, "42", "1001", seckill.TicketKey},
+		"a secret of that name": {fake, "42", "1001", seckill.TicketSignature},
 		"an access token":       {access, "42", "1001", seckill.TicketKey},
 		"nothing":               {"", "42", "1001", seckill.TicketKey},
 		"10 MB":                 {good + strings.Repeat("A", 10<<20), "42", "1001", seckill.TicketKey},
-		"a line break in it":    {good[:len(good)-4] + "\n" + good[len(good)-4:], "42", "1001", seckill.TicketSignature},
-		"its last bits changed": {good[:len(good)-1] + string(good[len(good)-1]+1), "42", "1001", seckill.TicketSignature},
+		"a line break in it":    {broken, "42", "1001", seckill.TicketSignature},
+		"its last bits changed": {changed, "42", "1001", seckill.TicketSignature},
 	} {
 		err := now.Check(c.ticket, c.user, c.item)
 		if e := seckill.AsError(orNil(err)); err == nil || e.Code != seckill.CodeTicket || e.Token != c.want {

@@ -22,7 +22,7 @@ func actKey(id string) (Key, error) {
 	return Key{TableActs, dayShardKey(seckill.Day(at), int(h.Sum32()%seckill.ActShards)), id}, nil
 }
 
-// KeepAct implements seckill.Acts in one write.
+// KeepAct implements seckill.ActKeeper in one write.
 func (l *Ledger) KeepAct(ctx context.Context, a seckill.Act) error {
 	k, err := actKey(a.ID)
 	if err != nil {
@@ -39,7 +39,7 @@ func (l *Ledger) KeepAct(ctx context.Context, a seckill.Act) error {
 	return nil
 }
 
-// Act implements seckill.Acts.
+// Act implements seckill.ActHandler.
 func (l *Ledger) Act(ctx context.Context, id string) (seckill.Act, error) {
 	k, err := actKey(id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *Ledger) Act(ctx context.Context, id string) (seckill.Act, error) {
 	return decodeAct(row)
 }
 
-// ActsOn implements seckill.Acts.
+// ActsOn implements seckill.ActHandler.
 func (l *Ledger) ActsOn(ctx context.Context, day string, shard int, after string, limit int) ([]seckill.Act, error) {
 	rows, err := l.rows.Query(ctx, TableActs, dayShardKey(day, shard), after, limit)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Ledger) ActsOn(ctx context.Context, day string, shard int, after string
 	return acts, nil
 }
 
-// HandleAct implements seckill.Acts in one write.
+// HandleAct implements seckill.ActHandler in one write.
 func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Time) error {
 	k, err := actKey(id)
 	if err != nil {
@@ -87,7 +87,7 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 	return nil
 }
 
-// PutMark implements seckill.Acts in one write.
+// PutMark implements seckill.ActKeeper in one write.
 func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
 	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, If: []Cond{AtMost("until", m.Until.UnixMilli())},
 		Row: Row{"v": Version, "rules": m.Rules.String(), "until": m.Until.UnixMilli(), attrExpires: m.Until.Unix()}}})
@@ -97,7 +97,7 @@ func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
 	return nil
 }
 
-// Standing implements seckill.Acts in one read.
+// Standing implements seckill.StandingReader in one read.
 func (l *Ledger) Standing(ctx context.Context, user string, networks []seckill.Subject, item string) (seckill.Standing,
 	error) {
 	keys := append(blockKeys(append([]seckill.Subject{seckill.UserSubject(user)}, networks...), item), markKey(user))

@@ -71,7 +71,8 @@ func blockKeys(subjects []seckill.Subject, item string) (keys []Key) {
 }
 
 // ListBlocks implements seckill.Blocks.
-func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error) {
+func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string,
+	limit int) (seckill.Page[seckill.Block], error) {
 	rows, next, err := l.rows.Index(ctx, IndexBlocksListed, shardKey(shard), after, limit, false)
 	if err != nil {
 		return seckill.Page[seckill.Block]{}, fmt.Errorf("ledger: blocks of shard %d: %w", shard, err)

@@ -113,7 +113,8 @@ var blockCases = []testCase{
 		for _, err := range together(purchases+1, func(i int) error {
 			if i == purchases {
 				defer acknowledged.Store(true)
-				return s.Ledger.PutBlock(s.ctx, seckill.Block{Subject: "user:7", Item: "1", Reason: "x", By: "ada", Made: epoch})
+				return s.Ledger.PutBlock(s.ctx,
+					seckill.Block{Subject: "user:7", Item: "1", Reason: "x", By: "ada", Made: epoch})
 			}
 			late := acknowledged.Load()
 			err := s.Ledger.Place(s.ctx, orders[i], purchases)

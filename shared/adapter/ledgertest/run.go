@@ -12,7 +12,9 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 	}{
 		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
 		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
-		{"identities", identityCases}, {"blocks", blockCases}, {"admission", admissionCases}, {"acts", actCases}, {"index", indexCases}, {"history", historyCases}, {"counts", countCases},
+		{"identities", identityCases}, {"blocks", blockCases},
+		{"admission", admissionCases}, {"acts", actCases}, {"index", indexCases},
+		{"history", historyCases}, {"counts", countCases},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // Ledger is what admit calls of the ledger.
 type Ledger interface {
 	seckill.Attempts
-	Standing(ctx context.Context, user string, networks []seckill.Subject, item string) (seckill.Standing, error)
+	seckill.StandingReader
 }
 
 // Deps are the step's dependencies.
@@ -68,7 +68,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	if err != nil {
 		return seckill.Ticket{}, err
 	}
-	// Counted before it is judged: a fault in between costs the shopper an attempt, and nobody gets one more.
+	// Counted before it is checked: a fault in between costs the shopper an attempt, and nobody gets one more.
 	switch err := f.Ledger.CountAttempt(ctx, c.User, a.Item, now); {
 	case errors.Is(err, seckill.ErrAttempts):
 		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitAttempts,
@@ -76,7 +76,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	case err != nil:
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
-	took, reason, err := f.judge(ctx, c.User, it, a, now)
+	took, reason, err := f.check(ctx, c.User, it, a, now)
 	if err != nil {
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
@@ -156,8 +156,8 @@ func (f *Flow) challenge(ctx context.Context, user string, it *seckill.Item, wor
 	return c, nil
 }
 
-// judge returns how long the proof took, and what is wrong with an answer; "" if it is right.
-func (f *Flow) judge(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
+// check returns how long the proof took, and what is wrong with an answer; "" if it is right.
+func (f *Flow) check(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
 	now time.Time) (took time.Duration, reason seckill.Reason, err error) {
 	took, ok := f.Proofs.Check(a.Proof, user, it.ID)
 	if !ok {

@@ -17,7 +17,11 @@ const (
 	item  = "1001"
 )
 
-var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+var (
+	start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	end   = start.Add(90 * time.Minute)
+	opens = start.Add(-seckill.TicketLead)
+)
 
 type clock struct{ now time.Time }
 
@@ -27,8 +31,8 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// world has one item, and is every port of the flow.
-type world struct {
+// shop has one item, and is every port of the flow.
+type shop struct {
 	seckill.Items // only Get is called
 	clock         *clock
 	meter         meter
@@ -41,14 +45,14 @@ type world struct {
 	asked         []seckill.Subject
 }
 
-func (w *world) Get(_ context.Context, id string) (seckill.Item, error) {
+func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
 	if id != item {
 		return seckill.Item{}, seckill.Refuse(seckill.CodeItemUnknown)
 	}
 	return w.item, w.fault["item"]
 }
 
-func (w *world) Standing(_ context.Context, user string, networks []seckill.Subject,
+func (w *shop) Standing(_ context.Context, user string, networks []seckill.Subject,
 	of string) (seckill.Standing, error) {
 	if of != item {
 		return seckill.Standing{}, errors.New("another item")
@@ -57,7 +61,7 @@ func (w *world) Standing(_ context.Context, user string, networks []seckill.Subj
 	return seckill.Standing{Blocks: w.blocks, Marked: w.marked}, w.fault["blocks"]
 }
 
-func (w *world) CountAttempt(_ context.Context, user, item string, now time.Time) error {
+func (w *shop) CountAttempt(_ context.Context, user, item string, now time.Time) error {
 	key := user + item + now.Truncate(time.Minute).String()
 	if w.attempts[key] >= seckill.MaxAttempts {
 		return seckill.ErrAttempts
@@ -66,12 +70,12 @@ func (w *world) CountAttempt(_ context.Context, user, item string, now time.Time
 	return w.fault["attempts"]
 }
 
-func (w *world) Questions(context.Context, string) ([]seckill.Question, error) {
+func (w *shop) Questions(context.Context, string) ([]seckill.Question, error) {
 	return w.pool, w.fault["questions"]
 }
 
 // Pick gives each user another question each half hour.
-func (w *world) Pick(user, _ string, slot int64, n int) int { return (len(user) + int(slot)) % n }
+func (w *shop) Pick(user, _ string, slot int64, n int) int { return (len(user) + int(slot)) % n }
 
 // proofs are texts that say what they are for.
 type proofs struct{ clock *clock }
@@ -93,13 +97,14 @@ func (tickets) Make(user, item string, expires time.Time) (string, error) {
 	return fmt.Sprintf("ticket %s %s %d", user, item, expires.Unix()), nil
 }
 
-func newWorld(checks seckill.Checks) (*world, *admit.Flow) {
-	w := &world{clock: &clock{start.Add(-time.Minute)}, meter: meter{}, attempts: map[string]int{}, fault: map[string]error{},
-		item: seckill.Item{ID: item, Start: start, End: start.Add(90 * time.Minute), Checks: checks},
+func newShop(checks seckill.Checks) (*shop, *admit.Flow) {
+	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: meter{}, attempts: map[string]int{},
+		fault: map[string]error{},
+		item:  seckill.Item{ID: item, Start: start, End: end, Checks: checks},
 		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},
 			{ID: "b", Text: "3 + 3?", Answers: []string{"6"}}, {ID: "c", Text: "4 + 4?", Answers: []string{"8"}}}}
-	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{}, Picker: w,
-		Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
+	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{},
+		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
 }
 
 func caller() admit.Caller {
@@ -110,32 +115,46 @@ func caller() admit.Caller {
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("no answer")
+	at := func(now time.Time) func(*shop, *admit.Caller) {
+		return func(s *shop, _ *admit.Caller) { s.clock.now = now }
+	}
+	blocked := func(until time.Time) func(*shop, *admit.Caller) {
+		return func(s *shop, _ *admit.Caller) { s.blocks = []seckill.Block{{Until: until}} }
+	}
+	created := func(ago time.Duration) func(*shop, *admit.Caller) {
+		return func(s *shop, c *admit.Caller) { c.Created = s.clock.now.Add(-ago) }
+	}
+	fails := func(port string) func(*shop, *admit.Caller) {
+		return func(s *shop, _ *admit.Caller) { s.fault[port] = fault }
+	}
+	empty := func(s *shop, _ *admit.Caller) { s.pool = nil }
+	stopped := func(s *shop, _ *admit.Caller) { s.item.Stopped = true }
 	for name, c := range map[string]struct {
 		checks seckill.Checks
-		change func(*world, *admit.Caller)
+		change func(*shop, *admit.Caller)
 		want   seckill.Code
 	}{
 		"standard":                       {seckill.ChecksStandard, nil, ""},
 		"strict":                         {seckill.ChecksStrict, nil, ""},
 		"off":                            {seckill.ChecksOff, nil, seckill.CodeNoChecks},
-		"as soon as tickets are given":   {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = start.Add(-seckill.TicketLead) }, ""},
-		"a moment before":                {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = start.Add(-seckill.TicketLead - 1) }, seckill.CodeNotStarted},
-		"during the sale":                {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = w.item.End.Add(-1) }, ""},
-		"after it":                       {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.clock.now = w.item.End }, seckill.CodeEnded},
-		"stopped":                        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.item.Stopped = true }, seckill.CodeStopped},
-		"blocked":                        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.blocks = []seckill.Block{{}} }, seckill.CodeBlocked},
-		"a block that is over":           {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.blocks = []seckill.Block{{Until: w.clock.now}} }, ""},
-		"a new account":                  {seckill.ChecksStrict, func(w *world, c *admit.Caller) { c.Created = w.clock.now.Add(1 - seckill.MinAccountAge) }, seckill.CodeAccountNew},
-		"an account that is old enough":  {seckill.ChecksStrict, func(w *world, c *admit.Caller) { c.Created = w.clock.now.Add(-seckill.MinAccountAge) }, ""},
-		"a new account, standard":        {seckill.ChecksStandard, func(w *world, c *admit.Caller) { c.Created = w.clock.now }, ""},
-		"the item cannot be read":        {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.fault["item"] = fault }, seckill.CodeUnavailable},
-		"the blocks cannot be read":      {seckill.ChecksStandard, func(w *world, _ *admit.Caller) { w.fault["blocks"] = fault }, seckill.CodeUnavailable},
-		"the questions cannot be read":   {seckill.ChecksStrict, func(w *world, _ *admit.Caller) { w.fault["questions"] = fault }, seckill.CodeUnavailable},
-		"no questions: the proof is all": {seckill.ChecksStrict, func(w *world, _ *admit.Caller) { w.pool = nil }, ""},
+		"as soon as tickets are given":   {seckill.ChecksStandard, at(opens), ""},
+		"a moment before":                {seckill.ChecksStandard, at(opens.Add(-1)), seckill.CodeNotStarted},
+		"during the sale":                {seckill.ChecksStandard, at(end.Add(-1)), ""},
+		"after it":                       {seckill.ChecksStandard, at(end), seckill.CodeEnded},
+		"stopped":                        {seckill.ChecksStandard, stopped, seckill.CodeStopped},
+		"blocked":                        {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
+		"a block that is over":           {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
+		"a new account":                  {seckill.ChecksStrict, created(seckill.MinAccountAge - 1), seckill.CodeAccountNew},
+		"an account that is old enough":  {seckill.ChecksStrict, created(seckill.MinAccountAge), ""},
+		"a new account, standard":        {seckill.ChecksStandard, created(0), ""},
+		"the item cannot be read":        {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},
+		"the blocks cannot be read":      {seckill.ChecksStandard, fails("blocks"), seckill.CodeUnavailable},
+		"the questions cannot be read":   {seckill.ChecksStrict, fails("questions"), seckill.CodeUnavailable},
+		"no questions: the proof is all": {seckill.ChecksStrict, empty, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, f := newWorld(c.checks)
+			w, f := newShop(c.checks)
 			who := caller()
 			if c.change != nil {
 				c.change(w, &who)
@@ -148,10 +167,14 @@ func TestChallenge(t *testing.T) {
 				return
 			}
 			asks := c.checks == seckill.ChecksStrict && w.pool != nil
-			if err != nil || len(got.Proof) == 0 || (got.Question != "") != asks || got.Item != item || got.Checks != c.checks {
+			if got.Item != item || got.Checks != c.checks {
+				t.Errorf("%s, %s", got.Item, got.Checks)
+			}
+			if err != nil || len(got.Proof) == 0 || (got.Question != "") != asks {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if left := got.Expires.Sub(w.clock.now); left <= 0 || left > 2*seckill.ChallengeLife || got.Expires.After(w.item.End) {
+			left := got.Expires.Sub(w.clock.now)
+			if left <= 0 || left > 2*seckill.ChallengeLife || got.Expires.After(end) {
 				t.Errorf("it expires after %v, at %v", left, got.Expires)
 			}
 			if len(w.asked) != 2 || w.asked[0] != "user:42" {
@@ -159,7 +182,7 @@ func TestChallenge(t *testing.T) {
 			}
 		})
 	}
-	_, f := newWorld(seckill.ChecksStandard)
+	_, f := newShop(seckill.ChecksStandard)
 	if _, err := f.Challenge(t.Context(), caller(), "1002"); seckill.CodeOf(err) != seckill.CodeItemUnknown {
 		t.Errorf("an unknown item: %v", err)
 	}
@@ -168,9 +191,12 @@ func TestChallenge(t *testing.T) {
 // TestTicket: a right answer gets a ticket until the sale ends, each time; a wrong one gets none.
 func TestTicket(t *testing.T) {
 	t.Parallel()
+	proof := func(text string) func(*shop, *seckill.Answer) {
+		return func(_ *shop, a *seckill.Answer) { a.Proof = []byte(text) }
+	}
 	for name, c := range map[string]struct {
 		answer string
-		change func(*world, *seckill.Answer)
+		change func(*shop, *seckill.Answer)
 		want   seckill.Reason
 	}{
 		"right":                       {"4", nil, ""},
@@ -179,19 +205,19 @@ func TestTicket(t *testing.T) {
 		"none":                        {"", nil, seckill.CheckQuestion},
 		"the other question's answer": {"6", nil, seckill.CheckQuestion},
 		"long":                        {strings.Repeat("4", 1000), nil, seckill.CheckQuestion},
-		"no proof":                    {"4", func(_ *world, a *seckill.Answer) { a.Proof = nil }, seckill.CheckProof},
-		"another's proof":             {"4", func(_ *world, a *seckill.Answer) { a.Proof = []byte("43|1001|20|9999999999") }, seckill.CheckProof},
-		"another item's proof":        {"4", func(_ *world, a *seckill.Answer) { a.Proof = []byte("42|1002|20|9999999999") }, seckill.CheckProof},
-		"the half hour ended while typing": {"4", func(w *world, _ *seckill.Answer) {
+		"no proof":                    {"4", proof(""), seckill.CheckProof},
+		"another's proof":             {"4", proof("43|1001|20|9999999999"), seckill.CheckProof},
+		"another item's proof":        {"4", proof("42|1002|20|9999999999"), seckill.CheckProof},
+		"the half hour ended while typing": {"4", func(w *shop, _ *seckill.Answer) {
 			w.clock.now = w.clock.now.Add(seckill.ChallengeLife)
 		}, ""},
-		"an hour later": {"4", func(w *world, _ *seckill.Answer) {
+		"an hour later": {"4", func(w *shop, _ *seckill.Answer) {
 			w.clock.now = w.clock.now.Add(2 * seckill.ChallengeLife)
 		}, seckill.CheckProof},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, f := newWorld(seckill.ChecksStrict)
+			w, f := newShop(seckill.ChecksStrict)
 			for range w.Pick(alice, item, w.clock.now.Unix()/1800, 3) { // until it is the first question's turn
 				w.pool = append(w.pool[2:], w.pool[:2]...)
 			}
@@ -205,7 +231,8 @@ func TestTicket(t *testing.T) {
 			}
 			got, err := f.Ticket(t.Context(), caller(), a)
 			if c.want != "" {
-				if e := seckill.AsError(orNil(err)); e.Code != seckill.CodeCheck || e.Token != c.want || got.Text != "" {
+				e := seckill.AsError(orNil(err))
+				if e.Code != seckill.CodeCheck || e.Token != c.want || got.Text != "" {
 					t.Errorf("%+v, %v; want %s", got, err, c.want)
 				}
 				return
@@ -218,11 +245,11 @@ func TestTicket(t *testing.T) {
 	}
 }
 
-// TestAttempts: right and wrong answers count alike; over the limit nothing is judged, and the wait is exact; a fault
+// TestAttempts: right and wrong answers count alike; over the limit nothing is checked, and the wait is exact; a fault
 // of the count gives no ticket.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
-	w, f := newWorld(seckill.ChecksStandard)
+	w, f := newShop(seckill.ChecksStandard)
 	w.clock.now = start.Add(20 * time.Second)
 	c, err := f.Challenge(t.Context(), caller(), item)
 	if err != nil {
@@ -248,7 +275,8 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("a minute later: %v", err)
 	}
 	w.fault["attempts"] = errors.New("no answer")
-	if got, err := f.Ticket(t.Context(), caller(), right); seckill.CodeOf(err) != seckill.CodeUnavailable || got.Text != "" {
+	got, err := f.Ticket(t.Context(), caller(), right)
+	if seckill.CodeOf(err) != seckill.CodeUnavailable || got.Text != "" {
 		t.Errorf("when answers cannot be counted: %+v, %v", got, err)
 	}
 }
@@ -267,7 +295,7 @@ func TestMarked(t *testing.T) {
 		left time.Duration
 		want string
 	}{"marked": {1, "|80|"}, "over": {0, "|20|"}} {
-		w, f := newWorld(seckill.ChecksStandard)
+		w, f := newShop(seckill.ChecksStandard)
 		w.marked = w.clock.now.Add(c.left)
 		got, err := f.Challenge(t.Context(), caller(), item)
 		if err != nil || !strings.Contains(string(got.Proof), c.want) {
@@ -287,7 +315,7 @@ func TestMarked(t *testing.T) {
 func TestTooFast(t *testing.T) {
 	t.Parallel()
 	for cost, want := range map[int]bool{100_000: false, 1_500_000: false, 1_500_001: true} { // a second is 15 million rounds
-		_, f := newWorld(seckill.ChecksStandard)
+		_, f := newShop(seckill.ChecksStandard)
 		f.Work.Cost = cost
 		c, err := f.Challenge(t.Context(), caller(), item)
 		if err != nil {

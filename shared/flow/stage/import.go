@@ -32,7 +32,7 @@ func (e *ImportError) Error() string {
 }
 
 // Import creates the items or changes existing ones. An item can be changed until stage loads it (StageLead before
-// its start); its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
+// its start), its checks until TicketLead before; its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
 // is written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
 // import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
@@ -122,6 +122,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	if err := l.Validate(); err != nil {
 		return refuse("%v", err)
 	}
+	tickets := old.Start.Add(-seckill.TicketLead)
 	loads := old.Start.Add(-seckill.StageLead)
 	switch {
 	case !f.Clock.Now().Before(loads):
@@ -129,6 +130,9 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 			"it is another than the one that has been loaded for sale since %s: now it can only be stopped, resumed "+
 				"and given more stock",
 			loads.Format(time.RFC3339))
+	case it.Checks != old.Checks && !f.Clock.Now().Before(tickets):
+		return refuse("checks %q: they are fixed since %s, when shoppers began to pass them", it.Checks,
+			tickets.Format(time.RFC3339))
 	case it.Stock < old.Stock:
 		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
 	}
@@ -138,7 +142,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 // sameItem compares what an operator sets, without the description.
 func sameItem(a, b *seckill.Item) bool {
 	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock &&
-		a.Limit == b.Limit &&
+		a.Limit == b.Limit && a.Checks == b.Checks &&
 		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title &&
 		a.Commodity.Price == b.Commodity.Price
 }

@@ -25,19 +25,6 @@ const (
 	MaxTicketBody = 8 << 10
 )
 
-// Checks is what a shopper has to pass to buy an item.
-type Checks string
-
-// The checks.
-const (
-	ChecksOff      Checks = ""         // nothing: everybody buys without a ticket
-	ChecksStandard Checks = "standard" // a proof of work
-	ChecksStrict   Checks = "strict"   // besides, a question, and an account of MinAccountAge
-)
-
-// Valid reports whether there are such checks.
-func (c Checks) Valid() bool { return c == ChecksOff || c == ChecksStandard || c == ChecksStrict }
-
 // Question is asked before a ticket is given.
 type Question struct {
 	ID      string
@@ -48,7 +35,8 @@ type Question struct {
 // Validate returns CodeInvalid with the name of the first wrong field, or nil.
 func (q *Question) Validate() error {
 	within := func(s string, most int) bool {
-		return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && plainAnswer(s) != "" && !strings.ContainsFunc(s, control)
+		return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && plainAnswer(s) != "" &&
+			!strings.ContainsFunc(s, control)
 	}
 	switch {
 	case !within(q.Text, MaxQuestion):
@@ -95,15 +83,6 @@ func plainAnswer(s string) string {
 type Work struct {
 	Cost  int
 	Tries int
-}
-
-// Challenge is what a shopper has to solve to get a ticket.
-type Challenge struct {
-	Item     string
-	Checks   Checks
-	Proof    []byte // an ALTCHA challenge, JSON
-	Question string // "": none
-	Expires  time.Time
 }
 
 // Answer is what a shopper sends for a ticket.

@@ -1,0 +1,32 @@
+package local
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/flow/admit"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// buildAdmission builds the step that gives tickets, and returns the checker of tickets. Its keys derive from the
+// secret of tokens: whoever has that one may buy for anybody.
+func (s *System) buildAdmission() (seckill.TicketChecker, error) {
+	derived := func(use string) []byte {
+		m := hmac.New(sha256.New, []byte(s.opt.JWTSecret))
+		m.Write([]byte(use))
+		return m.Sum(nil)
+	}
+	tickets, err := jwtauth.NewTickets(map[string]string{"run": string(derived("tickets"))}, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := altcha.New([][]byte{derived("proofs of work")}, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	s.Admit = admit.New(admit.Deps{Ledger: s.Ledger, Items: s.Items, Questions: s.Ledger, Proofs: proofs,
+		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: seckill.UsualWork})
+	return tickets, nil
+}
