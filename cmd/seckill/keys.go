@@ -24,10 +24,12 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
 const (
 	tokenKeyBytes   = 32       // of jwt-secret, in bytes: the output size of HS256 (RFC 7518 section 3.2)
+	ticketKeyBytes  = 32       // of a key in ticket-secret, likewise
 	webhookKeyBytes = 24       // as Standard Webhooks recommends: 24 to 64
 	maxKeyFile      = 64 << 10 // bytes
 	maxCertFile     = 8 << 10  // bytes; three certificates and three keys fit into a secret of 64 KB
@@ -85,7 +87,8 @@ alipayRootCert.crt. Put them into one folder and store them with --alipay-certif
 ` + fmt.Sprintf("Running functions load a changed secret within about %d minutes. Then a changed",
 			config.RefreshEvery/time.Minute) +
 			`
-jwt-secret invalidates all earlier tokens. After a change of alipay-private-key, Alipay refuses the
+jwt-secret invalidates all earlier tokens. A new key in ticket-secret makes tickets a quarter of an
+hour later, and the two before it go on checking: after a leak, rotate it three times. After a change of alipay-private-key, Alipay refuses the
 shop's calls until its console has the new public key. In certificate mode this command does not
 create that key, because its certificate comes first: store both together (--alipay-private-key FILE
 --alipay-certificates FOLDER).
@@ -168,7 +171,7 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 
 // check checks the flags and reads the files that they name.
 func (k *keysFlags) check() (g given, err error) {
-	names := []string{everything, secrets.JWTSecret, secrets.ShopPrivate, secrets.AlipayPublic}
+	names := []string{everything, secrets.JWTSecret, secrets.TicketSecret, secrets.ShopPrivate, secrets.AlipayPublic}
 	if k.sandbox {
 		names = append(names, secrets.ShopPublic, secrets.GatewayPrivate)
 	} else {
@@ -322,6 +325,9 @@ func (p *keyPlan) make() (err error) {
 				"secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
+	if err := p.tickets(time.Now()); err != nil {
+		return err
+	}
 	p.webhook()
 	if err := p.redis(); err != nil {
 		return err
@@ -383,6 +389,32 @@ func (p *keyPlan) tokens() {
 		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens",
 			tokenKeyBytes))
 	}
+}
+
+// ticketDelay is when a new key of tickets begins to make them: all instances have read it by then.
+const ticketDelay = 3 * config.RefreshEvery
+
+// tickets creates the first key of tickets, or adds another one. The keys before go on checking.
+func (p *keyPlan) tickets(now time.Time) error {
+	name, from := secrets.TicketSecret, now
+	var keys jwtauth.TicketKeys
+	if have := p.have[name]; have != "" {
+		if !p.rotates(name) {
+			p.keep(name)
+			return nil
+		}
+		var err error
+		if keys, err = jwtauth.ParseTicketKeys(have); err != nil {
+			return fmt.Errorf("%s is invalid: %w", name, err)
+		}
+		from = now.Add(ticketDelay)
+	}
+	b := make([]byte, ticketKeyBytes)
+	_, _ = rand.Read(b) // never fails
+	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), fmt.Sprintf(
+		"%d random bytes, which sign tickets; of the keys before, %d go on checking", ticketKeyBytes,
+		min(len(keys), jwtauth.MaxTicketKeys-1)))
+	return nil
 }
 
 // webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its

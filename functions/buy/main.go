@@ -17,6 +17,7 @@ func main() {
 			Orders: b.Queue(s.Orders.URL, ""),
 			Items:  b.Items(),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
+			Tickets: b.TicketChecker(s.Ticket),
 		})
 		auth := b.Tokens(s.Tokens)
 		face := b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin, Push: b.Push(s.Push, s.Tokens)}, auth)

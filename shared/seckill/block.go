@@ -113,16 +113,21 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 // Holds reports whether the block holds at a time.
 func (b *Block) Holds(at time.Time) bool { return b.Until.IsZero() || at.Before(b.Until) }
 
+// BlockReader reads blocks.
+type BlockReader interface {
+	// BlocksOf reads the blocks of these subjects for an item and for every item, also those that are over. There are
+	// at most 20 subjects.
+	BlocksOf(ctx context.Context, subjects []Subject, item string) ([]Block, error)
+}
+
 // Blocks keeps who is blocked.
 type Blocks interface {
+	BlockReader
 	// PutBlock writes a block; one of the same subject and item is replaced. Once it returns, Place places nothing
 	// for that user.
 	PutBlock(ctx context.Context, b Block) error
 	// DropBlock removes a block. It reports whether there was one.
 	DropBlock(ctx context.Context, s Subject, item string) (dropped bool, err error)
-	// BlocksOf reads the blocks of these subjects for an item and for every item, also those that are over. There are
-	// at most 20 subjects.
-	BlocksOf(ctx context.Context, subjects []Subject, item string) ([]Block, error)
 	// ListBlocks lists a shard (0 to BlockShards-1) of the blocks, an index read: after is "" or the Next of an
 	// earlier page.
 	ListBlocks(ctx context.Context, shard int, after string, limit int) (Page[Block], error)

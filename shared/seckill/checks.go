@@ -15,6 +15,15 @@ const (
 // Valid reports whether there are such checks.
 func (c Checks) Valid() bool { return c == ChecksOff || c == ChecksStandard || c == ChecksStrict }
 
+// Work is how dear a proof of work is for whoever solves it: on average three quarters of Tries keys of Cost rounds.
+type Work struct {
+	Cost  int
+	Tries int
+}
+
+// UsualWork costs a phone a second or two, and its maker a thousandth of that.
+var UsualWork = Work{Cost: 1000, Tries: 4000}
+
 // Challenge is what a shopper has to solve to get a ticket.
 type Challenge struct {
 	Item     string

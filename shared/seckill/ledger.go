@@ -26,7 +26,9 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
+	BlockReader
 	Attempts
+	Questions
 	QuestionKeeper
 	ActKeeper
 	ActHandler

@@ -79,12 +79,6 @@ func plainAnswer(s string) string {
 	}, s)
 }
 
-// Work is how dear a proof of work is for whoever solves it: on average three quarters of Tries keys of Cost rounds.
-type Work struct {
-	Cost  int
-	Tries int
-}
-
 // Answer is what a shopper sends for a ticket.
 type Answer struct {
 	Item   string

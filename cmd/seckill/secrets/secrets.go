@@ -21,6 +21,7 @@ import (
 const (
 	JWTSecret      = "jwt-secret"
 	JWTPrefix      = "jwt-" // before a key id: the secret of tokens with this id
+	TicketSecret   = "ticket-secret" // keys of tickets, as jwtauth.TicketKeys writes them
 	RedisPassword  = "redis-password"
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
@@ -46,7 +47,8 @@ var CertNames = []string{AppCert, AlipayCert, RootCert}
 // audiences has the names that each audience reads; JWTPrefix stands for all names with this prefix.
 var audiences = map[string][]string{
 	Login:     {JWTPrefix},
-	"buy":     {JWTPrefix, RedisPassword},
+	"buy":     {JWTPrefix, TicketSecret, RedisPassword},
+	"admit":   {JWTPrefix, TicketSecret},
 	"shop":    {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},
 	"notify":  {AlipayPublic, AlipayCert, RootCert},
 	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},            // expire, refund, reconcile

@@ -156,8 +156,14 @@ func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Load().Run(ctx, s, keys, args)
 }
 
+// Shoppers verifies shoppers' tokens.
+type Shoppers interface {
+	httpapi.Who
+	httpapi.Accounts
+}
+
 // Tokens opens the verifier of shoppers' tokens.
-func (b *Boot) Tokens(s config.Tokens) httpapi.Who {
+func (b *Boot) Tokens(s config.Tokens) Shoppers {
 	t := &tokens{}
 	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
 		return jwtauth.New(tokenKeys(s, secrets), b.Clock)
@@ -188,6 +194,11 @@ type tokens struct {
 
 // User implements httpapi.Auth.
 func (t *tokens) User(token string) (string, error) { return t.Load().User(token) }
+
+// Account implements httpapi.Accounts.
+func (t *tokens) Account(token string) (user string, created time.Time, err error) {
+	return t.Load().Account(token)
+}
 
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }

@@ -167,6 +167,18 @@ func (t *Tokens) problems() []string {
 	return out
 }
 
+// Tickets holds the keys of tickets, which no other purpose has.
+type Tickets struct {
+	// as jwtauth.TicketKeys writes them: several while one replaces another
+	Key     Secret `env:"TICKET_SECRET"`
+	KeyName string `env:"TICKET_SECRET_NAME"`
+}
+
+// Keys returns the source of the keys.
+func (t *Tickets) Keys() Source { return Source{"TICKET_SECRET", t.Key, t.KeyName} }
+
+func (t *Tickets) problems() []string { return keyProblems(t.Keys()) }
+
 // Issuers lists the issuers of OpenID Connect at which shoppers sign in; a shop may have none.
 type Issuers struct {
 	// issuer|client_id or issuer|client_id|metadata-base, separated by commas

@@ -16,8 +16,17 @@ type Buy struct {
 	Redis  Redis
 	Orders Orders
 	Tokens Tokens
+	Ticket Tickets
 	CORS   CORS
 	Push   Push
+}
+
+// Admit holds the settings of the function that gives tickets.
+type Admit struct {
+	Base
+	Tokens Tokens
+	Ticket Tickets
+	CORS   CORS
 }
 
 // Consume holds the settings of the function on the orders queue.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestChallenge(t *testing.T) {
 	if w.Code != http.StatusOK || w.Body.String() != givenJSON || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got %d %s, Cache-Control %q", w.Code, w.Body, w.Header().Get("Cache-Control"))
 	}
-	want := admit.Caller{User: alice, Networks: seckill.NetworkSubjects(mustNet(t, "192.0.2.1"))} // httptest's
+	want := admit.Caller{User: alice, Networks: seckill.NetworkSubjects(netip.MustParseAddr("192.0.2.1"))} // httptest's
 	if diff := cmp.Diff(want, s.asked); diff != "" || s.id != itemID {
 		t.Errorf("asked for %q by:\n%s", s.id, diff)
 	}
@@ -58,15 +59,15 @@ func TestBadAnswers(t *testing.T) {
 		status int
 		field  string
 	}{
-		"no item":            {`{"proof":"e30="}`, 422, "seckill_id"},
-		"no digits":          {`{"seckill_id":"x","proof":"e30="}`, 422, "seckill_id"},
-		"proof not base64":   {`{"seckill_id":"1","proof":"{}"}`, 422, "proof"},
-		"proof twice":        {`{"seckill_id":"1","proof":"e30=","proof":"e30="}`, 422, "proof"},
-		"answer a number":    {`{"seckill_id":"1","proof":"e30=","answer":4}`, 422, "answer"},
-		"no JSON":            {`seckill_id=1`, 422, "body"},
-		"nothing":            {``, 422, "body"},
-		"10 MB":              {`{"answer":"` + strings.Repeat("4", 10<<20) + `"}`, 422, ""},
-		"other than UTF-8":   {"{\"seckill_id\":\"1\",\"proof\":\"e30=\",\"answer\":\"\xff\"}", 422, "answer"},
+		"no item":             {`{"proof":"e30="}`, 422, "seckill_id"},
+		"no digits":           {`{"seckill_id":"x","proof":"e30="}`, 422, "seckill_id"},
+		"proof not base64":    {`{"seckill_id":"1","proof":"{}"}`, 422, "proof"},
+		"proof twice":         {`{"seckill_id":"1","proof":"e30=","proof":"e30="}`, 422, "proof"},
+		"answer a number":     {`{"seckill_id":"1","proof":"e30=","answer":4}`, 422, "answer"},
+		"no JSON":             {`seckill_id=1`, 422, "body"},
+		"nothing":             {``, 422, "body"},
+		"10 MB":               {`{"answer":"` + strings.Repeat("4", 10<<20) + `"}`, 422, ""},
+		"other than UTF-8":    {"{\"seckill_id\":\"1\",\"proof\":\"e30=\",\"answer\":\"\xff\"}", 422, "answer"},
 		"an item of 20 digit": {`{"seckill_id":"12345678901234567890","proof":"e30="}`, 422, "seckill_id"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -81,7 +82,8 @@ func TestBadAnswers(t *testing.T) {
 		})
 	}
 	h, s := newStubs()
-	if w := do(t, h, "POST", "/seckill/challenge", `{"seckill_id":"1"}`, "Authorization", "-"); w.Code != 403 || s.calls != 0 {
+	w := do(t, h, "POST", "/seckill/challenge", `{"seckill_id":"1"}`, "Authorization", "-")
+	if w.Code != 403 || s.calls != 0 {
 		t.Errorf("nobody: got %d %s", w.Code, w.Body)
 	}
 }

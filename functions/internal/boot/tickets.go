@@ -1,0 +1,139 @@
+package boot
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"sync/atomic"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// proofUse is the text under which the keys of proofs of work derive from those of tickets. No ticket has it as its
+// signed text, which begins with a header.
+const proofUse = "proofs of work"
+
+// TicketChecker opens the checker of tickets.
+func (b *Boot) TicketChecker(s config.Tickets) seckill.TicketChecker {
+	c := &ticketChecker{}
+	renewed(b, &c.Pointer, func(secrets *config.Secrets) (*jwtauth.Tickets, error) {
+		keys, err := ticketKeys(s, secrets)
+		if err != nil {
+			return nil, err
+		}
+		return jwtauth.NewTickets(keys.Secrets(len(keys)), b.Clock)
+	}, s.Keys())
+	return c
+}
+
+func ticketKeys(s config.Tickets, secrets *config.Secrets) (jwtauth.TicketKeys, error) {
+	source := s.Keys()
+	keys, err := jwtauth.ParseTicketKeys(string(secrets.Of(source)))
+	if err != nil {
+		return nil, source.Wrong(err)
+	}
+	return keys, nil
+}
+
+// ticketChecker checks with keys that may change.
+type ticketChecker struct {
+	atomic.Pointer[jwtauth.Tickets]
+}
+
+// Check implements seckill.TicketChecker.
+func (c *ticketChecker) Check(ticket, user, item string) error {
+	return c.Load().Check(ticket, user, item)
+}
+
+// TicketMaker makes tickets and proofs of work with the key whose time it is.
+type TicketMaker struct {
+	atomic.Pointer[ticketMakers]
+	clock seckill.Clock
+}
+
+// ticketMakers has for each key what it makes; the proofs are checked with every key. The oldest key picks questions,
+// so that a new one changes none.
+type ticketMakers struct {
+	keys    jwtauth.TicketKeys
+	tickets []*jwtauth.Tickets
+	proofs  []*altcha.Proofs
+	picker  *altcha.Proofs
+}
+
+// TicketMaker opens the maker of tickets and proofs of work.
+func (b *Boot) TicketMaker(s config.Tickets) *TicketMaker {
+	m := &TicketMaker{clock: b.Clock}
+	renewed(b, &m.Pointer, func(secrets *config.Secrets) (*ticketMakers, error) {
+		keys, err := ticketKeys(s, secrets)
+		if err != nil {
+			return nil, err
+		}
+		return newTicketMakers(keys, b.Clock)
+	}, s.Keys())
+	return m
+}
+
+func newTicketMakers(keys jwtauth.TicketKeys, clock seckill.Clock) (all *ticketMakers, err error) {
+	all = &ticketMakers{keys: keys, tickets: make([]*jwtauth.Tickets, len(keys)),
+		proofs: make([]*altcha.Proofs, len(keys))}
+	if all.picker, err = altcha.New([][]byte{proofSecret(keys[0])}, clock); err != nil {
+		return nil, err
+	}
+	for i := range keys {
+		if all.tickets[i], err = jwtauth.NewTickets(keys.Secrets(i+1), clock); err != nil {
+			return nil, err
+		}
+		secrets := [][]byte{proofSecret(keys[i])} // the first makes proofs
+		for j := range keys {
+			if j != i {
+				secrets = append(secrets, proofSecret(keys[j]))
+			}
+		}
+		if all.proofs[i], err = altcha.New(secrets, clock); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func proofSecret(k jwtauth.TicketKey) []byte {
+	m := hmac.New(sha256.New, []byte(k.Secret))
+	m.Write([]byte(proofUse))
+	return m.Sum(nil)
+}
+
+// Make implements seckill.TicketMaker.
+func (m *TicketMaker) Make(user, item string, expires time.Time) (string, error) {
+	all := m.Load()
+	return all.tickets[all.keys.Maker(m.clock.Now())].Make(user, item, expires)
+}
+
+// Pick implements seckill.Picker.
+func (m *TicketMaker) Pick(user, item string, slot int64, n int) int {
+	return m.Load().picker.Pick(user, item, slot, n)
+}
+
+// now returns the proofs of the key whose time it is.
+func (m *TicketMaker) now() *altcha.Proofs {
+	all := m.Load()
+	return all.proofs[all.keys.Maker(m.clock.Now())]
+}
+
+// Proofs returns the maker and checker of proofs of work.
+func (m *TicketMaker) Proofs() seckill.Proofs { return &proofs{m} }
+
+// proofs are a TicketMaker's.
+type proofs struct{ of *TicketMaker }
+
+// Make implements seckill.Proofs.
+func (p *proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
+	return p.of.now().Make(user, item, w, expires)
+}
+
+// Check implements seckill.Proofs.
+func (p *proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
+	return p.of.now().Check(solution, user, item)
+}
