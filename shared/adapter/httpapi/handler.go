@@ -30,6 +30,7 @@ type Options struct {
 	Push       *Push     // nil: pages are pushed nothing, and poll
 	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
 	Limits     *Limits   // how often one user and one network may call; nil: no limits
+	Acts       *Acts     // the log of what shoppers do to buy; nil: none
 }
 
 // Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.
