@@ -46,10 +46,11 @@ func (l *Acts) note(r *http.Request, action seckill.Action, item string, s acts.
 	if a.Rules = l.watch.Rules(&a, &s); a.Rules == 0 && !l.to.Wants(a.At) {
 		return
 	}
-	a.Agent = header(r, "User-Agent")
-	a.Referrer, _, _ = strings.Cut(header(r, "Referer"), "?")
+	take := a // a itself stays on the stack
+	take.Agent = header(r, "User-Agent")
+	take.Referrer, _, _ = strings.Cut(header(r, "Referer"), "?")
 	from, _ := netOf(r.RemoteAddr)
-	l.to.Take(&a, s.User, from, trace(r))
+	l.to.Take(&take, s.User, from, trace(r))
 }
 
 // oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
