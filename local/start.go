@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/count"
@@ -193,6 +194,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver),
+		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),
 		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,

@@ -26,6 +26,7 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
+	BlockKeeper
 	BlockReader
 	Attempts
 	Questions
