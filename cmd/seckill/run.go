@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +33,8 @@ type settings struct {
 	limit int
 	items string
 	demo  string
+
+	checks string
 
 	redis        []string
 	redisCluster bool
@@ -62,7 +65,8 @@ files, so that older signatures stay valid after a restart. --keys sets the dire
 for an Alipay SDK.
 
 An items file is a JSON array of objects, or CSV with a header. Its columns are id, title, price,
-sk_price, start_time, end_time, stock and limit; covers, detail and commodity_id are optional.
+sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id and checks (off,
+standard or strict) are optional.
 Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers.
 
 --gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
@@ -116,6 +120,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
 	f.StringVar(&s.items, "items", "", "items file, .json or .csv, instead of the demo items")
 	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
+	f.StringVar(&s.checks, "checks", "off", "what shoppers pass to buy a demo item: off, standard or strict")
 	f.StringSliceVar(&s.redis, "redis", nil,
 		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
@@ -174,11 +179,20 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, errors.New("--demo and --items: want only one of them")
 	case s.demo == "contract" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
 		return opt, errors.New("--stock and --limit: --demo contract has ten units of each item, one per shopper")
+	case !slices.Contains([]string{"off", "standard", "strict"}, s.checks):
+		return opt, fmt.Errorf("--checks %s: want off, standard or strict", s.checks)
+	case s.items != "" && cmd.Flags().Changed("checks"):
+		return opt, errors.New("--checks applies to the demo items: with --items, set them in the file")
+	case s.demo == "contract" && cmd.Flags().Changed("checks"):
+		return opt, errors.New("--checks: existing clients, which --demo contract is for, know none")
 	case s.demo == "contract":
 		opt.Items = local.ContractItems(time.Now())
 		return opt, nil
 	case s.items == "":
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
+		if s.checks != "off" {
+			opt.Questions = local.DemoQuestions(opt.Items, seckill.Checks(s.checks))
+		}
 		return opt, nil
 	}
 	opt.Items, err = itemfile.Read(s.items, time.Now())

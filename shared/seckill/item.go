@@ -12,7 +12,7 @@ import (
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
-	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+2
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+4
 	MaxTitle       = 100       // characters
 	MaxDetail      = 20_000    // characters of HTML
 	MaxCovers      = 10        // URLs of pictures

@@ -32,7 +32,8 @@ func Format(items []seckill.Listing) []byte {
 	for i, it := range items {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
-			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail, CommodityID: it.Commodity.ID, Checks: it.Checks}
+			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
+			CommodityID: it.Commodity.ID, Checks: it.Checks}
 		if rows[i].Covers == nil {
 			rows[i].Covers = []string{}
 		}

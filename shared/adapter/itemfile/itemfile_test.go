@@ -139,6 +139,8 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"cover a script", "a.csv", csvOf("covers", "javascript:alert(1)"), "line 3: cover"},
 		{"covers no array", "a.json", jsonOf("covers", `"x"`), "element 2 (line 3): covers: want an array of texts"},
 		{"commodity id", "a.csv", csvOf("commodity_id", "x"), "line 3: commodity id"},
+		{"checks unknown", "a.json", jsonOf("checks", `"lax"`),
+			`element 2 (line 3): checks "lax": want off, standard or strict`},
 		{"field missing", "a.json", jsonOf("limit", "-"), "element 2 (line 3): limit is missing"},
 		{"field unknown", "a.json", jsonOf("stocks", "1"), `element 2 (line 3): "stocks" is no column`},
 		{"element no object", "a.json", "[1]", "element 1 (line 1): want an object"},
@@ -177,5 +179,22 @@ func TestReadTakesAFileFromDisk(t *testing.T) {
 	items, err := Read(path, now)
 	if err != nil || len(items) != 2 {
 		t.Errorf("got %d items, %v; want 2", len(items), err)
+	}
+}
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]seckill.Checks{"": seckill.ChecksOff, "off": seckill.ChecksOff,
+		"standard": seckill.ChecksStandard, "strict": seckill.ChecksStrict} {
+		data := "id,title,price,sk_price,start_time,end_time,stock,limit,checks\n" +
+			"1,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1," + text + "\n"
+		got, err := Parse("a.csv", []byte(data), now)
+		if err != nil || got[0].Checks != want {
+			t.Fatalf("%q: %+v, %v", text, got, err)
+		}
+		again, err := Parse("a.json", Format(got), now)
+		if err != nil || again[0].Checks != want {
+			t.Errorf("%q, written and read: %+v, %v", text, again, err)
+		}
 	}
 }

@@ -83,6 +83,9 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 			it.Stock = 11
 		}),
 			"item 2: it is another"},
+		{"checks while shoppers pass them", item("2", seckill.TicketLead), with(item("2", seckill.TicketLead),
+			func(it *seckill.Listing) { it.Checks = seckill.ChecksStrict }),
+			`item 2: checks "strict": they are fixed since 2026-11-01T00:00:00Z`},
 		{"long over", item("2", -1000*time.Hour), item("2", time.Hour), "item 2: it is another"},
 		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) {
 			it.Limit = 0
