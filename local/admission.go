@@ -27,6 +27,6 @@ func (s *System) buildAdmission() (seckill.TicketChecker, error) {
 		return nil, err
 	}
 	s.Admit = admit.New(admit.Deps{Ledger: s.Ledger, Items: s.Items, Questions: s.Ledger, Proofs: proofs,
-		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: seckill.UsualWork})
+		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: s.opt.Work})
 	return tickets, nil
 }

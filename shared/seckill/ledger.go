@@ -26,8 +26,8 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
-	BlockKeeper
 	BlockReader
+	BlockKeeper
 	Attempts
 	Questions
 	QuestionKeeper
