@@ -16,7 +16,8 @@ func TestActRing(t *testing.T) {
 	from := netip.MustParsePrefix("203.0.113.7/32")
 	at := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	for i := range MaxActs + 50_000 {
-		a := seckill.Act{At: at.Add(time.Duration(i) * time.Millisecond), Action: seckill.ActBuy, Item: fmt.Sprint(1 + i%2),
+		a := seckill.Act{At: at.Add(time.Duration(i) * time.Millisecond), Action: seckill.ActBuy, Item: fmt.Sprint(1 +
+			i%2),
 			Result: seckill.ActDone, Agent: "x"}
 		if i%10 == 0 {
 			a.Rules = seckill.RuleEarly

@@ -20,7 +20,8 @@ func TestActs(t *testing.T) {
 	began := time.Now().Add(-time.Second)
 	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}
 	for user, header := range map[string]string{"1001": "Origin", "1002": "Accept"} { // the second comes from no page
-		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header, "x"); a.status != http.StatusForbidden {
+		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header,
+			"x"); a.status != http.StatusForbidden {
 			t.Fatalf("a wrong answer: %v", a)
 		}
 	}
@@ -30,7 +31,8 @@ func TestActs(t *testing.T) {
 	if err != nil || len(page.Acts) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	if a := page.Acts[0]; a.User != "1002" || a.Rules != "prelude" || a.Result != seckill.CheckProof || a.UserHash == "" {
+	if a := page.Acts[0]; a.User != "1002" || a.Rules != "prelude" || a.Result != seckill.CheckProof ||
+		a.UserHash == "" {
 		t.Errorf("%+v", a)
 	}
 	if err := w.operators().HandleAct(t.Context(), page.Acts[0].ID, "a test"); err != nil {

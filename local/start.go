@@ -197,7 +197,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
-		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger, Clock: s.Clock})),
+		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
+			Clock: s.Clock})),
 		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),

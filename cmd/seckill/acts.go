@@ -162,7 +162,8 @@ takes one back. Orders that were placed before stay.`,
 			if err != nil {
 				return err
 			}
-			if _, err = blocks.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}}, false); err != nil {
+			if _, err = blocks.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}},
+				false); err != nil {
 				return blocks.explain(err, "user "+a.User)
 			}
 			if err = s.HandleAct(cmd.Context(), a.ID, f.why); err != nil {

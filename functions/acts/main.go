@@ -27,7 +27,8 @@ const (
 
 func main() {
 	boot.Run("acts", func(_ config.Acts, b *boot.Boot) apigw.Handler {
-		flow := acts.New(acts.Deps{Ledger: b.LedgerOnly(), Clock: b.Clock, Meter: b.Meter, Each: system.Several(writes)})
+		flow := acts.New(acts.Deps{Ledger: b.LedgerOnly(), Clock: b.Clock, Meter: b.Meter,
+			Each: system.Several(writes)})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.LogsOr(func(ctx context.Context, lines []apigw.LogLine) error {
 			return flow.Keep(ctx, parse(lines))

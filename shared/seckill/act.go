@@ -112,7 +112,8 @@ func ActID(at time.Time, tail string) string {
 func ActTime(id string) (at time.Time, ok bool) {
 	ms, tail, ok := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(ms, 10, 64)
-	if !ok || err != nil || len(ms) != 13 || tail == "" || len(tail) > 32 || strings.Trim(tail, "0123456789abcdef") != "" {
+	if !ok || err != nil || len(ms) != 13 || tail == "" || len(tail) > 32 || strings.Trim(tail,
+		"0123456789abcdef") != "" {
 		return at, false
 	}
 	return time.UnixMilli(n).UTC(), true
@@ -167,8 +168,8 @@ type StandingReader interface {
 // Dearer returns a proof of work for somebody who is marked.
 func (w Work) Dearer() Work { return Work{w.Cost, w.Tries * MarkedWork} }
 
-// fastestRounds is how many rounds a second a page does at most: it works with one worker, and no browser's derives keys
-// faster. Phones do a tenth of it.
+// fastestRounds is how many rounds a second a page does at most: it works with one worker, and no browser's derives
+// keys faster. Phones do a tenth of it.
 const fastestRounds = 15_000_000
 
 // TooFast reports whether a proof took less time than any page needs for half of its tries, which nobody is spared.

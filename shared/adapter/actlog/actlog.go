@@ -141,7 +141,8 @@ func Parse(line []byte, tail string) (a seckill.Act, ok bool) {
 	}
 	at := in.At.UTC().Truncate(time.Millisecond)
 	a = seckill.Act{ID: seckill.ActID(at, tail), At: at, Item: in.Item, Action: in.Action, Result: in.Result,
-		Rules: seckill.ParseRules(in.Rules), User: in.User, UserKey: in.UserHash, Network: in.NetworkHash, Agent: in.Agent,
+		Rules: seckill.ParseRules(in.Rules), User: in.User, UserKey: in.UserHash, Network: in.NetworkHash,
+		Agent:    in.Agent,
 		Referrer: in.Referrer, Took: time.Duration(in.TookMs) * time.Millisecond}
 	_, valid := seckill.ActTime(a.ID)
 	return a, valid && a.Rules != 0

@@ -158,7 +158,8 @@ func BenchmarkLine(b *testing.B) {
 		ctx := seckill.WithTrace(context.Background(), "t-1")
 		b.ReportAllocs()
 		for b.Loop() {
-			log.LogAttrs(ctx, slog.LevelInfo, "act", slog.String("action", string(a.Action)), slog.String("item", a.Item),
+			log.LogAttrs(ctx, slog.LevelInfo, "act", slog.String("action", string(a.Action)), slog.String("item",
+				a.Item),
 				slog.String("result", string(a.Result)), slog.String("status", a.Status()),
 				slog.String("user_hash", keys.Hash("2026-11-11|user|1001")),
 				slog.String("network_hash", keys.Hash("2026-11-11|network|203.0.113.7")), slog.String("agent", a.Agent),

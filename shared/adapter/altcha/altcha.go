@@ -156,8 +156,8 @@ func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, 
 	return worked(s.Solution.Time, now.Sub(time.UnixMilli(c.Data.Made))), ok
 }
 
-// worked is how long a solver says to have worked, or how long it can have worked at most if that is less. A solver need
-// not say it.
+// worked is how long a solver says to have worked, or how long it can have worked at most if that is less. A solver
+// need not say it.
 func worked(saidMs float64, most time.Duration) time.Duration {
 	if saidMs <= 0 || saidMs >= float64(most.Milliseconds()) {
 		return max(most, 0)

@@ -43,16 +43,18 @@ func TestLogs(t *testing.T) {
 		operator bool
 		want     string // in the error
 	}{
-		"lines": {logsEvent(t, strings.NewReader(data)), nil, []apigw.LogLine{{"e1", "{\"a\":1}\n"}, {"e2", "b"}}, false, ""},
+		"lines": {logsEvent(t, strings.NewReader(data)), nil, []apigw.LogLine{{"e1", "{\"a\":1}\n"}, {"e2", "b"}},
+			false, ""},
 		"a fault": {logsEvent(t, strings.NewReader(data)), fault, []apigw.LogLine{{"e1", "{\"a\":1}\n"}, {"e2", "b"}},
 			false, "no answer"},
-		"a test of the way": {logsEvent(t, strings.NewReader(strings.Replace(data, "DATA", "CONTROL", 1))), nil, nil, false, ""},
-		"an operator":       {`{"operator":{}}`, nil, nil, true, ""},
-		"no JSON":           {`x`, nil, nil, false, "not an event of Lambda"},
-		"not packed":        {`{"awslogs":{"data":"e30="}}`, nil, nil, false, "not an event of CloudWatch Logs"},
-		"no base64":         {`{"awslogs":{"data":"?"}}`, nil, nil, false, "not an event of CloudWatch Logs"},
-		"packed no JSON":    {logsEvent(t, strings.NewReader("x")), nil, nil, false, "not an event of CloudWatch Logs"},
-		"a bomb":            {logsEvent(t, io.LimitReader(zeros{}, 17<<20)), nil, nil, false, "a part is missing"},
+		"a test of the way": {logsEvent(t, strings.NewReader(strings.Replace(data, "DATA", "CONTROL", 1))), nil, nil,
+			false, ""},
+		"an operator":    {`{"operator":{}}`, nil, nil, true, ""},
+		"no JSON":        {`x`, nil, nil, false, "not an event of Lambda"},
+		"not packed":     {`{"awslogs":{"data":"e30="}}`, nil, nil, false, "not an event of CloudWatch Logs"},
+		"no base64":      {`{"awslogs":{"data":"?"}}`, nil, nil, false, "not an event of CloudWatch Logs"},
+		"packed no JSON": {logsEvent(t, strings.NewReader("x")), nil, nil, false, "not an event of CloudWatch Logs"},
+		"a bomb":         {logsEvent(t, io.LimitReader(zeros{}, 17<<20)), nil, nil, false, "a part is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +68,8 @@ func TestLogs(t *testing.T) {
 				return []byte("{}"), nil
 			}, quiet)
 			out, err := h(t.Context(), []byte(c.event))
-			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) || asked != c.operator {
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) ||
+				asked != c.operator {
 				t.Errorf("%s, %v, operator: %v; want %q", out, err, asked, c.want)
 			}
 			if diff := cmp.Diff(c.lines, got); diff != "" {

@@ -89,7 +89,8 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 
 // PutMark implements seckill.ActKeeper in one write.
 func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
-	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, If: []Cond{AtMost("until", m.Until.UnixMilli())},
+	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, If: []Cond{AtMost("until",
+		m.Until.UnixMilli())},
 		Row: Row{"v": Version, "rules": m.Rules.String(), "until": m.Until.UnixMilli(), attrExpires: m.Until.Unix()}}})
 	if err != nil {
 		return fmt.Errorf("ledger: mark: %w", err)

@@ -11,8 +11,9 @@ import (
 // act keeps an act.
 func (s *suite) act(at time.Time, tail string) seckill.Act {
 	s.Helper()
-	a := seckill.Act{ID: seckill.ActID(at, tail), At: at, Item: "1", Action: seckill.ActTicket, Result: seckill.CheckProof,
-		Rules: seckill.RuleFast | seckill.RuleEarly, User: "7", UserKey: "00aa", Network: "11bb", Agent: "curl/8",
+	a := seckill.Act{ID: seckill.ActID(at, tail), At: at, Item: "1", Action: seckill.ActTicket,
+		Result: seckill.CheckProof,
+		Rules:  seckill.RuleFast | seckill.RuleEarly, User: "7", UserKey: "00aa", Network: "11bb", Agent: "curl/8",
 		Referrer: "https://x/y", Took: 12 * time.Millisecond}
 	s.ok(s.Ledger.KeepAct(s.ctx, a))
 	return a
@@ -60,7 +61,8 @@ var actCases = []testCase{
 	}},
 	{"no act can be read or handled that is not kept", func(s *suite) {
 		s.act(now, "a")
-		for _, id := range []string{"", "x", seckill.ActID(now, "b"), seckill.ActID(now, "g"), "1-a", "12345678901234a-a"} {
+		for _, id := range []string{"", "x", seckill.ActID(now, "b"), seckill.ActID(now, "g"), "1-a",
+			"12345678901234a-a"} {
 			_, err := s.Ledger.Act(s.ctx, id)
 			if err2 := s.Ledger.HandleAct(s.ctx, id, "ada", "x", now); !isError(seckill.ErrNoAct)(err) ||
 				!isError(seckill.ErrNoAct)(err2) {

@@ -36,7 +36,8 @@ type Act struct {
 
 // NewAct returns an act as operators read it.
 func NewAct(a *seckill.Act) Act {
-	return Act{a.ID, a.At, a.Item, a.Action, a.Result, a.Status(), a.Rules.String(), a.User, a.UserKey, a.Network, a.Agent,
+	return Act{a.ID, a.At, a.Item, a.Action, a.Result, a.Status(), a.Rules.String(), a.User, a.UserKey, a.Network,
+		a.Agent,
 		a.Referrer, a.Took.Milliseconds(), a.Handled, a.By, a.Note}
 }
 
@@ -78,7 +79,8 @@ type ActsWanted struct {
 
 // Acts lists suspicious acts of a day, by time.
 func (c *Client) Acts(ctx context.Context, w ActsWanted) (out ActPage, err error) {
-	err = c.give(ctx, &request{Command: cmdActs, Day: w.Day, Item: w.Item, All: w.All, Cursor: w.Cursor, Limit: w.Limit},
+	err = c.give(ctx, &request{Command: cmdActs, Day: w.Day, Item: w.Item, All: w.All, Cursor: w.Cursor,
+		Limit: w.Limit},
 		&out)
 	return out, err
 }

@@ -24,14 +24,18 @@ func TestActsThroughClientAndHandler(t *testing.T) {
 	var w shop // provides the audit log
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	client := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: operator.Serve(
-		telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewActHandler(acts.New(acts.Deps{Ledger: l, Clock: clock})))}
-	a := seckill.Act{ID: seckill.ActID(now, "ab"), At: now, Item: "1", Action: seckill.ActTicket, Result: seckill.ActDone,
-		Rules: seckill.RuleFast, User: "1001", UserKey: "u", Network: "n", Agent: "curl/8", Referrer: "r", Took: time.Second}
+		telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewActHandler(acts.New(acts.Deps{Ledger: l,
+			Clock: clock})))}
+	a := seckill.Act{ID: seckill.ActID(now, "ab"), At: now, Item: "1", Action: seckill.ActTicket,
+		Result: seckill.ActDone,
+		Rules:  seckill.RuleFast, User: "1001", UserKey: "u", Network: "n", Agent: "curl/8", Referrer: "r",
+		Took: time.Second}
 	if err := l.KeepAct(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	want := operator.Act{ID: a.ID, At: now, Item: "1", Action: "ticket", Result: "ok", Status: "suspicious", Rules: "fast",
-		User: "1001", UserHash: "u", NetworkHash: "n", Agent: "curl/8", Referrer: "r", TookMs: 1000}
+	want := operator.Act{ID: a.ID, At: now, Item: "1", Action: "ticket", Result: "ok", Status: "suspicious",
+		Rules: "fast",
+		User:  "1001", UserHash: "u", NetworkHash: "n", Agent: "curl/8", Referrer: "r", TookMs: 1000}
 	got, err := client.Act(t.Context(), a.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
@@ -58,7 +62,8 @@ func TestActsThroughClientAndHandler(t *testing.T) {
 		"no reason": client.HandleAct(t.Context(), a.ID, ""),
 	} {
 		if operator.CodeOf(err) != seckill.CodeInvalid {
-			if r, ok := err.(*operator.Refusal); !ok || r.Code != seckill.CodeInvalid { //nolint:errorlint // not wrapped
+			if r, ok := err.(*operator.Refusal); !ok ||
+				r.Code != seckill.CodeInvalid { //nolint:errorlint // not wrapped
 				t.Errorf("%s: %v", what, err)
 			}
 		}

@@ -98,7 +98,8 @@ func (r *request) attrs() []slog.Attr {
 		what = append(what, slog.String("subject", short(r.Subject)))
 	}
 	if n := len(r.Blocks); n == 1 {
-		what = append(what, slog.String("subject", short(r.Blocks[0].Subject)), slog.String("item", short(r.Blocks[0].Item)))
+		what = append(what, slog.String("subject", short(r.Blocks[0].Subject)), slog.String("item",
+			short(r.Blocks[0].Item)))
 	} else if n > 1 {
 		what = append(what, slog.Int("blocks", n))
 	}

@@ -55,8 +55,10 @@ func TestKeep(t *testing.T) {
 	f, l, _, m := newFlow()
 	normal := suspect("3", "1", now, 3)
 	normal.Rules = 0
-	list := []seckill.Act{suspect("1", "1", now.Add(-time.Hour), 1), suspect("1", "1", now.Add(-2*time.Hour), 2), normal,
-		suspect("4", "1", now.Add(-25*time.Hour), 4), suspect("5", "1", now.Add(-seckill.ActLife), 5), suspect("", "1", now, 6)}
+	list := []seckill.Act{suspect("1", "1", now.Add(-time.Hour), 1), suspect("1", "1", now.Add(-2*time.Hour), 2),
+		normal,
+		suspect("4", "1", now.Add(-25*time.Hour), 4), suspect("5", "1", now.Add(-seckill.ActLife), 5), suspect("", "1",
+			now, 6)}
 	l.left = 1
 	if err := f.Keep(t.Context(), list); err == nil {
 		t.Error("a fault is not told")
@@ -73,7 +75,8 @@ func TestKeep(t *testing.T) {
 	}
 	for _, a := range list {
 		_, err := f.Act(t.Context(), a.ID)
-		if want := a.Rules != 0 && a.User != "5"; (err == nil) != want || !want && seckill.CodeOf(err) != seckill.CodeInvalid {
+		if want := a.Rules != 0 && a.User != "5"; (err == nil) != want || !want &&
+			seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("user %q: %v, want kept: %v", a.User, err, want)
 		}
 	}

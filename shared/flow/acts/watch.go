@@ -1,6 +1,6 @@
 // Package acts marks shoppers whose acts look like a script's. In: acts, and what the requests showed. Out: the rules
-// that an act breaks; of acts that break one, rows that operators read, and marks. Nobody is refused here: who is marked
-// gets a dearer proof of work (flow admit), and whoever blocks is an operator.
+// that an act breaks; of acts that break one, rows that operators read, and marks. Nobody is refused here: who is
+// marked gets a dearer proof of work (flow admit), and whoever blocks is an operator.
 package acts
 
 import (
@@ -44,7 +44,8 @@ type Watch struct {
 // NewWatch returns the rules of an instance.
 func NewWatch() *Watch {
 	return &Watch{seed: maphash.MakeSeed(), networks: tally{limit: MaxOfNetwork, window: Window, rows: 64},
-		agents: tally{limit: MaxOfAgent, window: Window, rows: 64}, wrong: tally{limit: MaxOfAnswer, window: Window, rows: 64},
+		agents: tally{limit: MaxOfAgent, window: Window, rows: 64}, wrong: tally{limit: MaxOfAnswer, window: Window,
+			rows: 64},
 		early: tally{limit: MaxEarly, window: EarlyWindow, rows: 256, repeats: true}}
 }
 

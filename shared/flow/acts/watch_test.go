@@ -15,7 +15,8 @@ var now = time.Date(2026, 11, 11, 1, 59, 0, 0, time.UTC)
 // shown is an act that breaks no rule.
 func shown(user int) (seckill.Act, acts.Seen) {
 	return seckill.Act{At: now, Action: seckill.ActTicket, Item: "1", Result: seckill.ActDone, Agent: "Mozilla/5.0"},
-		acts.Seen{User: fmt.Sprint(user), Network: netip.MustParsePrefix(fmt.Sprintf("203.0.%d.%d/32", user/250, user%250)),
+		acts.Seen{User: fmt.Sprint(user), Network: netip.MustParsePrefix(fmt.Sprintf("203.0.%d.%d/32", user/250,
+			user%250)),
 			Page: true}
 }
 
@@ -50,7 +51,8 @@ func TestRules(t *testing.T) {
 			s.Wrong = []string{"Paris!", " PARIS! ", "ｐａｒｉｓ！"}[i%3]
 		}, 10, seckill.RuleAnswer},
 		"one short wrong answer": {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Wrong = " 123 " }, 400, 0},
-		"wrong answers":          {func(i int, _ *seckill.Act, s *acts.Seen) { s.Wrong = fmt.Sprintf("%04d", i) }, 400, 0},
+		"wrong answers": {func(i int, _ *seckill.Act, s *acts.Seen) { s.Wrong = fmt.Sprintf("%04d", i) }, 400,
+			0},
 		"one wrong answer, by items": {func(i int, a *seckill.Act, s *acts.Seen) {
 			s.Wrong, a.Item = "Paris!", fmt.Sprint(i)
 		}, 400, 0},
@@ -60,9 +62,18 @@ func TestRules(t *testing.T) {
 		"early presses, by minutes": {func(i int, a *seckill.Act, s *acts.Seen) {
 			a.Action, a.Result, s.User, a.At = seckill.ActBuy, early, "7", now.Add(time.Duration(i)*12*time.Second)
 		}, 400, 0},
-		"early presses of many":   {func(_ int, a *seckill.Act, _ *acts.Seen) { a.Action, a.Result = seckill.ActBuy, early }, 400, 0},
-		"presses after the start": {func(_ int, a *seckill.Act, s *acts.Seen) { a.Action, s.User = seckill.ActBuy, "7" }, 400, 0},
-		"a purchase from no page": {func(_ int, a *seckill.Act, s *acts.Seen) { a.Action, s.Page = seckill.ActBuy, false }, 400, 0},
+		"early presses of many": {func(_ int, a *seckill.Act, _ *acts.Seen) {
+			a.Action, a.Result = seckill.ActBuy,
+				early
+		}, 400, 0},
+		"presses after the start": {func(_ int, a *seckill.Act, s *acts.Seen) {
+			a.Action, s.User = seckill.ActBuy,
+				"7"
+		}, 400, 0},
+		"a purchase from no page": {func(_ int, a *seckill.Act, s *acts.Seen) {
+			a.Action, s.Page = seckill.ActBuy,
+				false
+		}, 400, 0},
 		"purchases from one network": {func(_ int, a *seckill.Act, s *acts.Seen) {
 			a.Action, s.Network = seckill.ActBuy, one
 		}, 400, 0},
@@ -97,7 +108,8 @@ func TestMarkedTogether(t *testing.T) {
 	for user := range acts.MaxOfNetwork + 1 {
 		act(user, now)
 	}
-	for after, want := range map[time.Duration]seckill.Rules{0: seckill.RuleNetwork, acts.Window - 1: seckill.RuleNetwork} {
+	for after, want := range map[time.Duration]seckill.Rules{0: seckill.RuleNetwork,
+		acts.Window - 1: seckill.RuleNetwork} {
 		if got := act(0, now.Add(after)); got != want {
 			t.Errorf("the first user after %v: %q, want %q", after, got, want)
 		}

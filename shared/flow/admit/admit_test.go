@@ -134,17 +134,18 @@ func TestChallenge(t *testing.T) {
 		change func(*shop, *admit.Caller)
 		want   seckill.Code
 	}{
-		"standard":                       {seckill.ChecksStandard, nil, ""},
-		"strict":                         {seckill.ChecksStrict, nil, ""},
-		"off":                            {seckill.ChecksOff, nil, seckill.CodeNoChecks},
-		"as soon as tickets are given":   {seckill.ChecksStandard, at(opens), ""},
-		"a moment before":                {seckill.ChecksStandard, at(opens.Add(-1)), seckill.CodeNotStarted},
-		"during the sale":                {seckill.ChecksStandard, at(end.Add(-1)), ""},
-		"after it":                       {seckill.ChecksStandard, at(end), seckill.CodeEnded},
-		"stopped":                        {seckill.ChecksStandard, stopped, seckill.CodeStopped},
-		"blocked":                        {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
-		"a block that is over":           {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
-		"a new account":                  {seckill.ChecksStrict, created(seckill.MinAccountAge - 1), seckill.CodeAccountNew},
+		"standard":                     {seckill.ChecksStandard, nil, ""},
+		"strict":                       {seckill.ChecksStrict, nil, ""},
+		"off":                          {seckill.ChecksOff, nil, seckill.CodeNoChecks},
+		"as soon as tickets are given": {seckill.ChecksStandard, at(opens), ""},
+		"a moment before":              {seckill.ChecksStandard, at(opens.Add(-1)), seckill.CodeNotStarted},
+		"during the sale":              {seckill.ChecksStandard, at(end.Add(-1)), ""},
+		"after it":                     {seckill.ChecksStandard, at(end), seckill.CodeEnded},
+		"stopped":                      {seckill.ChecksStandard, stopped, seckill.CodeStopped},
+		"blocked":                      {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
+		"a block that is over":         {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
+		"a new account": {seckill.ChecksStrict, created(seckill.MinAccountAge - 1),
+			seckill.CodeAccountNew},
 		"an account that is old enough":  {seckill.ChecksStrict, created(seckill.MinAccountAge), ""},
 		"a new account, standard":        {seckill.ChecksStandard, created(0), ""},
 		"the item cannot be read":        {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},
@@ -237,7 +238,8 @@ func TestTicket(t *testing.T) {
 				}
 				return
 			}
-			want := seckill.Ticket{Text: fmt.Sprintf("ticket 42 1001 %d", w.item.End.Unix()), Expires: w.item.End, Took: time.Second}
+			want := seckill.Ticket{Text: fmt.Sprintf("ticket 42 1001 %d", w.item.End.Unix()), Expires: w.item.End,
+				Took: time.Second}
 			if err != nil || got != want || w.meter[seckill.EventAdmitted] != 1 {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
@@ -302,7 +304,8 @@ func TestMarked(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s tries", name, got.Proof, err, c.want)
 		}
 		_, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item})
-		if e := seckill.AsError(orNil(err)); e.Challenge == nil || !strings.Contains(string(e.Challenge.Proof), c.want) {
+		if e := seckill.AsError(orNil(err)); e.Challenge == nil || !strings.Contains(string(e.Challenge.Proof),
+			c.want) {
 			t.Errorf("%s, after a wrong answer: %+v; want %s tries", name, e, c.want)
 		}
 		if _, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: got.Proof}); err != nil {
@@ -314,7 +317,8 @@ func TestMarked(t *testing.T) {
 // TestTooFast: a ticket says how long its proof took, and whether that is too little for its work.
 func TestTooFast(t *testing.T) {
 	t.Parallel()
-	for cost, want := range map[int]bool{100_000: false, 1_500_000: false, 1_500_001: true} { // a second is 15 million rounds
+	for cost, want := range map[int]bool{100_000: false, 1_500_000: false,
+		1_500_001: true} { // a second is 15 million rounds
 		_, f := newShop(seckill.ChecksStandard)
 		f.Work.Cost = cost
 		c, err := f.Challenge(t.Context(), caller(), item)
