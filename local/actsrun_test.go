@@ -15,7 +15,7 @@ import (
 func TestActs(t *testing.T) {
 	t.Parallel()
 	items := local.DemoItems(time.Now(), 5, 2)
-	local.DemoQuestions(items, seckill.ChecksStandard)
+	local.SetChecks(items, seckill.ChecksStandard)
 	w := start(t, local.Options{Items: items})
 	began := time.Now().Add(-time.Second)
 	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func (w *shopTest) blockUser(user, item string) {
 // order ends as rejected. A shopper who is blocked for another item, or no longer, buys as always.
 func TestABlockedShopperWithoutChecks(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 2), live("6", 9, 2)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 2), live("6", 9, 2)}, Contact: "help@shop.example"})
 	w.blockUser("1001", "")
 	if a := w.buy("1001", "5", 2, "k"); a.status != 200 {
 		t.Fatalf("buy: %v", a)
@@ -41,8 +42,13 @@ func TestABlockedShopperWithoutChecks(t *testing.T) {
 	if a.text("reason") != "blocked" || a.text("alipay_order") != "" {
 		t.Errorf("the order's state: %v", a)
 	}
-	order := w.call(w.token("1001"), "GET", "/order/"+a.text("order_id"), nil)
-	if order.status != 200 || order.text("state") != "rejected" || order.text("reason") != "blocked" {
+	if want := "您的账号暂时无法购买，如有疑问请联系 help@shop.example。"; a.text("help") != want {
+		t.Errorf("help: %v, want %s", a, want)
+	}
+	order := w.call(w.token("1001"), "GET", "/order/"+a.text("order_id"), nil, "Accept-Language", "en")
+	if order.status != 200 || order.text("state") != "rejected" || order.text("reason") != "blocked" ||
+		!strings.Contains(order.text("help"), "cannot buy at the moment. If you think that this is wrong, write to "+
+			"help@shop.example.") {
 		t.Errorf("the order: %v", order)
 	}
 	w.awaitLeft("5", "9")

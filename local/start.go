@@ -92,8 +92,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))), ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:  30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {
@@ -191,7 +191,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
 		Clock: s.Clock, Meter: s.Meter})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
+		Questions: s.Ledger})
 	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load

@@ -79,7 +79,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
 			Orders: orders, Clock: clock, Meter: w.Events}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
-		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
+		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
 		Repair:    rep,
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),

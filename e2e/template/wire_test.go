@@ -244,15 +244,32 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.BlocksOf(ctx, []seckill.Subject{block.Subject}, "1")
 			return err
 		}},
-		"Ledger.PutBlock":     {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
-		"Ledger.DropBlock":    {func(ctx context.Context) error { _, err := l.DropBlock(ctx, block.Subject, "1"); return err }},
-		"Ledger.ListBlocks":   {func(ctx context.Context) error { _, err := l.ListBlocks(ctx, 1, "", 1); return err }},
-		"Ledger.KeepAct":      {func(ctx context.Context) error { return l.KeepAct(ctx, seckill.Act{ID: actID, At: now}) }},
-		"Ledger.Act":          {func(ctx context.Context) error { _, err := l.Act(ctx, actID); return err }},
-		"Ledger.ActsOn":       {func(ctx context.Context) error { _, err := l.ActsOn(ctx, "2026-01-01", 0, "", 1); return err }},
-		"Ledger.HandleAct":    {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
-		"Ledger.PutMark":      {func(ctx context.Context) error { return l.PutMark(ctx, seckill.Mark{User: "u", Until: now}) }},
-		"Ledger.Standing":     {func(ctx context.Context) error { _, err := l.Standing(ctx, "u", nil, "1"); return err }},
+		"Ledger.PutBlock":   {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
+		"Ledger.DropBlock":  {func(ctx context.Context) error { _, err := l.DropBlock(ctx, block.Subject, "1"); return err }},
+		"Ledger.ListBlocks": {func(ctx context.Context) error { _, err := l.ListBlocks(ctx, 1, "", 1); return err }},
+		"Ledger.PutBlocks":  {func(ctx context.Context) error { return l.PutBlocks(ctx, []seckill.Block{block}) }},
+		"Ledger.Stored": {func(ctx context.Context) error {
+			_, err := l.Stored(ctx, []seckill.Block{block})
+			return err
+		}},
+		"Ledger.BlocksOn": {func(ctx context.Context) error {
+			_, err := l.BlocksOn(ctx, block.Subject, "", 1)
+			return err
+		}},
+		"Ledger.KeepAct": {func(ctx context.Context) error { return l.KeepAct(ctx, seckill.Act{ID: actID, At: now}) }},
+		"Ledger.Act":     {func(ctx context.Context) error { _, err := l.Act(ctx, actID); return err }},
+		"Ledger.ActsOn": {func(ctx context.Context) error {
+			_, err := l.ActsOn(ctx, "2026-01-01", 0, "", 1)
+			return err
+		}},
+		"Ledger.HandleAct": {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
+		"Ledger.PutMark": {func(ctx context.Context) error {
+			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
+		}},
+		"Ledger.Standing": {func(ctx context.Context) error {
+			_, err := l.Standing(ctx, "u", nil, "1")
+			return err
+		}},
 		"Ledger.CountAttempt": {func(ctx context.Context) error { return l.CountAttempt(ctx, "u", "1", now) }},
 		"Ledger.Questions":    {func(ctx context.Context) error { _, err := l.Questions(ctx, "1"); return err }},
 		"Ledger.PutQuestion": {func(ctx context.Context) error {

@@ -200,6 +200,7 @@ export function orderOf(answer) {
     payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
     payString: answer.alipay_order || '',
     reason: answer.reason || '',
+    help: answer.help || '',
     retryAfter: answer.retry_after_ms || 0,
     history: answer.history || [],
     payments: answer.payments || [],
@@ -236,7 +237,7 @@ export function outcome(order, now) {
     case 'completed':
       return { text: order.state, look: 'good', payable };
     case 'rejected':
-      return { text: ['sold_out', 'limit_reached', 'stopped'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
+      return { text: ['sold_out', 'limit_reached', 'stopped', 'blocked'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
     case 'expired':
     case 'cancelled':
     case 'refund_due':

@@ -33,6 +33,19 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
+// TestPicture: a sum is a picture, and words in the caller's language.
+func TestPicture(t *testing.T) {
+	h, s := newStubs()
+	s.given = given
+	s.given.Question, s.given.Picture, s.given.Alternative = "", []byte{0x89, 'P'}, "七加四等于几？"
+	w := do(t, h, "POST", "/seckill/challenge", `{"seckill_id":`+itemID+`}`, "Accept-Language", "en-GB, zh;q=0.5")
+	want := strings.Replace(givenJSON, `"question":"1 + 2 \"?\""`,
+		`"picture":"data:image/png;base64,iVA=","alternative":"七加四等于几？"`, 1)
+	if w.Code != http.StatusOK || w.Body.String() != want || !s.asked.English {
+		t.Errorf("got %d %s, want %s; English %v", w.Code, w.Body, want, s.asked.English)
+	}
+}
+
 // TestTicketRequest: what is sent reaches the flow as it is, and a wrong answer gets the next challenge.
 func TestTicketRequest(t *testing.T) {
 	h, s := newStubs()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -164,6 +165,65 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 				t.Errorf("Parse gave %d items and %v; want none and one line with %q", len(items), err, tt.want)
 			}
 		})
+	}
+}
+
+// TestQuestions: both formats read the same questions, and name the line and the question that nobody could answer.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	head := strings.TrimSuffix(header, "\n") + ",questions\n"
+	csvOf := func(cell string) string {
+		return head + strings.TrimSuffix(row(1, nil), "\n") + ",\n" + strings.TrimSuffix(row(2, nil), "\n") + `,"` + cell + `"`
+	}
+	jsonOf := func(value string) string {
+		return "[\n" + element(1, nil) + ",\n" + element(2, map[string]string{"questions": value}) + "\n]"
+	}
+	want := []seckill.Question{{Text: "3 + 4 = ?", Answers: []string{"7", "七"}}, {Text: "首都？", Answers: []string{"北京"}}}
+	for name, data := range map[string]string{
+		"a.csv":  csvOf("3 + 4 = ? = 7 |七\n\n 首都？=北京\n"),
+		"a.json": jsonOf(`[{"text": "3 + 4 = ?", "answers": ["7", "七"]}, {"text": "首都？", "answers": ["北京"]}]`),
+	} {
+		got, err := Parse(name, []byte(data), now)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got[1].Questions); diff != "" || got[0].Questions != nil {
+			t.Errorf("%s: %v; -want +got\n%s", name, got[0].Questions, diff)
+		}
+		again, err := Parse("a.json", Format(got), now)
+		if diff := cmp.Diff(got, again, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s, written and read: %v; -want +got\n%s", name, err, diff)
+		}
+	}
+	if got, err := Parse("a.json", []byte(jsonOf("[]")), now); err != nil || got[1].Questions == nil {
+		t.Errorf("an empty array drops none: %v", err)
+	}
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for _, c := range []struct{ name, data, want string }{
+		{"a.csv", csvOf("x = 1\nwho"), "line 3: question 2: want text = answer | answer"},
+		{"a.csv", csvOf("x = 1\nwho ="), "line 3: question 2: answer 1: want 1 to 100 characters"},
+		{"a.csv", csvOf("x = 1 | "), "line 3: question 1: answer 2: want"},
+		{"a.csv", csvOf("= 1"), `line 3: question 1: text "": want`},
+		{"a.csv", csvOf("x? = 1\nX？= 2"), "line 3: question 2 is question 1 again"},
+		{"a.csv", csvOf("x\x00 = 1"), "line 3: question 1: text"},
+		{"a.csv", csvOf("x = 1\u0085" + "2"), "line 3: question 1: answer 1"},
+		{"a.csv", csvOf(long(201) + " = 1"), "line 3: question 1: text"},
+		{"a.csv", csvOf("x = " + long(101)), "line 3: question 1: answer 1"},
+		{"a.csv", csvOf("x = " + strings.Repeat("1|", 10) + "1"), "line 3: question 1: 11 answers: want 1 to 10"},
+		{"a.json", jsonOf(`[{"text": "x", "answers": []}]`), "element 2 (line 3): question 1: 0 answers: want 1 to 10"},
+		{"a.json", jsonOf(`[{"text": "x"}]`), "question 1: 0 answers"},
+		{"a.json", jsonOf(`[{"text": "x", "answer": "1"}]`), "element 2 (line 3): questions: want an array of"},
+		{"a.json", jsonOf(`[null]`), "questions: want an array of"},
+		{"a.json", jsonOf(`"x = 1"`), "questions: want an array of"},
+		{"a.json", jsonOf(`[{"text": "x", "answers": ["\u202e"]}]`), "question 1: answer 1"},
+		{"a.json", jsonOf("[" + strings.Repeat(`{"text": "x", "answers": ["1"]},`, seckill.MaxQuestions) +
+			`{"text": "x", "answers": ["1"]}]`), "1001 questions: want at most 1000"},
+	} {
+		if items, err := Parse(c.name, []byte(c.data), now); err == nil || !strings.Contains(err.Error(), c.want) ||
+			items != nil {
+			t.Errorf("%.60q…: %v, want %s", c.data[len(head):], err, c.want)
+		}
 	}
 }
 
