@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin", "tell", "deliver", "connect", "admit"}
+	"signin", "tell", "deliver", "connect", "admit", "acts"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {

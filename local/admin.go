@@ -31,6 +31,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("GET /_local/process", s.getProcess)
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
 	mux.HandleFunc("GET /_local/keys", s.getKeys)
+	mux.HandleFunc("GET /_local/acts", s.getActs)
 	mux.HandleFunc("GET /_local/dump", s.getDump)
 	if s.Redis != nil { // for a real server: redis-cli FLUSHALL
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)

@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/acts"
 	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
@@ -72,6 +73,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
 		return nil, err
 	}
+	s.acts = newActRing(s.auth.Hash)
 	s.priority.line = make(chan struct{}, signLine)
 	s.priority.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
@@ -105,6 +107,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
 		{s.notifier(), 1},
 		{s.follower("counts", s.counts.changes, s.counts), 1},
+		{s.actKeeper(), 1},
 	} {
 		for range w.copies {
 			s.workers = append(s.workers, w.worker)
@@ -195,7 +198,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
-		operator.NewWebhookHandler(s.Deliver),
+		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
+			Clock: s.Clock})),
 		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),

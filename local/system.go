@@ -97,6 +97,7 @@ type System struct {
 	tell   *tell.Flow
 	told   *changes // nil without Options.Events
 	counts *counts
+	acts   *actRing
 	live   *live // nil with Options.NoPush, like pushed
 	pushed *pushed
 

@@ -118,7 +118,7 @@ func newClinic(t *testing.T) *clinic {
 		c.depths[q] = "0"
 	}
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
-		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect", "Admit"} {
+		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect", "Admit", "Acts"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",

@@ -31,6 +31,7 @@ const (
 	repairOutput    = "RepairFunction"    // about users
 	tellOutput      = "TellFunction"      // about events
 	deliverOutput   = "DeliverFunction"   // about webhooks
+	actsOutput      = "ActsFunction"      // about suspicious acts
 )
 
 // Limits of calls to AWS.

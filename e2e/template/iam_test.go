@@ -221,9 +221,13 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"IdentitiesTable"}, may["signin"]["dynamodb"]); diff != "" {
 		t.Errorf("signin has one table: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"AttemptsTable", "BlocksTable", "ItemsTable", "QuestionsTable"},
+	if diff := cmp.Diff([]string{"AttemptsTable", "BlocksTable", "ItemsTable", "MarksTable", "QuestionsTable"},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
-		t.Errorf("admit has four tables and no queue: %s, %v", diff, may["admit"]["sqs"])
+		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
+	}
+	if diff := cmp.Diff([]string{"ActsTable", "MarksTable"}, slices.Compact(slices.Sorted(slices.Values(
+		may["acts"]["dynamodb"])))); diff != "" || may["acts"]["secretsmanager"] != nil {
+		t.Errorf("acts has two tables and no secret: %s, %v", diff, may["acts"]["secretsmanager"])
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)

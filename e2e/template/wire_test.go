@@ -134,6 +134,7 @@ func wires(t *testing.T) map[string][]right {
 	paid.State = seckill.Paid
 	person := seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}
 	block := seckill.Block{Subject: "user:1", Item: "1", Reason: "r", By: "b", Made: now}
+	actID := seckill.ActID(now, "a")
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
 		"Ledger.Place":  {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
@@ -253,6 +254,20 @@ func wires(t *testing.T) map[string][]right {
 		}},
 		"Ledger.BlocksOn": {func(ctx context.Context) error {
 			_, err := l.BlocksOn(ctx, block.Subject, "", 1)
+			return err
+		}},
+		"Ledger.KeepAct": {func(ctx context.Context) error { return l.KeepAct(ctx, seckill.Act{ID: actID, At: now}) }},
+		"Ledger.Act":     {func(ctx context.Context) error { _, err := l.Act(ctx, actID); return err }},
+		"Ledger.ActsOn": {func(ctx context.Context) error {
+			_, err := l.ActsOn(ctx, "2026-01-01", 0, "", 1)
+			return err
+		}},
+		"Ledger.HandleAct": {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
+		"Ledger.PutMark": {func(ctx context.Context) error {
+			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
+		}},
+		"Ledger.Standing": {func(ctx context.Context) error {
+			_, err := l.Standing(ctx, "u", nil, "1")
 			return err
 		}},
 		"Ledger.CountAttempt": {func(ctx context.Context) error { return l.CountAttempt(ctx, "u", "1", now) }},

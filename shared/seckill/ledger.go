@@ -31,6 +31,9 @@ type Ledger interface {
 	Attempts
 	Questions
 	QuestionKeeper
+	ActKeeper
+	ActHandler
+	StandingReader
 	WebhookKeeper
 }
 

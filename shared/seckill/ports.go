@@ -60,6 +60,7 @@ const (
 	EventPostFailed    Event = "webhooks_failed"
 	EventGivenUp       Event = "webhooks_given_up"
 	EventAdmitted      Event = "tickets_given"
+	EventSuspicious    Event = "acts_suspicious"
 	EventConnected     Event = "pages_connected"
 	EventPassRefused   Event = "passes_refused"
 	EventPushed        Event = "outcomes_pushed"

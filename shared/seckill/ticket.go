@@ -89,6 +89,9 @@ func (q *Question) Right(answer string) bool {
 	return got != "" && slices.ContainsFunc(q.Answers, func(a string) bool { return plainAnswer(a) == got })
 }
 
+// PlainAnswer returns what of an answer counts when answers are compared.
+func PlainAnswer(answer string) string { return plainAnswer(answer) }
+
 // plainAnswer folds case, makes full-width letters and digits plain ones, and drops spaces, control and format
 // characters.
 func plainAnswer(s string) string {
@@ -114,6 +117,8 @@ type Answer struct {
 type Ticket struct {
 	Text    string
 	Expires time.Time
+	Took    time.Duration // that the proof took
+	TooFast bool          // the proof took less time than any page needs
 }
 
 // ErrAttempts: the shopper has answered MaxAttempts times within AttemptWindow; nothing was counted.
@@ -123,8 +128,8 @@ var ErrAttempts = errors.New("seckill: too many answers")
 type Proofs interface {
 	// Make returns a challenge for this user and item.
 	Make(user, item string, w Work, expires time.Time) ([]byte, error)
-	// Check reports whether a solution is this user's for this item, and not expired; took is how long its solver says
-	// to have worked.
+	// Check reports whether a solution is this user's for this item, and not expired. took is how long its solver says to
+	// have worked, or the time since the challenge was made if that is less.
 	Check(solution []byte, user, item string) (took time.Duration, ok bool)
 }
 

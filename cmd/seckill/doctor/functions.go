@@ -29,6 +29,7 @@ const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
 	aLook      = `{"operator":{"command":"reconciled","who":"seckill doctor","day":"2026-01-01"}}`
+	aList      = `{"operator":{"command":"acts","who":"seckill doctor","limit":1}}`
 	nobodyLeft = `{"requestContext":{"eventType":"DISCONNECT","connectionId":"none"}}`
 	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
 )
@@ -37,7 +38,7 @@ const (
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
-	"AdmitFunction":  anyRequest,
+	"AdmitFunction": anyRequest, "ActsFunction": aList,
 	"RepairFunction": aMinute, "ShopFunction": anyRequest, "TellFunction": emptyBatch, "DeliverFunction": emptyBatch,
 	"GatewayFunction": anyRequest, "StageFunction": aMinute, "ConnectFunction": nobodyLeft}
 

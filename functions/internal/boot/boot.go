@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go/logging"
 
+	"github.com/your-org/seckill/shared/adapter/actlog"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
@@ -156,6 +157,9 @@ func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	o.Log, o.Version = b.Log, b.base.Version
 	o.Refusals = httpapi.NewRefusals(b.Meter.Refused, who, b.Log, b.Clock)
 	o.Limits = httpapi.NewLimits(b.Clock)
+	if who != nil {
+		o.Acts = httpapi.NewActs(actlog.New(os.Stdout, who.Hash), b.Clock) // independent of LOG_LEVEL
+	}
 	return o
 }
 

@@ -37,9 +37,10 @@ const (
 	maxText = 64 // bytes of a user or an item
 )
 
-// purpose says what a proof is good for.
+// purpose says what a proof is good for. The fields are in the order of their names, as the signature has them.
 type purpose struct {
 	Item string `json:"item"`
+	Made int64  `json:"made"` // Unix milliseconds
 	User string `json:"user"`
 }
 
@@ -116,8 +117,8 @@ func (p *Proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]b
 	if err != nil {
 		return nil, fmt.Errorf("altcha: %w", err)
 	}
-	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost, Data: purpose{item, user},
-		ExpiresAt: expires.Unix(),
+	c := challenge{Parameters: parameters{Algorithm: algorithm, Cost: w.Cost,
+		Data: purpose{item, p.clock.Now().UnixMilli(), user}, ExpiresAt: expires.Unix(),
 		KeyLength: keySize, KeyPrefix: hex.EncodeToString(key[:prefixSize]),
 		KeySignature: hex.EncodeToString(sum(p.keys[0][1], key)), Nonce: hex.EncodeToString(nonce),
 		Salt: hex.EncodeToString(salt)}}
@@ -152,8 +153,18 @@ func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, 
 	for _, keys := range p.keys {
 		ok = hmac.Equal(sum(keys[0], signed), signature) && hmac.Equal(sum(keys[1], key), keySignature) || ok
 	}
-	ok = ok && c.Data == purpose{item, user} && p.clock.Now().Before(time.Unix(c.ExpiresAt, 0))
-	return time.Duration(s.Solution.Time * float64(time.Millisecond)), ok
+	now := p.clock.Now()
+	ok = ok && c.Data.Item == item && c.Data.User == user && now.Before(time.Unix(c.ExpiresAt, 0))
+	return worked(s.Solution.Time, now.Sub(time.UnixMilli(c.Data.Made))), ok
+}
+
+// worked is how long a solver says to have worked, or how long it can have worked at most if that is less. A solver
+// need not say it.
+func worked(saidMs float64, most time.Duration) time.Duration {
+	if saidMs <= 0 || saidMs >= float64(most.Milliseconds()) {
+		return max(most, 0)
+	}
+	return time.Duration(saidMs * float64(time.Millisecond))
 }
 
 // signedText is what a challenge's signature is of: JSON as JavaScript writes it.

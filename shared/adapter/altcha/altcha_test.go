@@ -76,6 +76,26 @@ func TestProofs(t *testing.T) {
 	}
 }
 
+// TestTook: a solver is believed as long as it says less than has passed.
+func TestTook(t *testing.T) {
+	t.Parallel()
+	c := &clock{begin}
+	p := proofs(t, c, "secret")
+	s, _ := solve(t, p, "42", cheap, begin.Add(time.Minute))
+	head, _, _ := strings.Cut(string(s), `"time":`)
+	c.now = begin.Add(3 * time.Second)
+	for said, want := range map[string]time.Duration{"2000": 2 * time.Second, "0.5": 500 * time.Microsecond,
+		"3000": 3 * time.Second, "1e300": 3 * time.Second, "0": 3 * time.Second, "-5": 3 * time.Second} {
+		if took, ok := p.Check([]byte(head+`"time":`+said+"}}"), "42", "1001"); took != want || !ok {
+			t.Errorf("said %s ms: %v, %v; want %v", said, took, ok, want)
+		}
+	}
+	c.now = begin.Add(-time.Second)
+	if took, ok := p.Check(s, "42", "1001"); took != 0 || !ok {
+		t.Errorf("before it was made: %v, %v", took, ok)
+	}
+}
+
 // TestForgedProofs: whatever is changed in a solution, it is none.
 func TestForgedProofs(t *testing.T) {
 	t.Parallel()
@@ -96,7 +116,7 @@ func TestForgedProofs(t *testing.T) {
 	for what, s := range map[string]string{
 		"empty": "", "null": "null", "a list": "[]", "foreign": string(foreign), "another's solution": string(mixed),
 		"another user": change(`"user":"42"`, `"user":"43"`), "another item": change(`"item":"1001"`, `"item":"1002"`),
-		"cheaper": change(`"cost":10`, `"cost":1`), "later": change(`"expiresAt":17`, `"expiresAt":18`),
+		"cheaper": change(`"cost":10`, `"cost":1`), "made earlier": change(`"made":1`, `"made":0`), "later": change(`"expiresAt":17`, `"expiresAt":18`),
 		"one more field": change(`"parameters":{`, `"parameters":{"more":1,`), "two documents": string(good) + string(good),
 		"no key":        change(`"derivedKey":"`, `"derivedKey":"","x":"`),
 		"a longer key":  change(`"derivedKey":"`, `"derivedKey":"00`),

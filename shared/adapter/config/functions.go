@@ -89,6 +89,9 @@ func (p *Pushes) problems() []string {
 	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
 }
 
+// Acts holds the settings of the function that keeps suspicious acts.
+type Acts struct{ Base }
+
 // Connect holds the settings of the function that lets pages connect.
 type Connect struct {
 	Base

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/acts"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -27,7 +28,7 @@ type Accounts interface {
 
 // NewAdmit serves POST /seckill/challenge and POST /seckill/ticket.
 func NewAdmit(flow Admit, accounts Accounts, o Options) *Handler {
-	a := &admitter{flow, accounts, o.Limits}
+	a := &admitter{flow, accounts, o.Limits, o.Acts}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/challenge", a.challenge),
 		newRoute(http.MethodPost, "/seckill/ticket", a.ticket))
 }
@@ -36,6 +37,7 @@ type admitter struct {
 	flow     Admit
 	accounts Accounts
 	limits   *Limits
+	acts     *Acts // nil: none
 }
 
 // caller finds out who asks, and from where.
@@ -86,10 +88,11 @@ func (a *admitter) ask(r *http.Request) (admit.Caller, askJSON, error) {
 
 func (a *admitter) challenge(r *http.Request, _ string) (answer, error) {
 	c, body, err := a.ask(r)
-	if err != nil {
-		return answer{}, err
+	var got seckill.Challenge
+	if err == nil {
+		got, err = a.flow.Challenge(r.Context(), c, string(body.Item))
 	}
-	got, err := a.flow.Challenge(r.Context(), c, string(body.Item))
+	a.acts.note(r, seckill.ActChallenge, string(body.Item), acts.Seen{User: c.User}, 0, err)
 	if err != nil {
 		return answer{}, err
 	}
@@ -98,15 +101,15 @@ func (a *admitter) challenge(r *http.Request, _ string) (answer, error) {
 
 func (a *admitter) ticket(r *http.Request, _ string) (answer, error) {
 	c, body, err := a.ask(r)
-	if err != nil {
-		return answer{}, err
+	var t seckill.Ticket
+	if err == nil {
+		t, err = a.answered(r, c, &body)
 	}
-	proof, err := base64.StdEncoding.DecodeString(string(body.Proof))
-	if err != nil {
-		return answer{}, seckill.Invalid("proof", "")
+	s := acts.Seen{User: c.User, TooFast: t.TooFast}
+	if err != nil && seckill.AsError(err).Token == seckill.CheckQuestion {
+		s.Wrong = string(body.Answer)
 	}
-	t, err := a.flow.Ticket(r.Context(), c, seckill.Answer{Item: string(body.Item), Proof: proof,
-		Answer: string(body.Answer)})
+	a.acts.note(r, seckill.ActTicket, string(body.Item), s, t.Took, err)
 	if err != nil {
 		return answer{}, err
 	}
@@ -114,6 +117,16 @@ func (a *admitter) ticket(r *http.Request, _ string) (answer, error) {
 		Ticket  string `json:"ticket"`
 		Expires string `json:"expires_at"`
 	}{t.Text, rfc3339(t.Expires)})
+}
+
+// answered passes an answer on.
+func (a *admitter) answered(r *http.Request, c admit.Caller, body *askJSON) (seckill.Ticket, error) {
+	proof, err := base64.StdEncoding.DecodeString(string(body.Proof))
+	if err != nil {
+		return seckill.Ticket{}, seckill.Invalid("proof", "")
+	}
+	return a.flow.Ticket(r.Context(), c, seckill.Answer{Item: string(body.Item), Proof: proof,
+		Answer: string(body.Answer)})
 }
 
 // appendChallenge appends a challenge as JSON. The proof is JSON already.

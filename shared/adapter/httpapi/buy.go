@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/your-org/seckill/shared/flow/acts"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -16,7 +17,7 @@ type Buyer interface {
 
 // NewBuy serves POST /seckill/buy.
 func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
-	b := &buyer{flow: flow, caller: caller{auth, o.Limits}, push: newPusher(o.Push)}
+	b := &buyer{flow: flow, caller: caller{auth, o.Limits}, push: newPusher(o.Push), acts: o.Acts}
 	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
 }
 
@@ -24,19 +25,27 @@ type buyer struct {
 	flow   Buyer
 	caller caller
 	push   *pusher   // nil: none
+	acts   *Acts     // nil: none
 	bodies sync.Pool // *[seckill.MaxBody + 1]byte
 }
 
 func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	user, err := b.caller.user(r)
-	if err != nil {
-		return answer{}, err
-	}
-	p, err := b.purchase(r)
-	if err != nil {
-		return answer{}, err
+	var p buy.Purchase
+	if err == nil {
+		p, err = b.purchase(r)
 	}
 	p.User = user
+	var a answer
+	if err == nil {
+		a, err = b.pressed(r, &p)
+	}
+	b.acts.note(r, seckill.ActBuy, p.Item, acts.Seen{User: user}, 0, err)
+	return a, err
+}
+
+// pressed checks a purchase and makes it.
+func (b *buyer) pressed(r *http.Request, p *buy.Purchase) (answer, error) {
 	request := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address}
 	if err := request.Validate(); err != nil {
 		return answer{}, err
@@ -52,7 +61,7 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	} else if len(tickets) > 1 {
 		return answer{}, errTicket
 	}
-	order, err := b.flow.Buy(r.Context(), p)
+	order, err := b.flow.Buy(r.Context(), *p)
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,7 +72,7 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	body := append(make([]byte, 0, size), `{"result":1,"order_id":`...)
 	body = appendString(body, order)
 	if b.push != nil {
-		body = b.push.append(append(body, `,"push":`...), user)
+		body = b.push.append(append(body, `,"push":`...), p.User)
 	}
 	return answer{kindJSON, cacheNever, append(body, '}')}, nil
 }

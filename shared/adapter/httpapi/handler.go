@@ -31,6 +31,7 @@ type Options struct {
 	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
 	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "": the shop's support
 	Limits     *Limits   // how often one user and one network may call; nil: no limits
+	Acts       *Acts     // the log of what shoppers do to buy; nil: none
 }
 
 // Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.

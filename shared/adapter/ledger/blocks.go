@@ -54,11 +54,7 @@ func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) 
 
 // BlocksOf implements seckill.Blocks in one read.
 func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
-	var keys []Key
-	for _, s := range subjects {
-		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
-	}
-	return l.blocksAt(ctx, keys)
+	return l.blocksAt(ctx, blockKeys(subjects, item))
 }
 
 // Stored implements seckill.BlockKeeper in one read.
@@ -98,6 +94,14 @@ func decodeBlocks(rows []Row) (blocks []seckill.Block, err error) {
 		}
 	}
 	return blocks, nil
+}
+
+// blockKeys are the keys of these subjects' blocks for an item and for every item.
+func blockKeys(subjects []seckill.Subject, item string) (keys []Key) {
+	for _, s := range subjects {
+		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
+	}
+	return keys
 }
 
 // ListBlocks implements seckill.Blocks.

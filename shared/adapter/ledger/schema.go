@@ -16,6 +16,8 @@ const (
 	TableBlocks          = "blocks"
 	TableAttempts        = "attempts"
 	TableQuestions       = "questions"
+	TableActs            = "acts"
+	TableMarks           = "marks"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -74,4 +76,6 @@ var Schema = []Table{
 	}},
 	{Name: TableAttempts, PK: "user", SK: "item_minute", TTL: attrExpires},
 	{Name: TableQuestions, PK: "item", SK: "id"},
+	{Name: TableActs, PK: "day", SK: "id", TTL: attrExpires},
+	{Name: TableMarks, PK: "user", TTL: attrExpires},
 }

@@ -101,3 +101,16 @@ var blockCommands = []command{
 const cmdRedeliver = "redeliver"
 
 var webhookCommands = []command{{name: cmdRedeliver}}
+
+// The commands about suspicious acts.
+const (
+	cmdActs   = "acts"
+	cmdAct    = "act"
+	cmdHandle = "handle"
+)
+
+var actCommands = []command{
+	{name: cmdActs, has: []string{"limit"}, may: []string{"day", "item", "all", "cursor"}},
+	{name: cmdAct, has: []string{"act"}},
+	{name: cmdHandle, has: []string{"act", "why"}},
+}

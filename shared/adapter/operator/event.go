@@ -37,13 +37,15 @@ type request struct {
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
 	TradeNo string          `json:"trade_no,omitempty"` // record-trade: the provider's number
 	Raw     bool            `json:"raw,omitempty"`      // case: with unabridged notifications
-	Day     string          `json:"day,omitempty"`      // of a bill, or of changes
+	Day     string          `json:"day,omitempty"`      // of a bill, of changes, or of acts
 	User    string          `json:"user,omitempty"`     // erase
-	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount, blocks: Next of the step before
+	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount, blocks, acts: Next of the step before
 	Blocks  []Block         `json:"blocks,omitempty"`   // block
 	Dry     bool            `json:"dry,omitempty"`      // block: check only
 	Subject string          `json:"subject,omitempty"`  // unblock, blocks: a user, or a range of addresses
-	Limit   int             `json:"limit,omitempty"`    // blocks: in a page
+	Limit   int             `json:"limit,omitempty"`    // blocks, acts: in a page
+	Act     string          `json:"act,omitempty"`
+	All     bool            `json:"all,omitempty"` // acts: also those that are handled
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
@@ -71,6 +73,8 @@ func (r *request) arguments() []argument {
 		{"dry", r.Dry, true, ""},
 		{"subject", r.Subject != "", validSubject(r.Subject), ""},
 		{"limit", r.Limit != 0, r.Limit > 0 && r.Limit <= MaxBlockPage, fmt.Sprintf("1..%d", MaxBlockPage)},
+		{"act", r.Act != "", validAct(r.Act), ""},
+		{"all", r.All, true, ""},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

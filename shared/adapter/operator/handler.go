@@ -106,6 +106,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.User != "" {
 		what = append(what, slog.String("user", short(r.User)))
 	}
+	if r.Act != "" {
+		what = append(what, slog.String("act", short(r.Act)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

@@ -18,7 +18,7 @@ import (
 // Ledger is what admit calls of the ledger.
 type Ledger interface {
 	seckill.Attempts
-	seckill.BlockReader
+	seckill.StandingReader
 }
 
 // Deps are the step's dependencies.
@@ -31,7 +31,7 @@ type Deps struct {
 	Picker    seckill.Picker
 	Clock     seckill.Clock
 	Meter     seckill.Meter
-	Work      seckill.Work    // of a proof
+	Work      seckill.Work    // of a proof; who is marked works more
 	Painter   seckill.Painter // nil: an item without questions asks none
 }
 
@@ -59,18 +59,18 @@ type Caller struct {
 // CodeEnded, CodeStopped, CodeBlocked, CodeAccountNew, CodeUnavailable.
 func (f *Flow) Challenge(ctx context.Context, c Caller, item string) (seckill.Challenge, error) {
 	now := f.Clock.Now()
-	it, err := f.admissible(ctx, c, item, now)
+	it, work, err := f.admissible(ctx, c, item, now)
 	if err != nil {
 		return seckill.Challenge{}, err
 	}
-	return f.challenge(ctx, c, it, now)
+	return f.challenge(ctx, c, it, work, now)
 }
 
 // Ticket gives a ticket for a right answer. The error is an *seckill.Error: those of Challenge; CodeTooMany after
 // MaxAttempts; CodeCheck, with another challenge, for a wrong answer.
 func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.Ticket, error) {
 	now := f.Clock.Now()
-	it, err := f.admissible(ctx, c, a.Item, now)
+	it, work, err := f.admissible(ctx, c, a.Item, now)
 	if err != nil {
 		return seckill.Ticket{}, err
 	}
@@ -82,13 +82,13 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	case err != nil:
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
-	reason, err := f.check(ctx, c.User, it, a, now)
+	took, reason, err := f.check(ctx, c.User, it, a, now)
 	if err != nil {
 		return seckill.Ticket{}, seckill.AsError(err)
 	}
 	if reason != "" {
 		refusal := &seckill.Error{Code: seckill.CodeCheck, Token: reason}
-		if next, err := f.challenge(ctx, c, it, now); err == nil {
+		if next, err := f.challenge(ctx, c, it, work, now); err == nil {
 			refusal.Challenge = &next
 		}
 		return seckill.Ticket{}, refusal
@@ -98,11 +98,33 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	f.Meter.Count(seckill.EventAdmitted, 1)
-	return seckill.Ticket{Text: text, Expires: it.End}, nil
+	return seckill.Ticket{Text: text, Expires: it.End, Took: took, TooFast: f.Work.TooFast(took)}, nil
 }
 
-// admissible returns the item if it has checks that the caller may try now.
-func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, error) {
+// admissible returns the item if it has checks that the caller may try now, and how dear a proof is for the caller.
+func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, seckill.Work,
+	error) {
+	it, err := f.item(ctx, c, item, now)
+	if err != nil {
+		return nil, seckill.Work{}, err
+	}
+	s, err := f.Ledger.Standing(ctx, c.User, c.Networks, item)
+	if err != nil {
+		return nil, seckill.Work{}, seckill.AsError(err)
+	}
+	for i := range s.Blocks {
+		if s.Blocks[i].Holds(now) {
+			return nil, seckill.Work{}, seckill.Refuse(seckill.CodeBlocked)
+		}
+	}
+	if now.Before(s.Marked) {
+		return it, f.Work.Dearer(), nil
+	}
+	return it, f.Work, nil
+}
+
+// item returns the item if it has checks that the caller, whoever it is, may try now.
+func (f *Flow) item(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, error) {
 	it, _, err := f.items.Get(ctx, item)
 	if err != nil {
 		return nil, seckill.AsError(err)
@@ -120,19 +142,11 @@ func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.T
 	case it.Checks == seckill.ChecksStrict && !c.Created.IsZero() && now.Sub(c.Created) < seckill.MinAccountAge:
 		return nil, seckill.Refuse(seckill.CodeAccountNew)
 	}
-	blocks, err := f.Ledger.BlocksOf(ctx, append([]seckill.Subject{seckill.UserSubject(c.User)}, c.Networks...), item)
-	if err != nil {
-		return nil, seckill.AsError(err)
-	}
-	for i := range blocks {
-		if blocks[i].Holds(now) {
-			return nil, seckill.Refuse(seckill.CodeBlocked)
-		}
-	}
 	return it, nil
 }
 
-func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, now time.Time) (seckill.Challenge, error) {
+func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, work seckill.Work,
+	now time.Time) (seckill.Challenge, error) {
 	c := seckill.Challenge{Item: it.ID, Checks: it.Checks, Expires: slotEnd(now)}
 	if it.End.Before(c.Expires) {
 		c.Expires = it.End
@@ -145,26 +159,27 @@ func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, now t
 		c.Alternative = a.sum.Question(by.English).Text
 		c.Picture = f.Painter.Paint(*a.sum, a.seed)
 	}
-	if c.Proof, err = f.Proofs.Make(by.User, it.ID, f.Work, c.Expires); err != nil {
+	if c.Proof, err = f.Proofs.Make(by.User, it.ID, work, c.Expires); err != nil {
 		return c, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	return c, nil
 }
 
-// check returns what is wrong with an answer; "" if it is right.
+// check returns how long the proof took, and what is wrong with an answer; "" if it is right.
 func (f *Flow) check(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
-	now time.Time) (seckill.Reason, error) {
-	if _, ok := f.Proofs.Check(a.Proof, user, it.ID); !ok {
-		return seckill.CheckProof, nil
+	now time.Time) (took time.Duration, reason seckill.Reason, err error) {
+	took, ok := f.Proofs.Check(a.Proof, user, it.ID)
+	if !ok {
+		return 0, seckill.CheckProof, nil
 	}
 	// The half hour may have ended while the shopper typed.
 	for _, at := range []time.Time{now, now.Add(-seckill.ChallengeLife)} {
 		asked, err := f.asks(ctx, user, it, at)
 		if err != nil || asked.right(a.Answer) {
-			return "", err
+			return took, "", err
 		}
 	}
-	return seckill.CheckQuestion, nil
+	return took, seckill.CheckQuestion, nil
 }
 
 // asked is what a shopper is asked in a half hour: a question, a sum, or nothing.

@@ -40,6 +40,7 @@ type shop struct {
 	meter         meter
 	item          seckill.Item
 	blocks        []seckill.Block
+	marked        time.Time
 	pool          []seckill.Question
 	attempts      map[string]int // by user, item and minute
 	fault         map[string]error
@@ -54,12 +55,13 @@ func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
 	return w.item, w.fault["item"]
 }
 
-func (w *shop) BlocksOf(_ context.Context, s []seckill.Subject, of string) ([]seckill.Block, error) {
+func (w *shop) Standing(_ context.Context, user string, networks []seckill.Subject,
+	of string) (seckill.Standing, error) {
 	if of != item {
-		return nil, errors.New("another item")
+		return seckill.Standing{}, errors.New("another item")
 	}
-	w.asked = s
-	return w.blocks, w.fault["blocks"]
+	w.asked = append([]seckill.Subject{seckill.UserSubject(user)}, networks...)
+	return seckill.Standing{Blocks: w.blocks, Marked: w.marked}, w.fault["blocks"]
 }
 
 func (w *shop) CountAttempt(_ context.Context, user, item string, now time.Time) error {
@@ -247,7 +249,8 @@ func TestTicket(t *testing.T) {
 				}
 				return
 			}
-			want := seckill.Ticket{Text: fmt.Sprintf("ticket 42 1001 %d", w.item.End.Unix()), Expires: w.item.End}
+			want := seckill.Ticket{Text: fmt.Sprintf("ticket 42 1001 %d", w.item.End.Unix()), Expires: w.item.End,
+				Took: time.Second}
 			if err != nil || got != want || w.meter[seckill.EventAdmitted] != 1 {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
@@ -392,4 +395,46 @@ func orNil(err error) error {
 		return &seckill.Error{}
 	}
 	return err
+}
+
+// TestMarked: who is marked gets a dearer proof, also after a wrong answer, until the mark ends; and no refusal.
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left time.Duration
+		want string
+	}{"marked": {1, "|80|"}, "over": {0, "|20|"}} {
+		w, f := newShop(seckill.ChecksStandard)
+		w.marked = w.clock.now.Add(c.left)
+		got, err := f.Challenge(t.Context(), caller(), item)
+		if err != nil || !strings.Contains(string(got.Proof), c.want) {
+			t.Errorf("%s: %s, %v; want %s tries", name, got.Proof, err, c.want)
+		}
+		_, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item})
+		if e := seckill.AsError(orNil(err)); e.Challenge == nil || !strings.Contains(string(e.Challenge.Proof),
+			c.want) {
+			t.Errorf("%s, after a wrong answer: %+v; want %s tries", name, e, c.want)
+		}
+		if _, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: got.Proof}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTooFast: a ticket says how long its proof took, and whether that is too little for its work.
+func TestTooFast(t *testing.T) {
+	t.Parallel()
+	for cost, want := range map[int]bool{100_000: false, 1_500_000: false,
+		1_500_001: true} { // a second is 15 million rounds
+		_, f := newShop(seckill.ChecksStandard)
+		f.Work.Cost = cost
+		c, err := f.Challenge(t.Context(), caller(), item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: c.Proof})
+		if err != nil || got.Took != time.Second || got.TooFast != want {
+			t.Errorf("10 times %d rounds: %+v, %v; want %v", cost, got, err, want)
+		}
+	}
 }

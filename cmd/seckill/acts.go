@@ -1,0 +1,226 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	shownActs = 100     // by default
+	maxActs   = 100_000 // that one command lists
+	actPage   = 1000    // of one call
+)
+
+// actFlags are the flags of the commands about acts.
+type actFlags struct {
+	moneyFlags
+	day, item string
+	all       bool
+	limit     int
+}
+
+func actsCommand() *cobra.Command {
+	var f actFlags
+	cmd := &cobra.Command{
+		Use:   "acts",
+		Short: "List what shoppers did that looks like a script, and handle or block it",
+		Long: `List the suspicious acts of a day, record that you handled one, or block its user. An act is a
+challenge, a ticket or a purchase that a shopper asked for. It is suspicious if it breaks a rule:
+
+  prelude  a ticket for something that is not a page
+  fast     a proof of work that took less time than any page needs
+  network  more than 100 users of one network address within 10 minutes
+  agent    more than 30 users of one network address with the same client within 10 minutes
+  answer   more than 10 users with the same wrong answer within 10 minutes
+  early    more than 5 presses for an item before its start within a minute
+
+The user of such an act is marked for a day: proofs of work are dearer, and nothing is refused. Only
+you can block. Rules are signs and no proof: people behind a carrier share its network address.
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose acts function
+does the work and logs who gave the command; blocks are the repair function's. With --stack, the AWS
+credentials need sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.
+Acts are kept for 90 days, and reach the list some seconds late.`,
+		Example: `  seckill acts list --item 2002
+  seckill acts handle 1794362400123-00000001 --why "our own test"
+  seckill acts block 1794362400123-00000001 --why "buys by script"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(listActsCommand(&f), handleActCommand(&f), blockActCommand(&f))
+	return cmd
+}
+
+func listActsCommand(f *actFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the suspicious acts of a day, by time",
+		Long: `List the suspicious acts of a day (UTC+8) that nobody has handled, by time. Times are UTC. Users and
+network addresses also have keyed hashes, which are those of the log lines of that day (UTC).`,
+		Example: `  seckill acts list
+  seckill acts list --day 2026-11-11 --item 2002 --all
+  seckill acts list --stack seckill-prod --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case f.day != "" && !seckill.ValidDay(f.day):
+				return fmt.Errorf("--day %+.60q: want a day such as 2026-11-11", f.day)
+			case f.item != "" && !seckill.ValidItemID(f.item):
+				return fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
+			case f.limit < 1 || f.limit > maxActs:
+				return fmt.Errorf("--limit %d: want 1 to %d", f.limit, maxActs)
+			}
+			s, err := f.signed(cmd, actsOutput, false)
+			if err != nil {
+				return err
+			}
+			list, err := listActs(cmd, s, f)
+			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.acts(&list) })
+		},
+	}
+	cmd.Flags().StringVar(&f.day, "day", "", "the day, such as 2026-11-11 (default today)")
+	cmd.Flags().StringVar(&f.item, "item", "", "id of an item (default every item)")
+	cmd.Flags().BoolVar(&f.all, "all", false, "also those that are handled")
+	cmd.Flags().IntVar(&f.limit, "limit", shownActs, fmt.Sprintf("acts to list, 1 to %d", maxActs))
+	return cmd
+}
+
+// listActs reads as many acts as are wanted, page by page.
+func listActs(cmd *cobra.Command, s *shop, f *actFlags) (operator.ActPage, error) {
+	out := operator.ActPage{Acts: []operator.Act{}}
+	for {
+		p, err := s.Acts(cmd.Context(), operator.ActsWanted{Day: f.day, Item: f.item, All: f.all, Cursor: out.Next,
+			Limit: min(f.limit-len(out.Acts), actPage)})
+		if err != nil {
+			return out, err
+		}
+		if p.Next != "" && p.Next <= out.Next {
+			return out, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
+		}
+		out.Acts, out.Next = append(out.Acts, p.Acts...), p.Next
+		if p.Next == "" || len(out.Acts) >= f.limit {
+			return out, nil
+		}
+	}
+}
+
+func handleActCommand(f *actFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "handle ACT --why REASON",
+		Short: "Record that a suspicious act is handled",
+		Long: `Record that you handled a suspicious act, and why. The list leaves it out from then on. Its user's
+mark ends by itself, a day after the act.`,
+		Example: `  seckill acts handle 1794362400123-00000001 --why "our own test"`,
+		Args:    actArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.handling(cmd)
+			if err != nil {
+				return err
+			}
+			err = s.HandleAct(cmd.Context(), args[0], f.why)
+			return f.print(cmd, s.explain(err, "act "+args[0]), map[string]string{"handled": args[0]}, func(p *page) {
+				p.line("Handled: act %s.", args[0])
+			})
+		},
+	}
+	f.words(cmd)
+	return cmd
+}
+
+func blockActCommand(f *actFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "block ACT --why REASON",
+		Short: "Block the user of a suspicious act, and record that it is handled",
+		Long: `Block the user of a suspicious act for every item and for good, and record that the act is handled.
+"seckill blocks" has blocks that end, or are about one item or a network; "seckill blocks remove"
+takes one back. Orders that were placed before stay.`,
+		Example: `  seckill acts block 1794362400123-00000001 --why "buys by script"
+  seckill acts block 1794362400123-00000001 --why "buys by script" --stack seckill-prod`,
+		Args: actArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.handling(cmd)
+			if err != nil {
+				return err
+			}
+			a, err := s.Act(cmd.Context(), args[0])
+			if err == nil && a.User == "" {
+				return fmt.Errorf("act %s: it names no user", args[0])
+			}
+			if err != nil {
+				return s.explain(err, "act "+args[0])
+			}
+			blocks, err := f.signed(cmd, repairOutput, true)
+			if err != nil {
+				return err
+			}
+			if _, err = blocks.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}},
+				false); err != nil {
+				return blocks.explain(err, "user "+a.User)
+			}
+			if err = s.HandleAct(cmd.Context(), a.ID, f.why); err != nil {
+				err = fmt.Errorf("user %s is blocked; the act is not handled: %w", a.User, s.explain(err, "act "+a.ID))
+			}
+			return f.print(cmd, err, map[string]string{"blocked": a.User, "handled": a.ID}, func(p *page) {
+				p.line("Blocked: user %s, for good. Handled: act %s.", a.User, a.ID)
+			})
+		},
+	}
+	f.words(cmd)
+	return cmd
+}
+
+func (f *actFlags) words(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters")
+	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
+}
+
+// handling opens the shop for a command that records who gave it, and why.
+func (f *actFlags) handling(cmd *cobra.Command) (*shop, error) {
+	if strings.TrimSpace(f.why) == "" || !seckill.ValidActNote(f.why) {
+		return nil, errors.New("--why is missing or too long: give your reason in a line of up to 200 characters")
+	}
+	return f.signed(cmd, actsOutput, true)
+}
+
+// actArg accepts one act's id.
+func actArg(cmd *cobra.Command, args []string) error {
+	if err := exactly("ACT")(cmd, args); err != nil {
+		return err
+	}
+	if _, ok := seckill.ActTime(args[0]); !ok {
+		return fmt.Errorf("ACT %+.60q: want an act's id, such as 1794362400123-00000001", args[0])
+	}
+	return nil
+}
+
+// acts prints a list of acts.
+func (p *page) acts(list *operator.ActPage) {
+	if len(list.Acts) == 0 {
+		p.line("No suspicious acts.")
+		return
+	}
+	p.row("act", "time", "item", "action", "result", "rules", "user", "network", "took", "agent", "handled")
+	for _, a := range list.Acts {
+		took, handled := "", ""
+		if a.TookMs > 0 {
+			took = (time.Duration(a.TookMs) * time.Millisecond).String()
+		}
+		if !a.Handled.IsZero() {
+			handled = a.By + ": " + a.Note
+		}
+		p.row(a.ID, a.At.UTC().Format(time.RFC3339), a.Item, string(a.Action), string(a.Result), a.Rules, a.User,
+			a.NetworkHash, took, a.Agent, handled)
+	}
+	if list.Next != "" {
+		p.line("There are more: give a larger --limit.")
+	}
+}

@@ -1,0 +1,48 @@
+// Command acts keeps the suspicious acts that buy and admit write into their logs, as a Lambda function that these log
+// groups call; it marks their users, and executes the operator's commands about acts.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"os"
+
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/actlog"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/acts"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	writes  = 16 // at the same time
+	tailLen = 6  // bytes of a line's hash: tells acts of one millisecond apart
+)
+
+func main() {
+	boot.Run("acts", func(_ config.Acts, b *boot.Boot) apigw.Handler {
+		flow := acts.New(acts.Deps{Ledger: b.LedgerOnly(), Clock: b.Clock, Meter: b.Meter,
+			Each: system.Several(writes)})
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
+		return apigw.LogsOr(func(ctx context.Context, lines []apigw.LogLine) error {
+			return flow.Keep(ctx, parse(lines))
+		}, operator.Serve(audit, operator.NewActHandler(flow)), b.Log)
+	})
+}
+
+// parse returns the suspicious acts of log lines. A line that comes twice is the same act, because its id is.
+func parse(lines []apigw.LogLine) (list []seckill.Act) {
+	for _, line := range lines {
+		sum := sha256.Sum256([]byte(line.ID))
+		if a, ok := actlog.Parse([]byte(line.Message), hex.EncodeToString(sum[:tailLen])); ok {
+			list = append(list, a)
+		}
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package local_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestActs: on a run, acts are seen at /_local/acts; a suspicious one is kept and handled, and marks its user.
+func TestActs(t *testing.T) {
+	t.Parallel()
+	items := local.DemoItems(time.Now(), 5, 2)
+	local.SetChecks(items, seckill.ChecksStandard)
+	w := start(t, local.Options{Items: items})
+	began := time.Now().Add(-time.Second)
+	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}
+	for user, header := range map[string]string{"1001": "Origin", "1002": "Accept"} { // the second comes from no page
+		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header,
+			"x"); a.status != http.StatusForbidden {
+			t.Fatalf("a wrong answer: %v", a)
+		}
+	}
+	w.buy("1001", local.DemoLive, 1, "")
+	w.waitIdle()
+	page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Item: local.DemoLive, Limit: 10})
+	if err != nil || len(page.Acts) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if a := page.Acts[0]; a.User != "1002" || a.Rules != "prelude" || a.Result != seckill.CheckProof ||
+		a.UserHash == "" {
+		t.Errorf("%+v", a)
+	}
+	if err := w.operators().HandleAct(t.Context(), page.Acts[0].ID, "a test"); err != nil {
+		t.Error(err)
+	}
+	if page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Limit: 10}); err != nil || len(page.Acts) != 0 {
+		t.Errorf("after it was handled: %+v, %v", page, err)
+	}
+	for user, want := range map[string]bool{"1001": false, "1002": true} {
+		s, err := w.Ledger.Standing(t.Context(), user, nil, local.DemoLive)
+		if err != nil || s.Marked.After(began.Add(seckill.MarkLife)) != want {
+			t.Errorf("user %s is marked until %v, %v", user, s.Marked, err)
+		}
+	}
+	for query, want := range map[string]int{"": 3, "?status=suspicious": 1, "?status=normal&limit=1": 1, "?item=7": 0,
+		"?item=x": -1, "?status=odd": -1, "?limit=0": -1, "?limit=100001": -1, "?limit=x": -1} {
+		a := w.call("", "GET", "/_local/acts"+query, nil)
+		var got struct{ Acts []operator.Act }
+		if err := json.Unmarshal([]byte(a.raw), &got); err != nil || len(got.Acts) != max(want, 0) ||
+			(a.status == http.StatusOK) != (want >= 0) {
+			t.Errorf("%s: %v, %v; want %d acts", query, a, err, want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package acts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// MaxPage is the largest number of acts of a list.
+const MaxPage = 1000
+
+// Ledger is what the step calls of the ledger.
+type Ledger interface {
+	seckill.ActKeeper
+	seckill.ActHandler
+}
+
+// Deps are the step's dependencies.
+type Deps struct {
+	Ledger Ledger
+	Clock  seckill.Clock
+	Meter  seckill.Meter
+	// Each calls do for 0 to n-1, some at a time, and returns once all have returned.
+	Each func(n int, do func(i int))
+}
+
+// Flow keeps suspicious acts, and has them handled. It is safe for concurrent use.
+type Flow struct{ Deps }
+
+// New returns an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Keep keeps the suspicious ones of these acts and marks their users. It leaves out normal ones and those that are too
+// old. After an error some may not be kept; all can be kept again.
+func (f *Flow) Keep(ctx context.Context, list []seckill.Act) error {
+	now := f.Clock.Now()
+	list = slices.DeleteFunc(slices.Clone(list), func(a seckill.Act) bool {
+		return a.Rules == 0 || !now.Before(a.At.Add(seckill.ActLife))
+	})
+	latest := map[string]seckill.Mark{}
+	for i := range list {
+		a := &list[i]
+		until := a.At.Add(seckill.MarkLife)
+		if a.User != "" && now.Before(until) && latest[a.User].Until.Before(until) {
+			latest[a.User] = seckill.Mark{User: a.User, Rules: a.Rules, Until: until}
+		}
+	}
+	marks := make([]seckill.Mark, 0, len(latest))
+	for _, m := range latest {
+		marks = append(marks, m)
+	}
+	slices.SortFunc(marks, func(a, b seckill.Mark) int { return cmp.Compare(a.User, b.User) })
+	errs := make([]error, len(marks)+len(list))
+	f.Each(len(errs), func(i int) { // marks first: shoppers ask for their next challenge at once
+		if i < len(marks) {
+			errs[i] = f.Ledger.PutMark(ctx, marks[i])
+		} else {
+			errs[i] = f.Ledger.KeepAct(ctx, list[i-len(marks)])
+		}
+	})
+	f.Meter.Count(seckill.EventSuspicious, len(list))
+	return errors.Join(errs...)
+}
+
+// Filter says which acts a list has.
+type Filter struct {
+	Day   string // of UTC+8; "": today
+	Item  string // "": of every item
+	All   bool   // also those that are handled
+	After string // only acts after this id
+	Limit int    // 1 to MaxPage
+}
+
+// List lists a day's acts by time. next is "" after the last one, else the After of the next page.
+func (f *Flow) List(ctx context.Context, want Filter) (list []seckill.Act, next string, err error) {
+	if want.Limit < 1 || want.Limit > MaxPage {
+		return nil, "", seckill.Invalid("limit", "")
+	}
+	day := cmp.Or(want.Day, seckill.Day(f.Clock.Now()))
+	for shard := range seckill.ActShards {
+		of, err := f.ofShard(ctx, day, shard, want)
+		if err != nil {
+			return nil, "", seckill.AsError(err)
+		}
+		list = append(list, of...)
+	}
+	slices.SortFunc(list, func(a, b seckill.Act) int { return cmp.Compare(a.ID, b.ID) })
+	if len(list) > want.Limit {
+		list = list[:want.Limit]
+		next = list[want.Limit-1].ID
+	}
+	return list, next, nil
+}
+
+// ofShard returns the first acts of a shard that the list may need: one more than a page.
+func (f *Flow) ofShard(ctx context.Context, day string, shard int, want Filter) (list []seckill.Act, err error) {
+	const page = 100
+	for after := want.After; len(list) <= want.Limit; {
+		acts, err := f.Ledger.ActsOn(ctx, day, shard, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range acts {
+			if (want.Item == "" || a.Item == want.Item) && (want.All || a.Handled.IsZero()) {
+				list = append(list, a)
+			}
+		}
+		if len(acts) < page {
+			break
+		}
+		after = acts[page-1].ID
+	}
+	return list, nil
+}
+
+// Act returns an act. CodeActUnknown.
+func (f *Flow) Act(ctx context.Context, id string) (seckill.Act, error) {
+	a, err := f.Ledger.Act(ctx, id)
+	return a, unknown(err)
+}
+
+// Handle records that an operator handled an act. CodeActUnknown, CodeInvalid.
+func (f *Flow) Handle(ctx context.Context, id, by, note string) error {
+	if !seckill.ValidActNote(note) {
+		return seckill.Invalid("why", "")
+	}
+	return unknown(f.Ledger.HandleAct(ctx, id, by, note, f.Clock.Now().Truncate(time.Millisecond)))
+}
+
+func unknown(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, seckill.ErrNoAct):
+		return seckill.Invalid("act", "")
+	}
+	return seckill.AsError(err)
+}

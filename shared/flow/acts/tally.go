@@ -1,0 +1,78 @@
+package acts
+
+import (
+	"sync"
+	"time"
+)
+
+// ways is how many groups share a row of memory. When all of a row are in use, a new group takes the place of the
+// oldest.
+const ways = 8
+
+// tally counts the members of groups within a window, exactly, up to one more than a limit. Its memory is fixed from
+// the first call on. Groups and members are hashes: two with the same hash are one.
+type tally struct {
+	limit   int
+	window  time.Duration
+	rows    int  // a power of 2
+	repeats bool // a member counts each time
+
+	mu      sync.Mutex
+	groups  []group
+	members []uint32 // limit+1 of each group; none with repeats
+}
+
+type group struct {
+	key   uint64
+	began int64 // ns since 1970; 0: no group
+	n     int
+}
+
+// over counts a member of a group, and reports whether the group has more than limit.
+func (t *tally) over(key uint64, member uint32, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.groups == nil {
+		t.groups = make([]group, t.rows*ways)
+		if !t.repeats {
+			t.members = make([]uint32, len(t.groups)*(t.limit+1))
+		}
+	}
+	at := t.find(key, now.UnixNano())
+	g := &t.groups[at]
+	if g.n > t.limit {
+		return true
+	}
+	if !t.repeats {
+		members := t.members[at*(t.limit+1):][:t.limit+1]
+		for _, m := range members[:g.n] {
+			if m == member {
+				return false
+			}
+		}
+		members[g.n] = member
+	}
+	g.n++
+	return g.n > t.limit
+}
+
+// find returns where a group is, a new one if it is not there or its window is over.
+func (t *tally) find(key uint64, now int64) int {
+	row := int(key&uint64(t.rows-1)) * ways
+	at := row
+	for i := row; i < row+ways; i++ {
+		g := &t.groups[i]
+		if g.began != 0 && g.key == key {
+			if age := now - g.began; age >= 0 && age < int64(t.window) {
+				return i
+			}
+			at = i
+			break
+		}
+		if g.began < t.groups[at].began {
+			at = i
+		}
+	}
+	t.groups[at] = group{key: key, began: now}
+	return at
+}

@@ -1,0 +1,178 @@
+package seckill
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits and times of acts.
+const (
+	ActLife     = 90 * 24 * time.Hour // how long a suspicious act is kept
+	MarkLife    = 24 * time.Hour      // how long a mark holds
+	ActShards   = 10                  // partitions of a day's acts
+	MaxActNote  = 200                 // characters
+	MaxActAgent = 160                 // bytes of a client's agent and referrer
+	MarkedWork  = 4                   // times the proof of work of somebody who is marked
+)
+
+// Action is the kind of step that a shopper took.
+type Action string
+
+// The actions.
+const (
+	ActChallenge Action = "challenge" // asked for a challenge
+	ActTicket    Action = "ticket"    // answered it, for a ticket
+	ActBuy       Action = "buy"       // pressed the button
+)
+
+// ActDone is the result of an act that was not refused; that of a refused one is the refusal's reason.
+const ActDone Reason = "ok"
+
+// Rules is a set of rules that make an act suspicious.
+type Rules uint8
+
+// The rules (package acts).
+const (
+	RulePrelude Rules = 1 << iota // a ticket for something that is not a page
+	RuleFast                      // solved faster than any browser
+	RuleNetwork                   // many users of one network
+	RuleAgent                     // many users of one network with the same client
+	RuleAnswer                    // the same wrong answer of many users
+	RuleEarly                     // many presses before the start
+)
+
+var ruleNames = []string{"prelude", "fast", "network", "agent", "answer", "early"}
+
+// String lists the rules' names, separated by commas.
+func (r Rules) String() string {
+	var names []string
+	for i, name := range ruleNames {
+		if r&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// ParseRules is the inverse of String. It leaves out what it does not know.
+func ParseRules(text string) (r Rules) {
+	for name := range strings.SplitSeq(text, ",") {
+		for i := range ruleNames {
+			if name == ruleNames[i] {
+				r |= 1 << i
+			}
+		}
+	}
+	return r
+}
+
+// Act is a step of admission, or of a purchase, that a shopper took.
+type Act struct {
+	ID     string // of one that is kept; see ActID
+	At     time.Time
+	Item   string
+	Action Action
+	Result Reason
+	Rules  Rules // none: it is normal
+
+	User    string // only of a suspicious one
+	UserKey string // keyed hash, another one each day
+	Network string // keyed hash of the network address, another one each day
+
+	Agent    string        // how the client calls itself
+	Referrer string        // the page it comes from, without what follows a question mark
+	Took     time.Duration // how long it worked for the proof; 0: unknown
+
+	Handled time.Time // zero: not yet
+	By      string    // the operator who handled it
+	Note    string
+}
+
+// Status is "normal", "suspicious" or "handled".
+func (a *Act) Status() string {
+	switch {
+	case a.Rules == 0:
+		return "normal"
+	case a.Handled.IsZero():
+		return "suspicious"
+	}
+	return "handled"
+}
+
+// ActID makes an act's id: its time, and what tells acts of that time apart.
+func ActID(at time.Time, tail string) string {
+	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + tail
+}
+
+// ActTime returns the time in an act's id; false for a text that is none.
+func ActTime(id string) (at time.Time, ok bool) {
+	ms, tail, ok := strings.Cut(id, "-")
+	n, err := strconv.ParseInt(ms, 10, 64)
+	if !ok || err != nil || len(ms) != 13 || tail == "" || len(tail) > 32 || strings.Trim(tail,
+		"0123456789abcdef") != "" {
+		return at, false
+	}
+	return time.UnixMilli(n).UTC(), true
+}
+
+// ValidActNote reports whether an operator may write this about an act.
+func ValidActNote(note string) bool {
+	return note != "" && utf8.ValidString(note) && utf8.RuneCountInString(note) <= MaxActNote &&
+		!strings.ContainsFunc(note, control)
+}
+
+// Mark makes a user's proofs of work dearer until a time.
+type Mark struct {
+	User  string
+	Rules Rules // of its latest act
+	Until time.Time
+}
+
+// Standing is what admission has to know of a shopper.
+type Standing struct {
+	Blocks []Block   // also those that are over
+	Marked time.Time // until when; zero: never was, or was long ago
+}
+
+// ErrNoAct: no act with this id is kept.
+var ErrNoAct = errors.New("seckill: no such act")
+
+// ActKeeper keeps suspicious acts for ActLife, and marks.
+type ActKeeper interface {
+	// KeepAct writes an act. One that is kept already stays as it is.
+	KeepAct(ctx context.Context, a Act) error
+	// PutMark marks a user; a mark that holds longer stays.
+	PutMark(ctx context.Context, m Mark) error
+}
+
+// ActHandler reads what is kept, and has it handled.
+type ActHandler interface {
+	// Act reads an act. ErrNoAct.
+	Act(ctx context.Context, id string) (Act, error)
+	// ActsOn reads acts of a day and a shard (0 to ActShards-1), ascending by id, after an id or "".
+	ActsOn(ctx context.Context, day string, shard int, after string, limit int) ([]Act, error)
+	// HandleAct records who handled an act, and why; the last one counts. ErrNoAct.
+	HandleAct(ctx context.Context, id, by, note string, at time.Time) error
+}
+
+// StandingReader reads what admission has to know.
+type StandingReader interface {
+	// Standing reads the blocks of a user and of networks, as BlocksOf does, and the user's mark, at once.
+	Standing(ctx context.Context, user string, networks []Subject, item string) (Standing, error)
+}
+
+// Dearer returns a proof of work for somebody who is marked.
+func (w Work) Dearer() Work { return Work{w.Cost, w.Tries * MarkedWork} }
+
+// fastestRounds is how many rounds a second a page does at most: it works with one worker, and no browser's derives
+// keys faster. Phones do a tenth of it.
+const fastestRounds = 15_000_000
+
+// TooFast reports whether a proof took less time than any page needs for half of its tries, which nobody is spared.
+func (w Work) TooFast(took time.Duration) bool {
+	return took.Seconds() < float64(w.Tries/2)*float64(w.Cost)/fastestRounds
+}
