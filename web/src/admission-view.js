@@ -37,7 +37,7 @@ export function showJob(io, item, job, node) {
     const { name, problem, until, question, many } = state;
     const n = Math.max(0, Math.ceil((until - io.now()) / SECOND));
     if (name === 'ready') return [t(io.now() < Date.parse(item.start_time) ? 'ticket_ready_early' : 'ticket_ready'), '', 'ready'];
-    if (name === 'refused') return [`${io.tOr(`refused_${problem.code}`, t('refused'))}. ${problem.detail || t('refused_text')}`, '', 'fault center'];
+    if (name === 'refused') return [problem.detail || io.tOr(`refused_${problem.code}`, t('refused')), '', 'fault center'];
     if (name === 'busy' && question && many) return [t('question_ask'), t('question_wait', { n }), 'soft center'];
     if (name === 'busy') return [t(many ? 'ticket_many' : 'ticket_busy'), t('ticket_again', { n }), 'soft center'];
     const steps = name === 'solving' && state.tried ? t('ticket_steps', { n: state.tried.toLocaleString() }) : '';
@@ -73,7 +73,7 @@ export function showJob(io, item, job, node) {
   }
 
   node.className = 'purchase';
-  put(node, line, count, form);
+  put(node, line, form, count);
   const stops = [job.watch(see)];
   const tick = () => (node.isConnected ? draw() : stops.forEach((stop) => stop()));
   stops.push(io.at(Date.parse(item.start_time), tick));
