@@ -119,9 +119,10 @@ race:
 	CGO_ENABLED=1 $(GO) test -race -run TestSeedsRepeat ./sim
 
 .PHONY: real
-real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against Alipay's own SDK
+real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against the own code of Alipay, Standard Webhooks and ALTCHA
 	e2e/alipaysdk/install.sh
 	e2e/webhooks/install.sh
+	e2e/altcha/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'

@@ -38,6 +38,10 @@ type run struct {
 	faults *faults // nil: none were set
 	money  Money   // read when no order was open
 
+	// of a crowd with scripts
+	prepared []*shopper    // by number
+	asking   chan struct{} // one element per request about checks
+
 	samples []sample // from a `seckill run`
 }
 
@@ -63,7 +67,14 @@ func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) 
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		token, err := jwtauth.Sign(o.Secret, strconv.FormatInt(first+int64(i), 10), expires)
+		var token string
+		var err error
+		if o.Bots != nil {
+			v := visitOf(o, i+1)
+			token, err = o.Bots.sign(o.Secret, &v, first+int64(i), now, expires)
+		} else {
+			token, err = jwtauth.Sign(o.Secret, strconv.FormatInt(first+int64(i), 10), expires)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -124,7 +124,7 @@ var oneSecret = []string{"GetSecretValue"}
 var coldStarts = []coldStart{
 	{step: "buy", event: func(t *testing.T) []byte {
 		return purchase(t, "2002", "1001")
-	}, init: oneSecret, first: []string{"SendMessage"}},
+	}, init: oneSecret, first: []string{"GetItem items", "SendMessage"}}, // without a ticket: has the item checks?
 	{step: "buy", forgotten: true, event: func(t *testing.T) []byte {
 		return purchase(t, "2002", "1001")
 	}, init: oneSecret, first: []string{"GetItem items"}},

@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin", "tell", "deliver", "connect"}
+	"signin", "tell", "deliver", "connect", "admit"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -86,6 +86,7 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 // secrets returns the entries of the one secret that all functions read here.
 func secrets() map[string]string {
 	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password",
+		"ticket-secret":      "1764000000:a-secret-of-tickets",
 		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
 		"webhook-secret":      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
@@ -103,6 +104,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", "PUBLIC_URL": page,
 		"EVENT_BUS": "seckill", "WEBHOOK_URL": "https://erp.example.com/hook", "WEBHOOK_SECRET_NAME": "webhook-secret",
 	}
+	env["TICKET_SECRET_NAME"] = "ticket-secret"
 	env["SIGNIN_ISSUERS"] = "https://id.example.com|shop" // never called
 	maps.Copy(env, queues)
 	return env

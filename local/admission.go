@@ -6,6 +6,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/picture"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -27,6 +28,7 @@ func (s *System) buildAdmission() (seckill.TicketChecker, error) {
 		return nil, err
 	}
 	s.Admit = admit.New(admit.Deps{Ledger: s.Ledger, Items: s.Items, Questions: s.Ledger, Proofs: proofs,
-		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: seckill.UsualWork})
+		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: s.opt.Work,
+		Painter: picture.Painter{}})
 	return tickets, nil
 }

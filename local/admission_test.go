@@ -17,8 +17,8 @@ import (
 func TestAdmission(t *testing.T) {
 	t.Parallel()
 	items := local.DemoItems(time.Now(), 5, 2)
-	questions := local.DemoQuestions(items, seckill.ChecksStrict)
-	sys := start(t, local.Options{Items: items, Questions: questions})
+	local.SetChecks(items, seckill.ChecksStrict)
+	sys := start(t, local.Options{Items: items})
 	post := func(user, path, ticket string, body map[string]any) (status int, answer map[string]any) {
 		t.Helper()
 		text, err := json.Marshal(body)
@@ -73,7 +73,7 @@ func TestAdmission(t *testing.T) {
 	if next, _ := answer["challenge"].(map[string]any); status != http.StatusForbidden || next["question"] == nil {
 		t.Errorf("a wrong answer: %d %v", status, answer)
 	}
-	for _, q := range questions[local.DemoLive] {
+	for _, q := range items[1].Questions {
 		if q.Text == challenge["question"] {
 			right["answer"] = q.Answers[0]
 		}

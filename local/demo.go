@@ -49,20 +49,18 @@ func ContractItems(now time.Time) []seckill.Listing {
 	}
 }
 
-// DemoQuestions sets the checks of items and returns the questions of a strict one, by item.
-func DemoQuestions(items []seckill.Listing, c seckill.Checks) map[string][]seckill.Question {
-	all := map[string][]seckill.Question{}
+// SetChecks sets the checks of demo items, and the questions of strict ones.
+func SetChecks(items []seckill.Listing, c seckill.Checks) {
 	for i := range items {
 		items[i].Checks = c
 		if c == seckill.ChecksStrict {
-			all[items[i].ID] = []seckill.Question{
-				{ID: "q1", Text: "三加四等于几？ 3 + 4 = ?", Answers: []string{"7", "七", "seven"}},
-				{ID: "q2", Text: "一周有几天？ How many days has a week?", Answers: []string{"7", "七", "七天", "seven"}},
-				{ID: "q3", Text: "中国的首都是哪里？ What is the capital of China?", Answers: []string{"北京", "beijing"}},
+			items[i].Questions = []seckill.Question{
+				{Text: "三加四等于几？ 3 + 4 = ?", Answers: []string{"7", "七", "seven"}},
+				{Text: "一周有几天？ How many days has a week?", Answers: []string{"7", "七", "七天", "seven"}},
+				{Text: "中国的首都是哪里？ What is the capital of China?", Answers: []string{"北京", "beijing"}},
 			}
 		}
 	}
-	return all
 }
 
 // DemoItems returns an ended, a live and an upcoming item, as existing clients expect. stock and limit apply to the

@@ -103,14 +103,13 @@ func (s *System) serverConfig(endpoint string) aws.Config {
 
 // seed writes the items. Items that a real server has from an earlier run stay unchanged.
 func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
-	for item, questions := range s.opt.Questions {
-		for _, q := range questions {
-			if err := s.Ledger.PutQuestion(ctx, item, q); err != nil {
-				return fmt.Errorf("item %s: %w", item, err)
+	for _, it := range items {
+		for i, q := range it.Questions {
+			q.ID = seckill.QuestionID(i + 1)
+			if err := s.Ledger.PutQuestion(ctx, it.ID, q); err != nil {
+				return fmt.Errorf("item %s: %w", it.ID, err)
 			}
 		}
-	}
-	for _, it := range items {
 		err := s.Items.Put(ctx, it.Item, &it.Description)
 		if err != nil && (s.Rows != nil || !errors.Is(err, seckill.ErrStateChanged)) {
 			return fmt.Errorf("item %s: %w", it.ID, err)

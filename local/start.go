@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/count"
@@ -89,8 +90,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:  30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {
@@ -175,7 +176,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	ids := system.NewIDs(nil)
 	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
+	s.reserve.Reserver = s.Stock
+	s.Buy = buy.New(buy.Deps{Stock: &s.reserve, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
 		Meter: s.Meter, Tickets: tickets})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Closings: s.closings, Clock: s.Clock,
@@ -186,13 +188,15 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
 		Clock: s.Clock, Meter: s.Meter})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
+		Questions: s.Ledger})
 	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver),
+		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),
 		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,

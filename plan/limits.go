@@ -70,9 +70,9 @@ const (
 )
 
 // Methods is the number of methods beside purchases, sign-ins and notifications, each with its own token bucket: two
-// lists, time, item, its stock, order by item and by id, own orders, cancel, payment, connect pass, issuers, health,
-// the page and its files.
-const Methods = 15
+// lists, time, item, its stock, challenge, ticket, order by item and by id, own orders, cancel, payment, connect pass,
+// issuers, health, the page and its files.
+const Methods = 17
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, and an icon.
 const (

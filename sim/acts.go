@@ -105,6 +105,12 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case per kind
 		s.runSchedule(t)
 	case actNoSchedule:
 		s.loseSchedules()
+	case actTicket:
+		s.askTicket(t)
+	case actBlock:
+		s.setBlock(t)
+	case actSecret:
+		s.setSecret(t)
 	}
 }
 

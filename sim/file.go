@@ -10,7 +10,8 @@ import (
 var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", "open", "pay", "notify", "cancel",
 	"look", "stop", "grow", "jump", "browse", "odd", "import",
 	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock",
-	"schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase", "sign-in", "stream"}
+	"schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase", "sign-in", "stream",
+	"ticket", "block", "secret"}
 
 // MarshalText returns the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }

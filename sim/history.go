@@ -133,7 +133,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		for ; k >= s.plan.Weights[t.Kind]; t.Kind++ {
 			k -= s.plan.Weights[t.Kind]
 		}
-		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule
+		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule ||
+			t.Kind == actTicket
 		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick &&
 			t.Kind != actRun {
 			t.Kind = actStep
@@ -188,7 +189,7 @@ func NameOf(err error) string {
 	}
 	for f := range strings.FieldsSeq(err.Error()) {
 		part, _, _ := strings.Cut(f, "/")
-		if len(part) >= 2 && strings.ContainsRune("IL", rune(part[0])) && part[1] >= '0' && part[1] <= '9' {
+		if len(part) >= 2 && strings.ContainsRune("AIL", rune(part[0])) && part[1] >= '0' && part[1] <= '9' {
 			return part
 		}
 	}

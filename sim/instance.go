@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/your-org/seckill/shared/adapter/stream"
+	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/count"
@@ -39,7 +40,11 @@ type Instance struct {
 	Tell      *tell.Flow
 	Count     *count.Flow
 	Webhook   *deliver.Flow
+	Admit     *admit.Flow
 
+	clock            seckill.Clock
+	blocks           seckill.Blocks
+	picker           seckill.Picker
 	orders, closings seckill.Queue
 	events           stream.Step // tell and count
 	world            *World
@@ -61,7 +66,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Meter: w.Events})
 	teller := tell.New(tell.Deps{Bus: bus{w, hook}, Ledger: lg, Meter: w.Events})
 	counter := count.New(count.Deps{Ledger: lg, Clock: clock, Meter: w.Events})
-	return &Instance{
+	i := &Instance{
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
 			Clock: clock, Meter: w.Events,
@@ -74,7 +79,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
 			Orders: orders, Clock: clock, Meter: w.Events}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
-		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
+		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
 		Repair:    rep,
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),
@@ -82,6 +87,8 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Tell:   teller, Count: counter, events: stream.Each(teller, counter), Webhook: w.deliver(hook, clock, lg),
 		orders: orders, closings: closings, world: w,
 	}
+	w.startDoor(i, clock, lg, it)
+	return i
 }
 
 // Purchase requests units of the first item for the first address.
@@ -99,7 +106,7 @@ func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
 		w.keyless[a]++
 		w.keyless[a.anywhere()]++
 	}
-	id, err := i.Buy.Buy(context.Background(), p)
+	id, err := i.pass(p)
 	if err == nil {
 		w.acked[id] = true
 	}
@@ -152,6 +159,15 @@ func (i *Instance) Next() (any bool, err error) {
 	one(i.orders, i.Consume.Handle)
 	one(i.closings, i.Expire.Handle)
 	return any, err
+}
+
+// handleAll handles messages until there are none.
+func (i *Instance) handleAll() error {
+	for {
+		if any, err := i.Next(); !any || err != nil {
+			return err
+		}
+	}
 }
 
 // Deliver sends every waiting notification; one that is not answered with success stays.

@@ -42,6 +42,9 @@ const (
 	actErase
 	actSignIn
 	actStream
+	actTicket
+	actBlock
+	actSecret
 	nActs
 )
 

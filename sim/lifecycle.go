@@ -53,11 +53,12 @@ func (s *Sim) playPrelude() error {
 	i := s.Start(s.plain)
 	var err error
 	reserve := func(user string) *orderRow {
-		id, e := s.purchase(i, buy.Purchase{Item: s.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "past"})
-		err = errors.Join(err, e)
+		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "past"})
+		id, e2 := s.purchase(i, p)
+		err = errors.Join(err, e1, e2)
 		return &orderRow{id: id, user: user, item: s.Item.ID}
 	}
-	handleAll := func() { err = errors.Join(err, s.handleAll(i)) }
+	handleAll := func() { err = errors.Join(err, i.handleAll()) }
 	keep := func() { s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()}) }
 	if s.plan.Prelude == "opened" { // shoppers are about to pay
 		for n := range s.Item.Stock {
@@ -91,7 +92,7 @@ func (s *Sim) playPrelude() error {
 // of returns a simulation of an existing world.
 func of(w *World, p Plan) *Sim {
 	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{},
-		queues: map[string]*slowQueue{}, recounts: map[string]string{}}
+		queues: map[string]*slowQueue{}, recounts: map[string]string{}, kept: map[holder]reply{}}
 	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
@@ -202,6 +203,9 @@ func (s *Sim) End() error {
 	}
 	if err := s.checkIdentities(); err != nil {
 		return err
+	}
+	if err := s.checkBlocking(); err != nil {
+		return fmt.Errorf("blocked: %w", err)
 	}
 	if err := s.SellOut(); err != nil {
 		return fmt.Errorf("sold out: %w", err)

@@ -26,7 +26,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")),
 		Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item:     s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(),
-		ids: system.NewIDs(&counter{}), truth: newTruth(),
+		ids: system.NewIDs(&counter{}), truth: newTruth(), door: newDoor(),
 		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{},
 		grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1,
 		confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
@@ -37,7 +37,9 @@ func NewWorldOf(s Setting) (*World, error) {
 		postedAt: map[string]time.Time{}, arrived: map[string]int{},
 		refusesEvent: func(int) bool { return false },
 	}
-	w.truth.over = w.addressOver
+	w.truth.over, w.truth.placed, w.truth.blocked = w.addressOver, w.checkPlaced, w.wroteBlock
+	w.door.closed = s.NoTickets
+	w.door.addSecret()
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
@@ -47,6 +49,11 @@ func NewWorldOf(s Setting) (*World, error) {
 			return nil, err
 		}
 		it.Described = it.Version
+		if it.Checks == seckill.ChecksStrict {
+			if err := w.ask(it.ID, s.Questions); err != nil {
+				return nil, err
+			}
+		}
 	}
 	listed, err := w.items.List(context.Background(), clock.Now())
 	if err != nil {

@@ -39,6 +39,7 @@ type Plan struct {
 	Skew      []time.Duration // by instance
 	Duplicate float64
 	Shuffle   bool
+	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -77,7 +78,7 @@ var pausePoints = []string{
 
 // PlanOf draws a seed's plan.
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
-	r := rand.New(rand.NewPCG(seed, 7))
+	r := seeded(seed, 7)
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)],
 		Batch: []int{1, 1, 3, 10}[r.IntN(4)],
 		Pays:  []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80,
@@ -118,8 +119,12 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	p.swarm(r, o, allowed, focus)
 	p.faults(r, o.Length == 0)
+	p.door(o)
 	return p, r
 }
+
+// seeded returns one of a seed's sources of randomness.
+func seeded(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
 // percent is true in share of 100 draws.
 func percent(r *rand.Rand, share int) bool { return r.IntN(100) < share }
@@ -361,13 +366,19 @@ func skewOf(a uint64) time.Duration {
 
 // setting returns the plan's world.
 func (p *Plan) setting() Setting {
-	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle,
-		Duplicate: p.Duplicate, MaxReceives: p.Receives}}
+	s := Setting{IndexLag: p.IndexLag, NoTickets: p.Door == nil, Queue: memory.QueueOptions{Seed: p.Seed,
+		Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
 	for i, it := range p.Items {
 		item := itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit)
 		item.Start = item.Start.Add(it.Opens)
 		if it.Lasts > 0 {
 			item.End = item.Start.Add(it.Lasts)
+		}
+		if p.Door != nil && i < len(p.Door.Checks) {
+			item.Checks = p.Door.Checks[i]
+			if item.Checks == seckill.ChecksStrict {
+				s.Questions = p.Door.Questions
+			}
 		}
 		s.Items = append(s.Items, item)
 	}

@@ -32,6 +32,23 @@ func (l Ledger) ListBlocks(ctx context.Context, shard int, after string,
 	})
 }
 
+// PutBlocks implements seckill.BlockKeeper.
+func (l Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
+	return l.Hook("ledger.PutBlocks", func() error { return l.Next.PutBlocks(ctx, blocks) })
+}
+
+// Stored implements seckill.BlockKeeper.
+func (l Ledger) Stored(ctx context.Context, blocks []seckill.Block) ([]seckill.Block, error) {
+	return get(l.Hook, "ledger.Stored", func() ([]seckill.Block, error) { return l.Next.Stored(ctx, blocks) })
+}
+
+// BlocksOn implements seckill.BlockKeeper.
+func (l Ledger) BlocksOn(ctx context.Context, s seckill.Subject, after string, limit int) ([]seckill.Block, error) {
+	return get(l.Hook, "ledger.BlocksOn", func() ([]seckill.Block, error) {
+		return l.Next.BlocksOn(ctx, s, after, limit)
+	})
+}
+
 // CountAttempt implements seckill.Attempts.
 func (l Ledger) CountAttempt(ctx context.Context, user, item string, now time.Time) error {
 	return l.Hook("ledger.CountAttempt", func() error { return l.Next.CountAttempt(ctx, user, item, now) })

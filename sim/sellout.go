@@ -70,9 +70,14 @@ func (i *Instance) operate(it *seckill.Item) error {
 func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	w := i.world
 	w.Clock.Advance(2 * time.Second)
-	id, err := i.PurchaseOf(buy.Purchase{Item: it.ID, User: user, Count: it.Limit, Address: addresses[0], Key: "k"})
+	p, err := i.admitted(buy.Purchase{Item: it.ID, User: user, Count: it.Limit, Address: addresses[0], Key: "k"})
+	if err != nil {
+		return false, fmt.Errorf("L4 a fresh shopper gets no ticket: %w", err)
+	}
+	id, err := i.PurchaseOf(p)
 	if err != nil && seckill.CodeOf(err) == seckill.CodeNotEnough {
-		id, err = i.PurchaseOf(buy.Purchase{Item: it.ID, User: user, Count: 1, Address: addresses[0], Key: "k2"})
+		p.Count, p.Key = 1, "k2"
+		id, err = i.PurchaseOf(p)
 	}
 	if err != nil && seckill.CodeOf(err) == seckill.CodeSoldOut {
 		return false, nil
@@ -80,10 +85,8 @@ func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("L4 a fresh shopper: %w", err)
 	}
-	for any := true; any; {
-		if any, err = i.Next(); err != nil {
-			return false, err
-		}
+	if err := i.handleAll(); err != nil {
+		return false, err
 	}
 	return true, i.PayNow(user, id)
 }

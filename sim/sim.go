@@ -34,6 +34,7 @@ type Sim struct {
 	late      []func()
 	lateReads []func()          // of readers
 	recounts  map[string]string // by item, the cursor of a recount
+	kept      map[holder]reply  // challenges that shoppers keep, the answers with them
 	snapshots []snapshot
 	bodies    [][]byte // all received order messages
 	refuses   time.Time
@@ -106,15 +107,6 @@ func (q *slowQueue) Send(ctx context.Context, m seckill.Message, delay time.Dura
 	extra := q.extra
 	q.extra = 0
 	return q.Queue.Send(ctx, m, min(delay+extra, seckill.MaxDelay))
-}
-
-// handleAll handles messages until there are none.
-func (s *Sim) handleAll(i *Instance) error {
-	for {
-		if any, err := i.Next(); !any || err != nil {
-			return err
-		}
-	}
 }
 
 // spawn starts a process and runs it to its first port call.

@@ -35,6 +35,8 @@ type truth struct {
 	holders map[holder]bool
 	found   []error // violations found at the moment of a write
 	say     func(format string, args ...any)
+	placed  func(*orderRow) // checks an order's first row
+	blocked func(was, is ledger.Row)
 	over    func(item string) bool // reports whether the retention of addresses of an item's orders is over
 }
 
@@ -146,6 +148,8 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 			return
 		}
 		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
+	case ledger.TableBlocks:
+		t.blocked(was, is)
 	case ledger.TableIdentities:
 		t.wroteIdentity(was, is)
 	case ledger.TableCounts:
@@ -200,6 +204,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	}
 	if t.orders[id] = o; old == nil {
 		t.list = append(t.list, id)
+		t.placed(o)
 	}
 	wasCancelled := old != nil && old.cancelled
 	o.cancelled = wasCancelled || text(is, "close_to") == string(seckill.Cancelled)

@@ -77,6 +77,7 @@ type World struct {
 	numberOf        map[int]string           // by person, the user id that they were told
 	proofs          map[string]seckill.Proof // by token, what its issuer confirmed
 
+	door         *door
 	stream       orderStream
 	heardOf      map[string][]bool // by order, which of its changes other systems have heard of
 	refusesEvent func(n int) bool  // whether the bus refuses the nth event of a call
@@ -108,6 +109,9 @@ type Setting struct {
 	Items    []seckill.Item // from itemOf
 	Queue    memory.QueueOptions
 	IndexLag time.Duration
+	// questions of each item with ChecksStrict
+	Questions int
+	NoTickets bool // buy asks nobody for a ticket
 }
 
 // epoch is when every world's sales begin.
@@ -173,6 +177,7 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order,
 				now, it.Start, it.End)
 		}
+		w.checkAdmitted(ctx, r)
 		delete(w.confirmed, res.Order) // lost, and reserved again
 		if w.stopHolds(r.Item) {
 			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since",

@@ -104,7 +104,7 @@ func newClinic(t *testing.T) *clinic {
 		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
 			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
 			"gateway-private-key": gate.Private, "alipay-public-key": gate.Public, "redis-password": "p",
-			"webhook-secret": "whsec_x"},
+			"webhook-secret": "whsec_x", "ticket-secret": "1764000000:a-secret-of-tickets"},
 		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{},
 		backups: map[string]string{}, tables: map[string]ledger.Table{},
 		warm:     m{"WriteUnitsPerSecond": 4000},
@@ -118,7 +118,7 @@ func newClinic(t *testing.T) *clinic {
 		c.depths[q] = "0"
 	}
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
-		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect"} {
+		"Gateway", "Signin", "Pay", "Tell", "Deliver", "Connect", "Admit"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",
@@ -420,7 +420,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		return
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
-		Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
+		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
 	handler := operator.NewItemHandler(flow)
 	handler.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)

@@ -52,7 +52,9 @@ func importCommand(to *target) *cobra.Command {
 
 An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) +
 			` minutes before its start; after that it can only be stopped, resumed and given
-more stock. Its stock never shrinks. Items that are not in the file stay as they are. Imported items
+more stock. Its checks and questions are fixed ` + strconv.Itoa(int(seckill.TicketLead/time.Minute)) +
+			` minutes before its start. Questions that the file
+does not repeat are dropped, unless it has none for the item. Its stock never shrinks. Items that are not in the file stay as they are. Imported items
 can be bought within a minute, if their sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
@@ -101,7 +103,8 @@ func exportCommand(to *target) *cobra.Command {
 		Use:   "export",
 		Short: "Write all items to standard output, as a JSON file for import",
 		Long: `Write all items to standard output, as a JSON file for import. The file does not contain
-which items are stopped. An export holds at most ` + strconv.Itoa(seckill.MaxItems) +
+which items are stopped; it does contain the answers to questions: keep it as a secret. An export holds
+at most ` + strconv.Itoa(seckill.MaxItems) +
 			` items: it leaves out those that end last, and
 says so on standard error. If the row of an item cannot be read, standard error names it, the exit
 code is 1, and the file has all other items.`,

@@ -325,9 +325,7 @@ func (p *keyPlan) make() (err error) {
 				"secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
-	if err := p.tickets(time.Now()); err != nil {
-		return err
-	}
+	p.tickets(time.Now())
 	p.webhook()
 	if err := p.redis(); err != nil {
 		return err
@@ -395,26 +393,22 @@ func (p *keyPlan) tokens() {
 const ticketDelay = 3 * config.RefreshEvery
 
 // tickets creates the first key of tickets, or adds another one. The keys before go on checking.
-func (p *keyPlan) tickets(now time.Time) error {
-	name, from := secrets.TicketSecret, now
+func (p *keyPlan) tickets(now time.Time) {
+	name, from, what := secrets.TicketSecret, now, fmt.Sprintf("%d random bytes, which sign tickets", ticketKeyBytes)
 	var keys jwtauth.TicketKeys
-	if have := p.have[name]; have != "" {
-		if !p.rotates(name) {
-			p.keep(name)
-			return nil
-		}
+	switch have := p.have[name]; {
+	case have != "" && !p.rotates(name):
+		p.keep(name)
+		return
+	case have != "":
 		var err error
-		if keys, err = jwtauth.ParseTicketKeys(have); err != nil {
-			return fmt.Errorf("%s is invalid: %w", name, err)
+		if keys, err = jwtauth.ParseTicketKeys(have); err == nil { // else nobody could use it: replace it at once
+			from, what = now.Add(ticketDelay), what+"; the ones before go on checking"
 		}
-		from = now.Add(ticketDelay)
 	}
 	b := make([]byte, ticketKeyBytes)
 	_, _ = rand.Read(b) // never fails
-	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), fmt.Sprintf(
-		"%d random bytes, which sign tickets; of the keys before, %d go on checking", ticketKeyBytes,
-		min(len(keys), jwtauth.MaxTicketKeys-1)))
-	return nil
+	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), what)
 }
 
 // webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its

@@ -16,21 +16,23 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,
-	secrets.AlipayPublic}
+	secrets.AlipayPublic, secrets.TicketSecret}
 
 func TestKeysOfASandbox(t *testing.T) {
 	m := newManager(t)
 	stdout := m.keys(t, "--sandbox")
 	want := `jwt-secret: created: 32 random bytes, which sign shoppers' tokens
+ticket-secret: created: 32 random bytes, which sign tickets
 alipay-private-key: created: an RSA key of 2048 bits
 alipay-shop-public-key: created: the public key of alipay-private-key
 gateway-private-key: created: an RSA key of 2048 bits
 alipay-public-key: created: the public key of gateway-private-key
 
-Written below /seckill/test: keys, buy, gateway, login, notify, pay, payment, shop, signin
+Written below /seckill/test: keys, admit, buy, gateway, login, notify, pay, payment, shop, signin
 `
 	if names := m.written(); stdout != want || !sameNames(names, sandboxNames) {
 		t.Errorf("wrote %v, said\n%swant\n%s", names, stdout, want)
@@ -86,7 +88,7 @@ func TestKeysOfAShop(t *testing.T) {
 	if err != nil || privateErr != nil || !shown.Equal(&private.PublicKey) || strings.Count(text, "\n") != 1 {
 		t.Fatalf("%v, %v; said\n%s", err, privateErr, stdout)
 	}
-	if !strings.Contains(stdout, "alipay-public-key: is missing: Alipay's console shows it") || len(s) != 2 {
+	if !strings.Contains(stdout, "alipay-public-key: is missing: Alipay's console shows it") || len(s) != 3 {
 		t.Errorf("stored %d, said\n%s", len(s), stdout)
 	}
 	m.written()
@@ -123,7 +125,7 @@ func TestKeysOfAShop(t *testing.T) {
 		"--path",
 		testPath, "--sandbox", "--rotate")
 	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) ||
-		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.ShopPrivate}) {
+		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.TicketSecret, secrets.ShopPrivate}) {
 		t.Errorf("rotated, yet said\n%s", stdout)
 	}
 }
@@ -160,6 +162,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	m.refused(t, exitUsage, "store alipay-private-key first",
 		append(args, folder(t, first))...)
 	m.set(secrets.JWTSecret, strings.Repeat("x", 43))
+	m.set(secrets.TicketSecret, "1764000000:a-secret-of-tickets")
 	m.set(secrets.ShopPrivate, shop.Private)
 
 	m.refused(t, exitUsage, "alipay: app certificate: it is not the private key's", append(args, folder(t, others))...)
@@ -180,7 +183,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		strings.Contains(stdout, secrets.AlipayPublic) || strings.Contains(stdout, "The shop's public key") {
 		t.Errorf("wrote %v, said\n%s", names, stdout)
 	}
-	if stdout = m.keys(t); strings.Count(stdout, "exists, unchanged") != 5 || len(m.written()) != 0 {
+	if stdout = m.keys(t); strings.Count(stdout, "exists, unchanged") != 6 || len(m.written()) != 0 {
 		t.Errorf("the second time said\n%s", stdout)
 	}
 	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout,
@@ -266,8 +269,8 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 			len(m.stored()["jwt-2027"]))
 	}
 	for audience, want := range map[string]string{
-		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password", "stock": "redis-password",
-		"signin": "jwt-2027 jwt-secret",
+		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret", "stock": "redis-password",
+		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",
 		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
 			"jwt-secret",
 		"notify":  "alipay-cert alipay-public-key alipay-root-cert",
@@ -279,6 +282,37 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 		if got := strings.Join(slices.Sorted(maps.Keys(m.secret(audience))), " "); got != want {
 			t.Errorf("%s has %s, want %s", audience, got, want)
 		}
+	}
+}
+
+// TestKeysOfTickets: a new key makes tickets when every instance has read it, and the two before it go on checking.
+func TestKeysOfTickets(t *testing.T) {
+	m := newManager(t)
+	var last jwtauth.TicketKeys
+	for i, rotate := range []string{"", "", "--rotate=ticket-secret", "--rotate=ticket-secret", "--rotate"} {
+		began := time.Now().Truncate(time.Second)
+		m.keys(t, slices.DeleteFunc([]string{"--sandbox", rotate}, func(s string) bool { return s == "" })...)
+		keys, err := jwtauth.ParseTicketKeys(m.secret("admit")[secrets.TicketSecret])
+		if err != nil || m.secret("buy")[secrets.TicketSecret] != keys.String() {
+			t.Fatalf("run %d: %v", i, err)
+		}
+		newest := keys[len(keys)-1]
+		switch {
+		case i == 0 && (len(keys) != 1 || newest.From.Before(began) || newest.From.After(time.Now())):
+			t.Errorf("the first key makes tickets from %v on", newest.From)
+		case i == 1 && keys.String() != last.String():
+			t.Error("a run without --rotate changed the keys")
+		case i > 1 && (len(keys) != min(i, 3) || newest.From.Before(began.Add(ticketDelay)) ||
+			keys[len(keys)-2] != last[len(last)-1]):
+			t.Errorf("run %d: %d keys, the newest makes tickets from %v on", i, len(keys), newest.From)
+		}
+		last = keys
+	}
+	m.set(secrets.TicketSecret, "no keys")
+	m.keys(t, "--sandbox", "--rotate=ticket-secret")
+	if keys, err := jwtauth.ParseTicketKeys(m.stored()[secrets.TicketSecret]); err != nil || len(keys) != 1 ||
+		keys[0].From.After(time.Now()) {
+		t.Errorf("what nobody could use was replaced by %d keys, %v", len(keys), err)
 	}
 }
 

@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(),
-		reconcileCommand(), eraseCommand(), eventsCommand(), countsCommand(), keysCommand(), tokenCommand(),
+		reconcileCommand(), eraseCommand(), blocksCommand(), eventsCommand(), countsCommand(), keysCommand(), tokenCommand(),
 		doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	for _, top := range append(root.Commands(), root) {
 		for _, c := range append(top.Commands(), top) {

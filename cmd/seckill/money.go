@@ -32,13 +32,19 @@ func (f *moneyFlags) addWords(cmd *cobra.Command) {
 
 // payments opens the shop. words: the command records who gave it, and why.
 func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
+	if words && strings.TrimSpace(f.why) == "" {
+		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
+	}
+	return f.signed(cmd, refundOutput, words)
+}
+
+// signed opens the shop by the function that an output names. words: the command records who gave it.
+func (f *moneyFlags) signed(cmd *cobra.Command, output string, words bool) (*shop, error) {
 	deployed, err := f.isDeployed(cmd)
 	named := cmd.Flags().Changed("who")
 	switch {
 	case err != nil:
 		return nil, err
-	case words && strings.TrimSpace(f.why) == "":
-		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
 	case words && deployed && named:
 		return nil, errors.New("--who does not go with --stack: AWS knows who you are")
 	case words && named && strings.TrimSpace(f.who) == "":
@@ -46,7 +52,7 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	case words && !deployed && !named && loginName() == "":
 		return nil, errors.New("--who is missing, and this machine does not know your login name: give your name")
 	}
-	s, err := f.shop(cmd, refundOutput)
+	s, err := f.shop(cmd, output)
 	if err == nil && named {
 		s.Who = f.who
 	}

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/system"
@@ -46,6 +48,7 @@ type settings struct {
 	issuers       []string
 	events        string
 	noPush        bool
+	contact       string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -65,9 +68,10 @@ files, so that older signatures stay valid after a restart. --keys sets the dire
 for an Alipay SDK.
 
 An items file is a JSON array of objects, or CSV with a header. Its columns are id, title, price,
-sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id and checks (off,
-standard or strict) are optional.
-Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers.
+sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id, checks (off, standard
+or strict) and questions (of strict checks; without any, a sum in a picture is asked) are optional.
+Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers, and each line of a cell is a
+question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}.
 
 --gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
 commas. GET /faults counts how often each fault happened, PUT /faults changes the shares, and
@@ -129,6 +133,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.StringVar(&s.contact, "contact", "", "whom a blocked shopper may write to, such as an e-mail address")
 	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
@@ -144,7 +149,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
-	opt.Events, opt.NoPush = s.events, s.noPush
+	opt.Events, opt.NoPush, opt.Contact = s.events, s.noPush, s.contact
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients(s.issuers); err != nil {
 		return opt, err
@@ -161,6 +166,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--sqs %s: want a URL such as http://localhost:4566", s.sqs)
 	case s.events == "" && cmd.Flags().Changed("events"):
 		return opt, errors.New("--events: want a URL or the name of a file")
+	case len(s.contact) > httpapi.MaxContact || strings.ContainsFunc(s.contact, unicode.IsControl):
+		return opt, fmt.Errorf("--contact: want up to %d bytes on one line", httpapi.MaxContact)
 	case s.port < 0 || s.port > 65535:
 		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
 	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
@@ -191,7 +198,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	case s.items == "":
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
 		if s.checks != "off" {
-			opt.Questions = local.DemoQuestions(opt.Items, seckill.Checks(s.checks))
+			local.SetChecks(opt.Items, seckill.Checks(s.checks))
 		}
 		return opt, nil
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
@@ -171,7 +172,7 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 		}
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
-		IDs: system.NewIDs(nil)})
+		IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
 	audit = &bytes.Buffer{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewItemHandler(flow))
 	return func(event []byte) ([]byte, string) {

@@ -221,6 +221,7 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 func (w *rig) secretValues() map[string]string {
 	values := map[string]string{
 		"jwt-secret":         drillSecret,
+		"ticket-secret":      drillTickets,
 		"redis-password":     "any",
 		"alipay-private-key": w.shop.Private,
 		"alipay-public-key":  w.gateway.Public,
@@ -238,7 +239,7 @@ func (w *rig) secretValues() map[string]string {
 
 // limitedEnviron changes the functions' environment for an account: AWS's URL, and names instead of secrets.
 func (w *rig) limitedEnviron(environ map[string]string) {
-	for _, name := range []string{"JWT_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
+	for _, name := range []string{"JWT_SECRET", "TICKET_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
 		delete(environ, name)
 	}
 	maps.Copy(environ, map[string]string{
@@ -248,6 +249,7 @@ func (w *rig) limitedEnviron(environ map[string]string) {
 		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key",
 		"ALIPAY_PUBLIC_KEY_PARAM":  secrets + "/alipay-public-key",
 		"SECRETS":                  secrets, "JWT_SECRET_NAME": "jwt-secret", "REDIS_PASSWORD_NAME": "redis-password",
+		"TICKET_SECRET_NAME":      "ticket-secret",
 		"ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key", "ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key",
 	})
 }

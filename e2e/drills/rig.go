@@ -34,7 +34,8 @@ const (
 	sellerID = "2088000000000001"
 	item     = "2002"
 
-	drillSecret = local.DefaultSecret // signs shoppers' tokens
+	drillSecret  = local.DefaultSecret // signs shoppers' tokens
+	drillTickets = "1764000000:the-secret-of-a-drills-tickets"
 
 	hold       = 25 * time.Second       // units return after it plus a minute of grace
 	patience   = 250 * time.Millisecond // for a request that waits for a free instance

@@ -120,7 +120,7 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 		"REDIS_ADDRS":      w.redis.addr,
 		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,
 		"CLOSINGS_QUEUE_URL": closings.URL, "CLOSINGS_DEAD_LETTER_QUEUE_URL": closings.DeadLetterURL,
-		"JWT_SECRET": drillSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true",
+		"JWT_SECRET": drillSecret, "TICKET_SECRET": drillTickets, "HOLD": hold.String(), "ALIPAY_FAKE": "true",
 		"ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
 		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify",
 		"CASHIER_URL":        w.host.URL + "/cashier",

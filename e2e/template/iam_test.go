@@ -221,6 +221,10 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"IdentitiesTable"}, may["signin"]["dynamodb"]); diff != "" {
 		t.Errorf("signin has one table: %s", diff)
 	}
+	if diff := cmp.Diff([]string{"AttemptsTable", "BlocksTable", "ItemsTable", "QuestionsTable"},
+		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
+		t.Errorf("admit has four tables and no queue: %s, %v", diff, may["admit"]["sqs"])
+	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)
 	}
@@ -240,8 +244,9 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	for step := range may {
 		for secret, readers := range map[string][]string{"alipay-private-key": payers, "alipay-public-key": trusting,
 			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
-			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin", "connect"},
-			"jwt-kid":        {"buy", "shop", "pay", "signin", "connect"},
+			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin", "connect", "admit"},
+			"jwt-kid":        {"buy", "shop", "pay", "signin", "connect", "admit"},
+			"ticket-secret":  {"buy", "admit"},
 			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
@@ -258,7 +263,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
-	secrets.RootCert: "x", secrets.WebhookSecret: "x"}
+	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

@@ -54,8 +54,8 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		"no alarm on age": {"MetricName: ApproximateAgeOfOldestMessage", "MetricName: NumberOfMessagesSent",
 			"OrdersQueue: a queue without an alarm on its age"},
 		"no alarm on errors": {"MetricName: Errors", "MetricName: Duration", "BuyFunction: no alarm on Errors"},
-		"a function without alarms": {"repair, shop, stage, signin, pay, tell, deliver, connect]",
-			"repair, shop, signin, pay, tell, deliver, connect]", "StageFunction: no alarm on Throttles"},
+		"a function without alarms": {"repair, shop, stage, signin, pay, tell, deliver, connect,",
+			"repair, shop, signin, pay, tell, deliver, connect,", "StageFunction: no alarm on Throttles"},
 		"visibility": {"VisibilityTimeout: 120", "VisibilityTimeout: 119",
 			"OrdersQueue: its messages are hidden for 119 s"},
 		"whole batches": {

@@ -100,6 +100,7 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
+	serve("admit", httpapi.NewAdmit(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
 	serve("pay", httpapi.NewPay(nil, nil, httpapi.Options{}).Routes()...)
 	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
@@ -155,6 +156,7 @@ func TestRoutes(t *testing.T) {
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
 		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment",
+		"admit":   api + "/seckill/*",
 		"connect": strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
@@ -242,6 +244,7 @@ var settings = map[string]struct {
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
 	"stage": of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
 	"signin": of[config.Signin](), "pay": of[config.Pay](), "connect": of[config.Connect](),
+	"admit":  of[config.Admit](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -485,7 +488,7 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s: the preflight names %v (%v), want %s", name, preflight, err, c.want)
 		}
 		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "pay": c.want, "signin": c.want,
-			"notify": ""} {
+			"admit": c.want, "notify": ""} {
 			env, err := environ(w, tpl.functions()[step])
 			if err != nil || env["CORS_ORIGIN"] != want {
 				t.Errorf("%s: %s names %q (%v), want %q", name, step, env["CORS_ORIGIN"], err, want)
@@ -528,7 +531,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 	// boot.MetricCertificate, measured around its flow
 	want["alipay_cert_days_left reconcile"] = true
 	// by package httpapi, with two dimensions
-	for _, value := range []string{"buy", "shop", "pay", "signin", string(seckill.TokenSignature)} {
+	for _, value := range []string{"buy", "shop", "pay", "signin", "admit", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}
 	operators := string(seckill.EventRefundDue) + " refund"

@@ -133,6 +133,7 @@ func wires(t *testing.T) map[string][]right {
 	paid := o
 	paid.State = seckill.Paid
 	person := seckill.Identity{Issuer: "https://id.example.com", Subject: "s"}
+	block := seckill.Block{Subject: "user:1", Item: "1", Reason: "r", By: "b", Made: now}
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
 		"Ledger.Place":  {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
@@ -237,6 +238,29 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.WebhooksGivenUp(ctx, "", 1)
 			return err
 		}},
+
+		"Ledger.BlocksOf": {func(ctx context.Context) error {
+			_, err := l.BlocksOf(ctx, []seckill.Subject{block.Subject}, "1")
+			return err
+		}},
+		"Ledger.PutBlock":   {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
+		"Ledger.DropBlock":  {func(ctx context.Context) error { _, err := l.DropBlock(ctx, block.Subject, "1"); return err }},
+		"Ledger.ListBlocks": {func(ctx context.Context) error { _, err := l.ListBlocks(ctx, 1, "", 1); return err }},
+		"Ledger.PutBlocks":  {func(ctx context.Context) error { return l.PutBlocks(ctx, []seckill.Block{block}) }},
+		"Ledger.Stored": {func(ctx context.Context) error {
+			_, err := l.Stored(ctx, []seckill.Block{block})
+			return err
+		}},
+		"Ledger.BlocksOn": {func(ctx context.Context) error {
+			_, err := l.BlocksOn(ctx, block.Subject, "", 1)
+			return err
+		}},
+		"Ledger.CountAttempt": {func(ctx context.Context) error { return l.CountAttempt(ctx, "u", "1", now) }},
+		"Ledger.Questions":    {func(ctx context.Context) error { _, err := l.Questions(ctx, "1"); return err }},
+		"Ledger.PutQuestion": {func(ctx context.Context) error {
+			return l.PutQuestion(ctx, "1", seckill.Question{ID: "q", Text: "2 + 2?", Answers: []string{"4"}})
+		}},
+		"Ledger.DropQuestion": {func(ctx context.Context) error { return l.DropQuestion(ctx, "1", "q") }},
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

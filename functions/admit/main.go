@@ -6,6 +6,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/adapter/picture"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -15,7 +16,8 @@ func main() {
 		ledger, items := b.Ledger()
 		tickets := b.TicketMaker(s.Ticket)
 		flow := admit.New(admit.Deps{Ledger: ledger, Items: items, Questions: ledger, Tickets: tickets,
-			Proofs: tickets.Proofs(), Picker: tickets, Work: seckill.UsualWork, Clock: b.Clock, Meter: b.Meter})
+			Proofs: tickets.Proofs(), Picker: tickets, Work: seckill.UsualWork, Clock: b.Clock, Meter: b.Meter,
+			Painter: picture.Painter{}})
 		auth := b.Tokens(s.Tokens)
 		return apigw.HTTP(httpapi.NewAdmit(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, auth)))
 	})

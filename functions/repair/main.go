@@ -1,6 +1,6 @@
 // Command repair keeps stock and ledger consistent, as a Lambda function that runs each minute. Because it is the
 // only function without crowds that reaches both stock and ledger, it also executes the operator's commands about a
-// user, and erases expired addresses.
+// user and about blocks, and erases expired addresses.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/repair"
 )
@@ -30,8 +31,9 @@ func main() {
 		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter,
 			Keep: s.Addresses.Keep()})
 		users := operator.NewUserHandler(addresses)
+		blocks := operator.NewBlockHandler(block.New(block.Deps{Ledger: ledger, Items: items, Clock: b.Clock}))
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
-		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users))
+		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users, blocks))
 	})
 }

@@ -17,7 +17,8 @@ import (
 func main() {
 	boot.Run("stage", func(s config.Stage, b *boot.Boot) apigw.Handler {
 		stock, servers := b.StockAndServers(s.Redis)
-		flow := stage.New(stage.Deps{Stock: stock, Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
+		ledger, items := b.Ledger()
+		flow := stage.New(stage.Deps{Stock: stock, Items: items, Clock: b.Clock, IDs: b.IDs, Questions: ledger})
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL

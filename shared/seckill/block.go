@@ -14,6 +14,7 @@ import (
 const (
 	MaxBlockReason = 200 // characters
 	MaxBlockAuthor = 100 // characters
+	MaxBlockBatch  = 100 // blocks that are written or read at once
 	BlockShards    = 10  // partitions of the list of blocks
 )
 
@@ -32,6 +33,12 @@ func UserSubject(user string) Subject { return Subject("user:" + user) }
 
 // User returns the user of a subject, if it is one.
 func (s Subject) User() (user string, ok bool) { return strings.CutPrefix(string(s), "user:") }
+
+// Written is a subject as an operator writes it, and ParseSubject reads it.
+func (s Subject) Written() string {
+	_, text, _ := strings.Cut(string(s), ":")
+	return text
+}
 
 // ParseSubject reads a user id, an address or a range, as an operator writes it.
 func ParseSubject(text string) (Subject, error) {
@@ -131,4 +138,15 @@ type Blocks interface {
 	// ListBlocks lists a shard (0 to BlockShards-1) of the blocks, an index read: after is "" or the Next of an
 	// earlier page.
 	ListBlocks(ctx context.Context, shard int, after string, limit int) (Page[Block], error)
+}
+
+// BlockKeeper is what operators do with many blocks at once.
+type BlockKeeper interface {
+	// PutBlocks writes up to MaxBlockBatch blocks, no two of one subject and item: all or none.
+	PutBlocks(ctx context.Context, blocks []Block) error
+	// Stored reads the stored blocks that have subject and item in common with one of these, of which there are at
+	// most MaxBlockBatch.
+	Stored(ctx context.Context, blocks []Block) ([]Block, error)
+	// BlocksOn lists the blocks of a subject: after is "" or the item of the last one before.
+	BlocksOn(ctx context.Context, s Subject, after string, limit int) ([]Block, error)
 }

@@ -9,7 +9,7 @@ type Checks string
 const (
 	ChecksOff      Checks = ""         // nothing: everybody buys without a ticket
 	ChecksStandard Checks = "standard" // a proof of work
-	ChecksStrict   Checks = "strict"   // besides, a question, and an account of MinAccountAge
+	ChecksStrict   Checks = "strict"   // besides, a question or a sum, and an account of MinAccountAge
 )
 
 // Valid reports whether there are such checks.
@@ -30,5 +30,9 @@ type Challenge struct {
 	Checks   Checks
 	Proof    []byte // an ALTCHA challenge, JSON
 	Question string // "": none
-	Expires  time.Time
+
+	// Of an item without questions: a sum in a picture (PNG), and in words.
+	Picture     []byte
+	Alternative string
+	Expires     time.Time
 }

@@ -12,7 +12,7 @@ import (
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
-	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+2
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+4
 	MaxTitle       = 100       // characters
 	MaxDetail      = 20_000    // characters of HTML
 	MaxCovers      = 10        // URLs of pictures
@@ -57,6 +57,9 @@ type Description struct {
 type Listing struct {
 	Item
 	Description
+	// Questions are asked before a ticket of ChecksStrict is given; nil: those that the item has stay. Only operators
+	// see them: the answers are the shop's secret.
+	Questions []Question
 }
 
 // Item is one flash sale of one commodity.
@@ -196,12 +199,15 @@ func (d *Description) Equal(other *Description) bool {
 	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
 }
 
-// Validate returns what is wrong with the item or its description in one sentence, or nil.
+// Validate returns what is wrong with the item, its description or its questions in one sentence, or nil.
 func (l *Listing) Validate() error {
 	if err := l.Item.Validate(); err != nil {
 		return err
 	}
-	return l.Description.Validate()
+	if err := l.Description.Validate(); err != nil {
+		return err
+	}
+	return ValidateQuestions(l.Questions)
 }
 
 // Items is the table of items and, beside it, the table of their descriptions.

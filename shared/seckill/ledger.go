@@ -27,6 +27,7 @@ type Ledger interface {
 	Identities
 	Blocks
 	BlockReader
+	BlockKeeper
 	Attempts
 	Questions
 	QuestionKeeper

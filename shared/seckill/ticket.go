@@ -27,29 +27,56 @@ const (
 
 // Question is asked before a ticket is given.
 type Question struct {
-	ID      string
+	ID      string // QuestionID
 	Text    string
 	Answers []string // any of them is right
 }
 
-// Validate returns CodeInvalid with the name of the first wrong field, or nil.
+// Validate returns what is wrong with the question in one sentence, or nil.
 func (q *Question) Validate() error {
 	within := func(s string, most int) bool {
 		return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && plainAnswer(s) != "" &&
-			!strings.ContainsFunc(s, control)
+			!strings.ContainsFunc(s, unicode.IsControl)
 	}
 	switch {
 	case !within(q.Text, MaxQuestion):
-		return Invalid("text", fmt.Sprintf("1..%d", MaxQuestion))
+		return fmt.Errorf("text %.40q: want 1 to %d characters, none a control character", q.Text, MaxQuestion)
 	case len(q.Answers) == 0 || len(q.Answers) > MaxAnswers:
-		return Invalid("answers", fmt.Sprintf("1..%d", MaxAnswers))
+		return fmt.Errorf("%d answers: want 1 to %d", len(q.Answers), MaxAnswers)
 	}
-	for _, a := range q.Answers {
-		if !within(a, MaxAnswer) {
-			return Invalid("answers", fmt.Sprintf("1..%d", MaxAnswer))
+	for i, a := range q.Answers {
+		if !within(a, MaxAnswer) { // not shown: it is a secret
+			return fmt.Errorf("answer %d: want 1 to %d characters, none a control character", i+1, MaxAnswer)
 		}
 	}
 	return nil
+}
+
+// QuestionID returns the id of an item's n-th question, from 1: their order is that of their ids.
+func QuestionID(n int) string { return fmt.Sprintf("q%04d", n) }
+
+// ValidateQuestions returns what is wrong with an item's questions in one sentence, or nil.
+func ValidateQuestions(all []Question) error {
+	if len(all) > MaxQuestions {
+		return fmt.Errorf("%d questions: want at most %d", len(all), MaxQuestions)
+	}
+	first := make(map[string]int, len(all)) // by what shoppers read
+	for i := range all {
+		if err := all[i].Validate(); err != nil {
+			return fmt.Errorf("question %d: %w", i+1, err)
+		}
+		read := plainAnswer(all[i].Text)
+		if n := first[read]; n > 0 {
+			return fmt.Errorf("question %d is question %d again", i+1, n)
+		}
+		first[read] = i + 1
+	}
+	return nil
+}
+
+// Equal reports whether both ask the same and accept the same answers.
+func (q *Question) Equal(other *Question) bool {
+	return q.Text == other.Text && slices.Equal(q.Answers, other.Answers)
 }
 
 // Right reports whether an answer is one of those that are accepted. Width, case, spaces and marks that are not seen do

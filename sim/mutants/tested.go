@@ -34,6 +34,8 @@ var tested = map[string][2]string{
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
 	"only-the-last-entry-told":               {"./shared/flow/tell", "TestAgain"},
 	"tell/tell.go:Replay:negate-condition:1": {"./shared/flow/tell", "TestAgain"},
+	// A simulated item has the checks from the beginning.
+	"checks-remembered-forever": {"./shared/flow/buy", "TestChecksAreRemembered"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

@@ -200,6 +200,7 @@ export function orderOf(answer) {
     payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
     payString: answer.alipay_order || '',
     reason: answer.reason || '',
+    help: answer.help || '',
     retryAfter: answer.retry_after_ms || 0,
     history: answer.history || [],
     payments: answer.payments || [],

@@ -37,6 +37,7 @@ const (
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "SigninFunction": anyRequest, "PayFunction": anyRequest,
+	"AdmitFunction":  anyRequest,
 	"RepairFunction": aMinute, "ShopFunction": anyRequest, "TellFunction": emptyBatch, "DeliverFunction": emptyBatch,
 	"GatewayFunction": anyRequest, "StageFunction": aMinute, "ConnectFunction": nobodyLeft}
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
 const minTokenKey = 32 // bytes: the output size of HS256 (RFC 7518 section 3.2)
@@ -36,6 +37,7 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 			s.token(secrets.JWTPrefix + kid)
 		}
 	}
+	s.tickets()
 	if d.parameters["RedisPassword"] == "true" && s.stored(secrets.RedisPassword) != "" {
 		c.ok("%s exists", secrets.RedisPassword)
 	}
@@ -134,6 +136,20 @@ func (s *stored) token(name string) {
 	default:
 		s.ok("%s exists", name)
 	}
+}
+
+// tickets checks the keys of tickets.
+func (s *stored) tickets() {
+	name := secrets.TicketSecret
+	v := s.stored(name)
+	if v == "" {
+		return
+	}
+	if _, err := jwtauth.ParseTicketKeys(v); err != nil {
+		s.fault("%s is invalid: %v; to replace it: %s --rotate=%s", name, err, s.makes(name), name)
+		return
+	}
+	s.ok("%s exists", name)
 }
 
 func (s *stored) private(short string) *rsa.PrivateKey {

@@ -20,7 +20,7 @@ import (
 // Names of values.
 const (
 	JWTSecret      = "jwt-secret"
-	JWTPrefix      = "jwt-" // before a key id: the secret of tokens with this id
+	JWTPrefix      = "jwt-"          // before a key id: the secret of tokens with this id
 	TicketSecret   = "ticket-secret" // keys of tickets, as jwtauth.TicketKeys writes them
 	RedisPassword  = "redis-password"
 	ShopPrivate    = "alipay-private-key"

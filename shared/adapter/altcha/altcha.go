@@ -86,7 +86,9 @@ func New(secrets [][]byte, clock seckill.Clock) (*Proofs, error) {
 		if len(s) == 0 {
 			return nil, errors.New("altcha: an empty secret")
 		}
-		p.keys = append(p.keys, [2][]byte{sum(s, []byte("altcha challenge")), sum(s, []byte("altcha key"))})
+		// hexadecimal, because ALTCHA's libraries take texts as secrets
+		p.keys = append(p.keys, [2][]byte{fmt.Appendf(nil, "%x", sum(s, []byte("altcha challenge"))),
+			fmt.Appendf(nil, "%x", sum(s, []byte("altcha key")))})
 	}
 	if len(p.keys) == 0 {
 		return nil, errors.New("altcha: no secret")
@@ -119,7 +121,7 @@ func (p *Proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]b
 		KeyLength: keySize, KeyPrefix: hex.EncodeToString(key[:prefixSize]),
 		KeySignature: hex.EncodeToString(sum(p.keys[0][1], key)), Nonce: hex.EncodeToString(nonce),
 		Salt: hex.EncodeToString(salt)}}
-	signed, err := json.Marshal(c.Parameters)
+	signed, err := signedText(&c.Parameters)
 	if err != nil {
 		return nil, fmt.Errorf("altcha: %w", err)
 	}
@@ -140,7 +142,7 @@ func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, 
 		return 0, false
 	}
 	c := &s.Challenge.Parameters
-	signed, err := json.Marshal(c)
+	signed, err := signedText(c)
 	signature, err2 := hex.DecodeString(s.Challenge.Signature)
 	key, err3 := hex.DecodeString(s.Solution.DerivedKey)
 	keySignature, err4 := hex.DecodeString(c.KeySignature)
@@ -152,6 +154,15 @@ func (p *Proofs) Check(solution []byte, user, item string) (took time.Duration, 
 	}
 	ok = ok && c.Data == purpose{item, user} && p.clock.Now().Before(time.Unix(c.ExpiresAt, 0))
 	return time.Duration(s.Solution.Time * float64(time.Millisecond)), ok
+}
+
+// signedText is what a challenge's signature is of: JSON as JavaScript writes it.
+func signedText(p *parameters) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(p)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Pick implements seckill.Picker.

@@ -27,7 +27,7 @@ var full = map[string]string{
 	"GATEWAY_PRIVATE_KEY_NAME":    "/seckill/gateway/private",
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 	"PUBLIC_URL": "https://shop.example.com/live", "CONNECTIONS_URL": "https://x.example.com/live",
-	"EVENT_BUS": "seckill",
+	"EVENT_BUS": "seckill", "TICKET_SECRET_NAME": "ticket-secret",
 }
 
 func read[T any](environ map[string]string) error {
@@ -41,12 +41,13 @@ var functions = map[string]func(map[string]string) error{
 	"refund": read[config.Refund], "stage": read[config.Stage], "repair": read[config.Repair],
 	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway],
 	"signin": read[config.Signin], "connect": read[config.Connect],
-	"tell": read[config.Tell],
+	"tell": read[config.Tell], "admit": read[config.Admit],
 }
 
 // needs lists the settings without which a function does not start.
 var needs = map[string][]string{
-	"buy": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME"},
+	"buy":   {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
+	"admit": {"TABLE_PREFIX", "JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
 	"consume": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL",
 		"CLOSINGS_QUEUE_URL"},
 	"notify": {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_NAME"},

@@ -44,7 +44,7 @@ func (a *admitter) caller(r *http.Request) (admit.Caller, error) {
 	if err != nil {
 		return admit.Caller{}, err
 	}
-	c := admit.Caller{}
+	c := admit.Caller{English: English(r.Header["Accept-Language"])}
 	if c.User, c.Created, err = a.accounts.Account(token); err != nil {
 		return c, err
 	}
@@ -123,6 +123,10 @@ func appendChallenge(b []byte, c *seckill.Challenge) []byte {
 	b = append(append(b, `,"proof":`...), c.Proof...)
 	if c.Question != "" {
 		b = appendString(append(b, `,"question":`...), c.Question)
+	}
+	if c.Alternative != "" {
+		b = append(append(b, `,"picture":"data:image/png;base64,`...), base64.StdEncoding.EncodeToString(c.Picture)...)
+		b = appendString(append(b, `","alternative":`...), c.Alternative)
 	}
 	b = appendString(append(b, `,"expires_at":`...), rfc3339(c.Expires))
 	return append(b, '}')

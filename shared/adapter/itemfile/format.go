@@ -22,7 +22,14 @@ type written struct {
 	Detail      string      `json:"detail"`
 	CommodityID string      `json:"commodity_id"`
 
-	Checks seckill.Checks `json:"checks,omitempty"`
+	Checks    seckill.Checks `json:"checks,omitempty"`
+	Questions []question     `json:"questions,omitempty"`
+}
+
+// question is a question in a JSON file.
+type question struct {
+	Text    string   `json:"text"`
+	Answers []string `json:"answers"`
 }
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
@@ -32,7 +39,11 @@ func Format(items []seckill.Listing) []byte {
 	for i, it := range items {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
-			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail, CommodityID: it.Commodity.ID, Checks: it.Checks}
+			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
+			CommodityID: it.Commodity.ID, Checks: it.Checks}
+		for _, q := range it.Questions {
+			rows[i].Questions = append(rows[i].Questions, question{q.Text, q.Answers})
+		}
 		if rows[i].Covers == nil {
 			rows[i].Covers = []string{}
 		}

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // readCSV reads lines below a header. A line with a wrong number of cells is a fault of its own; a broken quote ends
@@ -49,8 +51,49 @@ func readCSV(data []byte) ([]record, []fault) {
 			rec.text[name] = strings.TrimSpace(cells[i])
 		}
 		rec.covers = strings.Fields(rec.text["covers"])
+		if rec.questions, err = asked(rec.text["questions"]); err != nil {
+			faults = append(faults, fault{rec.where, err.Error()})
+			continue
+		}
 		records = append(records, rec)
 	}
+}
+
+// asked reads the questions of a cell, one on each line: text = answer | answer. The text may have an equals sign, an
+// answer none.
+func asked(cell string) (all []seckill.Question, err error) {
+	for line := range strings.Lines(cell) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		at := strings.LastIndex(line, "=")
+		if at < 0 {
+			return nil, fmt.Errorf("question %d: want text = answer | answer", len(all)+1)
+		}
+		q := seckill.Question{Text: strings.TrimSpace(line[:at])}
+		for a := range strings.SplitSeq(line[at+1:], "|") {
+			q.Answers = append(q.Answers, strings.TrimSpace(a))
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// askedJSON reads the questions of an element.
+func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
+	var list []*question
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&list); err != nil || slices.Contains(list, nil) {
+		return nil, errors.New(`questions: want an array of {"text": "…", "answers": ["…"]}`)
+	}
+	if list != nil { // an empty array drops those that the item has
+		all = make([]seckill.Question, 0, len(list))
+	}
+	for _, q := range list {
+		all = append(all, seckill.Question{Text: q.Text, Answers: q.Answers})
+	}
+	return all, nil
 }
 
 func csvFault(err error) fault {
@@ -123,6 +166,10 @@ func object(raw json.RawMessage) (record, error) {
 		var err error
 		var s string
 		switch name {
+		case "questions":
+			if rec.questions, err = askedJSON(value); err != nil {
+				return record{}, err
+			}
 		case "covers":
 			err = json.Unmarshal(value, &rec.covers)
 		case "title", "detail", "start_time", "end_time":

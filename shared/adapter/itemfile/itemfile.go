@@ -3,8 +3,9 @@
 // line; it accepts all items or none. It touches only the given file.
 //
 // Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
-// optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id) and
-// checks (off, standard or strict; default: off).
+// optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id),
+// checks (off, standard or strict; default: off) and questions (in CSV lines of text = answer | answer; none: those
+// that the item has stay).
 package itemfile
 
 import (
@@ -34,7 +35,7 @@ const maxFaults = 10
 
 var (
 	required = []string{"id", "title", "price", "sk_price", "start_time", "end_time", "stock", "limit"}
-	optional = []string{"covers", "detail", "commodity_id", "checks"}
+	optional = []string{"covers", "detail", "commodity_id", "checks", "questions"}
 )
 
 // record is one item as unchecked text.
@@ -42,6 +43,8 @@ type record struct {
 	where  string // "line 3", "element 2 (line 9)"
 	text   map[string]string
 	covers []string
+
+	questions []seckill.Question
 }
 
 // fault is one problem and its place in the file.
@@ -153,7 +156,8 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		ID: r.text["id"], CreateTime: now, Version: 1,
 		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]),
 			CreateTime: now},
-	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])}}
+	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])},
+		Questions: r.questions}
 	if it.Checks = seckill.Checks(r.text["checks"]); it.Checks == "off" {
 		it.Checks = seckill.ChecksOff
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -139,6 +140,8 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"cover a script", "a.csv", csvOf("covers", "javascript:alert(1)"), "line 3: cover"},
 		{"covers no array", "a.json", jsonOf("covers", `"x"`), "element 2 (line 3): covers: want an array of texts"},
 		{"commodity id", "a.csv", csvOf("commodity_id", "x"), "line 3: commodity id"},
+		{"checks unknown", "a.json", jsonOf("checks", `"lax"`),
+			`element 2 (line 3): checks "lax": want off, standard or strict`},
 		{"field missing", "a.json", jsonOf("limit", "-"), "element 2 (line 3): limit is missing"},
 		{"field unknown", "a.json", jsonOf("stocks", "1"), `element 2 (line 3): "stocks" is no column`},
 		{"element no object", "a.json", "[1]", "element 1 (line 1): want an object"},
@@ -165,6 +168,65 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 	}
 }
 
+// TestQuestions: both formats read the same questions, and name the line and the question that nobody could answer.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	head := strings.TrimSuffix(header, "\n") + ",questions\n"
+	csvOf := func(cell string) string {
+		return head + strings.TrimSuffix(row(1, nil), "\n") + ",\n" + strings.TrimSuffix(row(2, nil), "\n") + `,"` + cell + `"`
+	}
+	jsonOf := func(value string) string {
+		return "[\n" + element(1, nil) + ",\n" + element(2, map[string]string{"questions": value}) + "\n]"
+	}
+	want := []seckill.Question{{Text: "3 + 4 = ?", Answers: []string{"7", "七"}}, {Text: "首都？", Answers: []string{"北京"}}}
+	for name, data := range map[string]string{
+		"a.csv":  csvOf("3 + 4 = ? = 7 |七\n\n 首都？=北京\n"),
+		"a.json": jsonOf(`[{"text": "3 + 4 = ?", "answers": ["7", "七"]}, {"text": "首都？", "answers": ["北京"]}]`),
+	} {
+		got, err := Parse(name, []byte(data), now)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got[1].Questions); diff != "" || got[0].Questions != nil {
+			t.Errorf("%s: %v; -want +got\n%s", name, got[0].Questions, diff)
+		}
+		again, err := Parse("a.json", Format(got), now)
+		if diff := cmp.Diff(got, again, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s, written and read: %v; -want +got\n%s", name, err, diff)
+		}
+	}
+	if got, err := Parse("a.json", []byte(jsonOf("[]")), now); err != nil || got[1].Questions == nil {
+		t.Errorf("an empty array drops none: %v", err)
+	}
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for _, c := range []struct{ name, data, want string }{
+		{"a.csv", csvOf("x = 1\nwho"), "line 3: question 2: want text = answer | answer"},
+		{"a.csv", csvOf("x = 1\nwho ="), "line 3: question 2: answer 1: want 1 to 100 characters"},
+		{"a.csv", csvOf("x = 1 | "), "line 3: question 1: answer 2: want"},
+		{"a.csv", csvOf("= 1"), `line 3: question 1: text "": want`},
+		{"a.csv", csvOf("x? = 1\nX？= 2"), "line 3: question 2 is question 1 again"},
+		{"a.csv", csvOf("x\x00 = 1"), "line 3: question 1: text"},
+		{"a.csv", csvOf("x = 1\u0085" + "2"), "line 3: question 1: answer 1"},
+		{"a.csv", csvOf(long(201) + " = 1"), "line 3: question 1: text"},
+		{"a.csv", csvOf("x = " + long(101)), "line 3: question 1: answer 1"},
+		{"a.csv", csvOf("x = " + strings.Repeat("1|", 10) + "1"), "line 3: question 1: 11 answers: want 1 to 10"},
+		{"a.json", jsonOf(`[{"text": "x", "answers": []}]`), "element 2 (line 3): question 1: 0 answers: want 1 to 10"},
+		{"a.json", jsonOf(`[{"text": "x"}]`), "question 1: 0 answers"},
+		{"a.json", jsonOf(`[{"text": "x", "answer": "1"}]`), "element 2 (line 3): questions: want an array of"},
+		{"a.json", jsonOf(`[null]`), "questions: want an array of"},
+		{"a.json", jsonOf(`"x = 1"`), "questions: want an array of"},
+		{"a.json", jsonOf(`[{"text": "x", "answers": ["\u202e"]}]`), "question 1: answer 1"},
+		{"a.json", jsonOf("[" + strings.Repeat(`{"text": "x", "answers": ["1"]},`, seckill.MaxQuestions) +
+			`{"text": "x", "answers": ["1"]}]`), "1001 questions: want at most 1000"},
+	} {
+		if items, err := Parse(c.name, []byte(c.data), now); err == nil || !strings.Contains(err.Error(), c.want) ||
+			items != nil {
+			t.Errorf("%.60q…: %v, want %s", c.data[len(head):], err, c.want)
+		}
+	}
+}
+
 func TestReadTakesAFileFromDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "items.csv")
@@ -177,5 +239,22 @@ func TestReadTakesAFileFromDisk(t *testing.T) {
 	items, err := Read(path, now)
 	if err != nil || len(items) != 2 {
 		t.Errorf("got %d items, %v; want 2", len(items), err)
+	}
+}
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]seckill.Checks{"": seckill.ChecksOff, "off": seckill.ChecksOff,
+		"standard": seckill.ChecksStandard, "strict": seckill.ChecksStrict} {
+		data := "id,title,price,sk_price,start_time,end_time,stock,limit,checks\n" +
+			"1,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1," + text + "\n"
+		got, err := Parse("a.csv", []byte(data), now)
+		if err != nil || got[0].Checks != want {
+			t.Fatalf("%q: %+v, %v", text, got, err)
+		}
+		again, err := Parse("a.json", Format(got), now)
+		if err != nil || again[0].Checks != want {
+			t.Errorf("%q, written and read: %+v, %v", text, again, err)
+		}
 	}
 }

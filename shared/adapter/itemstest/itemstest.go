@@ -63,7 +63,8 @@ func sample(id string) seckill.Item {
 		},
 		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond),
 		CreateTime: start.Add(-24 * time.Hour),
-		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Checks: seckill.ChecksStrict, Stopped: true, Version: 1,
+		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Checks: seckill.ChecksStrict,
+		Stopped: true, Version: 1,
 		Stops: []seckill.Stop{{From: start.Add(time.Millisecond), To: start.Add(time.Second)},
 			{From: start.Add(time.Minute)}},
 	}

@@ -24,11 +24,20 @@ func notBlocked(user, item string, at time.Time) []Write {
 
 // PutBlock implements seckill.Blocks in one write.
 func (l *Ledger) PutBlock(ctx context.Context, b seckill.Block) error {
-	if err := b.Validate(); err != nil {
-		return fmt.Errorf("ledger: block: %w", err)
+	return l.PutBlocks(ctx, []seckill.Block{b})
+}
+
+// PutBlocks implements seckill.BlockKeeper in one transaction.
+func (l *Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
+	writes := make([]Write, len(blocks))
+	for i := range blocks {
+		b := &blocks[i]
+		if err := b.Validate(); err != nil {
+			return fmt.Errorf("ledger: block: %w", err)
+		}
+		writes[i] = Write{Key: blockKey(b.Subject, b.Item), Op: OpPut, Row: encodeBlock(b)}
 	}
-	_, err := l.transact(ctx, []Write{{Key: blockKey(b.Subject, b.Item), Op: OpPut, Row: encodeBlock(&b)}})
-	if err != nil {
+	if _, err := l.transact(ctx, writes); err != nil {
 		return fmt.Errorf("ledger: block: %w", err)
 	}
 	return nil
@@ -49,6 +58,19 @@ func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item 
 	for _, s := range subjects {
 		keys = append(keys, blockKey(s, seckill.Everywhere), blockKey(s, item))
 	}
+	return l.blocksAt(ctx, keys)
+}
+
+// Stored implements seckill.BlockKeeper in one read.
+func (l *Ledger) Stored(ctx context.Context, blocks []seckill.Block) ([]seckill.Block, error) {
+	keys := make([]Key, len(blocks))
+	for i := range blocks {
+		keys[i] = blockKey(blocks[i].Subject, blocks[i].Item)
+	}
+	return l.blocksAt(ctx, keys)
+}
+
+func (l *Ledger) blocksAt(ctx context.Context, keys []Key) ([]seckill.Block, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -56,7 +78,20 @@ func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item 
 	if err != nil {
 		return nil, fmt.Errorf("ledger: blocks: %w", err)
 	}
-	blocks := make([]seckill.Block, len(rows))
+	return decodeBlocks(rows)
+}
+
+// BlocksOn implements seckill.BlockKeeper in one read.
+func (l *Ledger) BlocksOn(ctx context.Context, s seckill.Subject, after string, limit int) ([]seckill.Block, error) {
+	rows, err := l.rows.Query(ctx, TableBlocks, string(s), after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: blocks on one: %w", err)
+	}
+	return decodeBlocks(rows)
+}
+
+func decodeBlocks(rows []Row) (blocks []seckill.Block, err error) {
+	blocks = make([]seckill.Block, len(rows))
 	for i, row := range rows {
 		if blocks[i], err = decodeBlock(row); err != nil {
 			return nil, err

@@ -29,6 +29,10 @@ func order(id string, units ...int) seckill.Order {
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 }
 
+func block(subject seckill.Subject) seckill.Block {
+	return seckill.Block{Subject: subject, Item: "1", Reason: "a script", By: "ada", Made: start}
+}
+
 // counter counts the calls of rows.
 type counter struct {
 	ledger.Rows
@@ -67,8 +71,8 @@ var lifeSteps = []struct {
 	call string
 	run  func(l seckill.Ledger) error
 }{
-	{"Place", "Transact 4", func(l seckill.Ledger) error { return l.Place(ctx, order("a", 1, 2), 9) }},
-	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("b", 3), 9) }},
+	{"Place", "Transact 6", func(l seckill.Ledger) error { return l.Place(ctx, order("a", 1, 2), 9) }},
+	{"Place", "Transact 5", func(l seckill.Ledger) error { return l.Place(ctx, order("b", 3), 9) }},
 	{"Reject", "Transact 2", func(l seckill.Ledger) error {
 		o := order("c")
 		o.Reason = seckill.CodeSoldOut
@@ -77,7 +81,7 @@ var lifeSteps = []struct {
 	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error {
 		return l.BeginClosing(ctx, order("a"), seckill.Expired, start, "c")
 	}},
-	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("x", 9), 9) }},
+	{"Place", "Transact 5", func(l seckill.Ledger) error { return l.Place(ctx, order("x", 9), 9) }},
 	{"BeginClosing by a cancel", "Transact 2", func(l seckill.Ledger) error {
 		return l.BeginClosing(ctx, order("x"), seckill.Cancelled, start, "c")
 	}},
@@ -173,6 +177,25 @@ var lifeSteps = []struct {
 	{"EndRecount", "Transact 1", func(l seckill.Ledger) error {
 		return l.EndRecount(ctx, seckill.Counts{Item: "1", Since: start})
 	}},
+	{"PutBlock", "Transact 1", func(l seckill.Ledger) error { return l.PutBlock(ctx, block("user:8")) }},
+	{"PutBlocks", "Transact 2", func(l seckill.Ledger) error {
+		return l.PutBlocks(ctx, []seckill.Block{block("user:9"), block("net:203.0.113.0/24")})
+	}},
+	{"DropBlock", "Transact 1", func(l seckill.Ledger) error { return second(l.DropBlock(ctx, "user:9", "1")) }},
+	{"BlocksOf", "GetBatch", func(l seckill.Ledger) error {
+		return second(l.BlocksOf(ctx, []seckill.Subject{"user:8"}, "1"))
+	}},
+	{"Stored", "GetBatch", func(l seckill.Ledger) error {
+		return second(l.Stored(ctx, []seckill.Block{block("user:8")}))
+	}},
+	{"BlocksOn", "Query", func(l seckill.Ledger) error { return second(l.BlocksOn(ctx, "user:8", "", 9)) }},
+	{"ListBlocks", "Index", func(l seckill.Ledger) error { return second(l.ListBlocks(ctx, 0, "", 9)) }},
+	{"CountAttempt", "Transact 1", func(l seckill.Ledger) error { return l.CountAttempt(ctx, "7", "1", start) }},
+	{"PutQuestion", "Transact 1", func(l seckill.Ledger) error {
+		return l.PutQuestion(ctx, "1", seckill.Question{ID: "a", Text: "2 + 2?", Answers: []string{"4"}})
+	}},
+	{"DropQuestion", "Transact 1", func(l seckill.Ledger) error { return l.DropQuestion(ctx, "1", "b") }},
+	{"Questions", "Query", func(l seckill.Ledger) error { return second(l.Questions(ctx, "1")) }},
 }
 
 // written returns a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid

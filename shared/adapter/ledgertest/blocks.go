@@ -95,6 +95,35 @@ var blockCases = []testCase{
 		}
 		s.same("listed", s.listed(), []seckill.Block{net, everywhere, one})
 	}},
+	{"many blocks are written at once, all or none, and read", func(s *suite) {
+		many := make([]seckill.Block, seckill.MaxBlockBatch)
+		for i := range many {
+			many[i] = seckill.Block{Subject: seckill.UserSubject(fmt.Sprint(1000 + i)), Item: "1", Reason: "a list",
+				By: "ada", Made: epoch, Until: now.Add(time.Duration(i) * time.Second)}
+		}
+		bad := slices.Clone(many)
+		bad[99].Reason = ""
+		if err := s.Ledger.PutBlocks(s.ctx, bad); seckill.CodeOf(err) != seckill.CodeInvalid {
+			s.Errorf("one of many says nothing: %v", err)
+		}
+		got, err := s.Ledger.Stored(s.ctx, many)
+		s.ok(err)
+		s.same("stored", len(got), 0)
+		everywhere := s.block("user:1000", seckill.Everywhere, time.Time{})
+		s.ok(s.Ledger.PutBlocks(s.ctx, many))
+		got, err = s.Ledger.Stored(s.ctx, many)
+		s.ok(err)
+		slices.SortFunc(got, func(a, b seckill.Block) int { return a.Until.Compare(b.Until) })
+		s.same("stored", got, many)
+		for after, want := range map[string][]seckill.Block{"": {everywhere, many[0]}, everywhere.Item: {many[0]}, "1": {}} {
+			got, err := s.Ledger.BlocksOn(s.ctx, "user:1000", after, 9)
+			s.ok(err)
+			s.same("after "+after, got, want)
+		}
+		s.same("listed", len(s.listed()), 101)
+		o := s.order("1", "1099", 1)
+		s.refused("one of many", isError(seckill.ErrBlocked), func() error { return s.Ledger.Place(s.ctx, o, 9) })
+	}},
 	{"a block that says nothing is not written", func(s *suite) {
 		for _, b := range []seckill.Block{{}, {Subject: "user:7", Item: "1", By: "ada", Made: now}} {
 			if err := s.Ledger.PutBlock(s.ctx, b); seckill.CodeOf(err) != seckill.CodeInvalid {

@@ -146,7 +146,7 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
 func encode(r *request) ([]byte, error) {
 	all := slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands)
+		webhookCommands, blockCommands)
 	if err := r.check(all); err != nil {
 		return nil, err
 	}

@@ -84,6 +84,19 @@ var countCommands = []command{
 	{name: cmdRecount, has: []string{"item"}, may: []string{"cursor"}},
 }
 
+// The commands about blocks.
+const (
+	cmdBlock   = "block"
+	cmdUnblock = "unblock"
+	cmdBlocks  = "blocks"
+)
+
+var blockCommands = []command{
+	{name: cmdBlock, has: []string{"blocks"}, may: []string{"dry"}},
+	{name: cmdUnblock, has: []string{"subject"}, may: []string{"item"}},
+	{name: cmdBlocks, has: []string{"limit"}, may: []string{"subject", "cursor"}},
+}
+
 // The command about webhooks.
 const cmdRedeliver = "redeliver"
 

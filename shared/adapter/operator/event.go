@@ -39,7 +39,11 @@ type request struct {
 	Raw     bool            `json:"raw,omitempty"`      // case: with unabridged notifications
 	Day     string          `json:"day,omitempty"`      // of a bill, or of changes
 	User    string          `json:"user,omitempty"`     // erase
-	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount: Next of the step before
+	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount, blocks: Next of the step before
+	Blocks  []Block         `json:"blocks,omitempty"`   // block
+	Dry     bool            `json:"dry,omitempty"`      // block: check only
+	Subject string          `json:"subject,omitempty"`  // unblock, blocks: a user, or a range of addresses
+	Limit   int             `json:"limit,omitempty"`    // blocks: in a page
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
@@ -63,6 +67,10 @@ func (r *request) arguments() []argument {
 		{"raw", r.Raw, true, ""},
 		{"user", r.User != "", ValidUser(r.User), userWanted},
 		{"cursor", r.Cursor != "", len(r.Cursor) <= maxCursor, fmt.Sprintf("1..%d", maxCursor)},
+		{"blocks", len(r.Blocks) > 0, true, ""}, // the flow checks them
+		{"dry", r.Dry, true, ""},
+		{"subject", r.Subject != "", validSubject(r.Subject), ""},
+		{"limit", r.Limit != 0, r.Limit > 0 && r.Limit <= MaxBlockPage, fmt.Sprintf("1..%d", MaxBlockPage)},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

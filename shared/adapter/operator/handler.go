@@ -94,6 +94,14 @@ func (r *request) attrs() []slog.Attr {
 	if r.Day != "" {
 		what = append(what, slog.String("day", short(r.Day)))
 	}
+	if r.Subject != "" {
+		what = append(what, slog.String("subject", short(r.Subject)))
+	}
+	if n := len(r.Blocks); n == 1 {
+		what = append(what, slog.String("subject", short(r.Blocks[0].Subject)), slog.String("item", short(r.Blocks[0].Item)))
+	} else if n > 1 {
+		what = append(what, slog.Int("blocks", n))
+	}
 	if r.User != "" {
 		what = append(what, slog.String("user", short(r.User)))
 	}

@@ -199,6 +199,9 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 			continue
 		}
 		l := seckill.Listing{Item: it, Description: described}
+		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
+			return page{}, err
+		}
 		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID
 			break

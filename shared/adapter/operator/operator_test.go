@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
@@ -49,7 +50,7 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	t.Helper()
 	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now),
-		IDs: system.NewIDs(nil)})
+		IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))})
 	w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewItemHandler(w.flow))
 	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context,
 		event []byte) ([]byte, error) {
@@ -139,10 +140,17 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 			t.Errorf("%s: audit -want +got\n%s", step.name, diff)
 		}
 	}
+	asked := item("9", time.Hour)
+	asked.Checks, asked.Questions = seckill.ChecksStrict, []seckill.Question{{Text: "?", Answers: []string{"secret"}}}
+	if got := in(asked)(); got != "{[9] [] []} <nil>" || strings.Contains(w.audit.String(), "secret") {
+		t.Errorf("import of questions: %s, audit %s", got, &w.audit)
+	}
+	w.audit.Reset()
 	data, err := w.client.Export(ctx)
 	items, parseErr := itemfile.Parse("a.json", data, now)
-	if err != nil || parseErr != nil || !bytes.Equal(data, itemfile.Format(items)) || len(items) != 2 ||
-		items[0].ID != "7" || items[0].Stock != 12 || items[1].ID != "8" {
+	if err != nil || parseErr != nil || !bytes.Equal(data, itemfile.Format(items)) || len(items) != 3 ||
+		items[0].ID != "7" || items[0].Stock != 12 || items[1].ID != "8" ||
+		items[2].Questions[0].Answers[0] != "secret" {
 		t.Errorf("export: %v, %v\n%s", err, parseErr, data)
 	}
 	if diff := cmp.Diff([]map[string]any{line("read", "command", "export")}, w.lines(t)); diff != "" {

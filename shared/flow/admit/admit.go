@@ -2,12 +2,13 @@
 // it. Out: the challenge, or a ticket that buy takes until the sale ends. It reads items, blocks and questions, and
 // counts answers; it touches no stock.
 //
-// A challenge is not stored: it is signed, and the question follows from shopper, item and half hour.
+// A challenge is not stored: it is signed, and what is asked follows from shopper, item and half hour.
 package admit
 
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/itemcache"
@@ -30,23 +31,28 @@ type Deps struct {
 	Picker    seckill.Picker
 	Clock     seckill.Clock
 	Meter     seckill.Meter
-	Work      seckill.Work // of a proof
+	Work      seckill.Work    // of a proof
+	Painter   seckill.Painter // nil: an item without questions asks none
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
 	items *itemcache.Cache
+	pools *pools
 }
 
 // New returns an instance.
-func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock)} }
+func New(d Deps) *Flow {
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), pools: &pools{from: d.Questions, of: map[string]pool{}}}
+}
 
 // Caller is who asks.
 type Caller struct {
 	User     string
 	Created  time.Time         // when the account was made; zero if the token does not say
 	Networks []seckill.Subject // the ranges that the request came from
+	English  bool              // reads English rather than Chinese
 }
 
 // Challenge returns what the caller has to solve. The error is an *seckill.Error: CodeItemUnknown, CodeNotStarted,
@@ -57,7 +63,7 @@ func (f *Flow) Challenge(ctx context.Context, c Caller, item string) (seckill.Ch
 	if err != nil {
 		return seckill.Challenge{}, err
 	}
-	return f.challenge(ctx, c.User, it, now)
+	return f.challenge(ctx, c, it, now)
 }
 
 // Ticket gives a ticket for a right answer. The error is an *seckill.Error: those of Challenge; CodeTooMany after
@@ -82,7 +88,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	}
 	if reason != "" {
 		refusal := &seckill.Error{Code: seckill.CodeCheck, Token: reason}
-		if next, err := f.challenge(ctx, c.User, it, now); err == nil {
+		if next, err := f.challenge(ctx, c, it, now); err == nil {
 			refusal.Challenge = &next
 		}
 		return seckill.Ticket{}, refusal
@@ -126,17 +132,20 @@ func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.T
 	return it, nil
 }
 
-func (f *Flow) challenge(ctx context.Context, user string, it *seckill.Item, now time.Time) (seckill.Challenge, error) {
+func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, now time.Time) (seckill.Challenge, error) {
 	c := seckill.Challenge{Item: it.ID, Checks: it.Checks, Expires: slotEnd(now)}
 	if it.End.Before(c.Expires) {
 		c.Expires = it.End
 	}
-	q, err := f.question(ctx, user, it, now)
+	a, err := f.asks(ctx, by.User, it, now)
 	if err != nil {
 		return c, seckill.AsError(err)
 	}
-	c.Question = q.Text
-	if c.Proof, err = f.Proofs.Make(user, it.ID, f.Work, c.Expires); err != nil {
+	if c.Question = a.question.Text; a.sum != nil {
+		c.Alternative = a.sum.Question(by.English).Text
+		c.Picture = f.Painter.Paint(*a.sum, a.seed)
+	}
+	if c.Proof, err = f.Proofs.Make(by.User, it.ID, f.Work, c.Expires); err != nil {
 		return c, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	return c, nil
@@ -148,30 +157,50 @@ func (f *Flow) check(ctx context.Context, user string, it *seckill.Item, a secki
 	if _, ok := f.Proofs.Check(a.Proof, user, it.ID); !ok {
 		return seckill.CheckProof, nil
 	}
-	q, err := f.question(ctx, user, it, now)
-	if err != nil {
-		return "", err
-	}
-	if q.Text == "" || q.Right(a.Answer) {
-		return "", nil
-	}
 	// The half hour may have ended while the shopper typed.
-	if q, err = f.question(ctx, user, it, now.Add(-seckill.ChallengeLife)); err != nil || q.Right(a.Answer) {
-		return "", err
+	for _, at := range []time.Time{now, now.Add(-seckill.ChallengeLife)} {
+		asked, err := f.asks(ctx, user, it, at)
+		if err != nil || asked.right(a.Answer) {
+			return "", err
+		}
 	}
 	return seckill.CheckQuestion, nil
 }
 
-// question returns the shopper's question; the zero one if the item asks none.
-func (f *Flow) question(ctx context.Context, user string, it *seckill.Item, now time.Time) (seckill.Question, error) {
+// asked is what a shopper is asked in a half hour: a question, a sum, or nothing.
+type asked struct {
+	question seckill.Question
+	sum      *seckill.Sum
+	seed     int // of the sum and its picture
+}
+
+func (a *asked) right(answer string) bool {
+	if a.sum != nil {
+		q := a.sum.Question(false)
+		return q.Right(answer)
+	}
+	return a.question.Text == "" || a.question.Right(answer)
+}
+
+// asks returns what the shopper is asked.
+func (f *Flow) asks(ctx context.Context, user string, it *seckill.Item, now time.Time) (asked, error) {
 	if it.Checks != seckill.ChecksStrict {
-		return seckill.Question{}, nil
+		return asked{}, nil
 	}
-	pool, err := f.Questions.Questions(ctx, it.ID)
-	if err != nil || len(pool) == 0 {
-		return seckill.Question{}, err
+	all, err := f.pools.get(ctx, it.ID, now)
+	if err != nil {
+		return asked{}, err
 	}
-	return pool[f.Picker.Pick(user, it.ID, now.Unix()/int64(seckill.ChallengeLife.Seconds()), len(pool))], nil
+	slot := now.Unix() / int64(seckill.ChallengeLife.Seconds())
+	switch {
+	case len(all) > 0:
+		return asked{question: all[f.Picker.Pick(user, it.ID, slot, len(all))]}, nil
+	case f.Painter == nil:
+		return asked{}, nil
+	}
+	seed := f.Picker.Pick(user, it.ID, slot, math.MaxInt)
+	sum := seckill.SumOf(seed)
+	return asked{sum: &sum, seed: seed}, nil
 }
 
 // slotEnd is the end of the second half hour from now: a challenge lives 30 to 60 minutes, as long as its question is

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -42,6 +44,7 @@ type shop struct {
 	attempts      map[string]int // by user, item and minute
 	fault         map[string]error
 	asked         []seckill.Subject
+	reads         int // of questions
 }
 
 func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
@@ -69,6 +72,7 @@ func (w *shop) CountAttempt(_ context.Context, user, item string, now time.Time)
 }
 
 func (w *shop) Questions(context.Context, string) ([]seckill.Question, error) {
+	w.reads++
 	return w.pool, w.fault["questions"]
 }
 
@@ -102,7 +106,13 @@ func newShop(checks seckill.Checks) (*shop, *admit.Flow) {
 		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},
 			{ID: "b", Text: "3 + 3?", Answers: []string{"6"}}, {ID: "c", Text: "4 + 4?", Answers: []string{"8"}}}}
 	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{},
-		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
+		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}, Painter: painter{}})
+}
+
+type painter struct{}
+
+func (painter) Paint(s seckill.Sum, seed int) []byte {
+	return fmt.Appendf(nil, "%d+%d %d", s.A, s.B, seed)
 }
 
 func caller() admit.Caller {
@@ -132,23 +142,23 @@ func TestChallenge(t *testing.T) {
 		change func(*shop, *admit.Caller)
 		want   seckill.Code
 	}{
-		"standard":                       {seckill.ChecksStandard, nil, ""},
-		"strict":                         {seckill.ChecksStrict, nil, ""},
-		"off":                            {seckill.ChecksOff, nil, seckill.CodeNoChecks},
-		"as soon as tickets are given":   {seckill.ChecksStandard, at(opens), ""},
-		"a moment before":                {seckill.ChecksStandard, at(opens.Add(-1)), seckill.CodeNotStarted},
-		"during the sale":                {seckill.ChecksStandard, at(end.Add(-1)), ""},
-		"after it":                       {seckill.ChecksStandard, at(end), seckill.CodeEnded},
-		"stopped":                        {seckill.ChecksStandard, stopped, seckill.CodeStopped},
-		"blocked":                        {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
-		"a block that is over":           {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
-		"a new account":                  {seckill.ChecksStrict, created(seckill.MinAccountAge - 1), seckill.CodeAccountNew},
-		"an account that is old enough":  {seckill.ChecksStrict, created(seckill.MinAccountAge), ""},
-		"a new account, standard":        {seckill.ChecksStandard, created(0), ""},
-		"the item cannot be read":        {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},
-		"the blocks cannot be read":      {seckill.ChecksStandard, fails("blocks"), seckill.CodeUnavailable},
-		"the questions cannot be read":   {seckill.ChecksStrict, fails("questions"), seckill.CodeUnavailable},
-		"no questions: the proof is all": {seckill.ChecksStrict, empty, ""},
+		"standard":                      {seckill.ChecksStandard, nil, ""},
+		"strict":                        {seckill.ChecksStrict, nil, ""},
+		"off":                           {seckill.ChecksOff, nil, seckill.CodeNoChecks},
+		"as soon as tickets are given":  {seckill.ChecksStandard, at(opens), ""},
+		"a moment before":               {seckill.ChecksStandard, at(opens.Add(-1)), seckill.CodeNotStarted},
+		"during the sale":               {seckill.ChecksStandard, at(end.Add(-1)), ""},
+		"after it":                      {seckill.ChecksStandard, at(end), seckill.CodeEnded},
+		"stopped":                       {seckill.ChecksStandard, stopped, seckill.CodeStopped},
+		"blocked":                       {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
+		"a block that is over":          {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
+		"a new account":                 {seckill.ChecksStrict, created(seckill.MinAccountAge - 1), seckill.CodeAccountNew},
+		"an account that is old enough": {seckill.ChecksStrict, created(seckill.MinAccountAge), ""},
+		"a new account, standard":       {seckill.ChecksStandard, created(0), ""},
+		"the item cannot be read":       {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},
+		"the blocks cannot be read":     {seckill.ChecksStandard, fails("blocks"), seckill.CodeUnavailable},
+		"the questions cannot be read":  {seckill.ChecksStrict, fails("questions"), seckill.CodeUnavailable},
+		"no questions: a sum":           {seckill.ChecksStrict, empty, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,7 +178,9 @@ func TestChallenge(t *testing.T) {
 			if got.Item != item || got.Checks != c.checks {
 				t.Errorf("%s, %s", got.Item, got.Checks)
 			}
-			if err != nil || len(got.Proof) == 0 || (got.Question != "") != asks {
+			if err != nil || len(got.Proof) == 0 || (got.Question != "") != asks ||
+				(got.Alternative != "") != (c.checks == seckill.ChecksStrict && !asks) ||
+				(got.Alternative == "") != (got.Picture == nil) {
 				t.Errorf("%+v, %v", got, err)
 			}
 			left := got.Expires.Sub(w.clock.now)
@@ -240,6 +252,102 @@ func TestTicket(t *testing.T) {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
 		})
+	}
+}
+
+// TestSum: without questions a shopper is asked a sum, the same one for half an hour; its result is right in digits and
+// words, until the half hour after.
+func TestSum(t *testing.T) {
+	t.Parallel()
+	w, f := newShop(seckill.ChecksStrict)
+	w.pool, w.clock.now = nil, start // where a half hour begins
+	ask := func(english bool) seckill.Challenge {
+		t.Helper()
+		c := caller()
+		c.English = english
+		got, err := f.Challenge(t.Context(), c, item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	chinese, english := ask(false), ask(true)
+	var a, b, seed int
+	if _, err := fmt.Sscanf(string(chinese.Picture), "%d+%d %d", &a, &b, &seed); err != nil {
+		t.Fatal(err)
+	}
+	sum := seckill.Sum{A: a, B: b}
+	if sum != seckill.SumOf(seed) || chinese.Alternative != sum.Question(false).Text ||
+		english.Alternative != sum.Question(true).Text || string(english.Picture) != string(chinese.Picture) {
+		t.Errorf("%+v and %+v of the seed %d", chinese, english, seed)
+	}
+	try := func(answer string) error {
+		_, err := f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: chinese.Proof, Answer: answer})
+		return err
+	}
+	for i, right := range sum.Question(true).Answers {
+		if err := try(" " + right); err != nil {
+			t.Errorf("%s: %v", right, err)
+		}
+		w.clock.now = w.clock.now.Add(time.Duration(i) * time.Minute)
+	}
+	w.clock.now = w.clock.now.Add(time.Minute)
+	for _, wrong := range []string{"", fmt.Sprint(a + b + 1), fmt.Sprint(a), fmt.Sprintf("%d+%d", a, b)} {
+		if err := try(wrong); seckill.CodeOf(err) != seckill.CodeCheck {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	w.clock.now = chinese.Expires.Add(-1)
+	if err := try(fmt.Sprint(a + b)); err != nil {
+		t.Errorf("in the half hour after: %v", err)
+	}
+}
+
+// TestQuestionsAreRemembered: an item's questions are read once a minute, again when the clock was set back; a fault is
+// not remembered.
+func TestQuestionsAreRemembered(t *testing.T) {
+	t.Parallel()
+	w, f := newShop(seckill.ChecksStrict)
+	ask := func() error {
+		_, err := f.Challenge(t.Context(), caller(), item)
+		return err
+	}
+	for i, c := range []struct {
+		later time.Duration
+		fault error
+		reads int
+	}{{0, errors.New("no answer"), 1}, {0, nil, 2}, {0, nil, 2}, {time.Minute - 1, nil, 2}, {1, nil, 3},
+		{-time.Second, nil, 4}} {
+		w.clock.now, w.fault["questions"] = w.clock.now.Add(c.later), c.fault
+		if err := ask(); (err == nil) != (c.fault == nil) || w.reads != c.reads {
+			t.Errorf("%d: %v, %d reads, want %d", i, err, w.reads, c.reads)
+		}
+	}
+}
+
+// BenchmarkTicket: the flow without its proof of work, on a ledger in memory, as many tickets a second.
+func BenchmarkTicket(b *testing.B) {
+	w, _ := newShop(seckill.ChecksStrict)
+	rows := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(w.clock.now)}))
+	for i := range 100 {
+		q := seckill.Question{ID: seckill.QuestionID(i + 1), Text: fmt.Sprint(i), Answers: []string{"right", "richtig"}}
+		if err := rows.PutQuestion(b.Context(), item, q); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f := admit.New(admit.Deps{Ledger: rows, Items: w, Questions: rows, Proofs: proofs{w.clock}, Tickets: tickets{},
+		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c := caller()
+		c.User = fmt.Sprint(i)
+		got, err := f.Challenge(b.Context(), c, item)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := f.Ticket(b.Context(), c, seckill.Answer{Item: item, Proof: got.Proof, Answer: "right"}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -87,6 +87,8 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	if err := f.admitted(ctx, p, now); err != nil {
 		return "", err
 	}
+	now = f.Clock.Now() // it may have read the item, slowly; the script decides by this time (I10)
+	r.Created = now
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (e *ImportError) Error() string {
 }
 
 // Import creates the items or changes existing ones. An item can be changed until stage loads it (StageLead before
-// its start), its checks until TicketLead before; its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
+// its start), its checks and questions until TicketLead before; its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
 // is written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
 // import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
@@ -70,6 +71,10 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 		}
 		list := &out.Unchanged
 		if !same {
+			// Before the item: no item is without the questions of its file.
+			if err := f.ask(ctx, it); err != nil {
+				return err
+			}
 			err := f.Items.Put(ctx, merged, &it.Description)
 			if errors.Is(err, seckill.ErrStateChanged) {
 				continue
@@ -109,13 +114,17 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
 	it.Stopped, it.Stops = old.Stopped, old.Stops
 	it.Commodity.CreateTime = old.Commodity.CreateTime
+	sameAsked, err := f.sameQuestions(ctx, l)
+	if err != nil {
+		return it, false, err
+	}
 	if sameItem(&it, &old) {
 		shown, err := f.Items.Description(ctx, it.ID, old.Described)
 		// an unreadable description is replaced by the new one
 		if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
 			return it, false, err
 		}
-		if err == nil && shown.Equal(&l.Description) {
+		if err == nil && shown.Equal(&l.Description) && sameAsked {
 			return old, true, nil
 		}
 	}
@@ -133,10 +142,51 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	case it.Checks != old.Checks && !f.Clock.Now().Before(tickets):
 		return refuse("checks %q: they are fixed since %s, when shoppers began to pass them", it.Checks,
 			tickets.Format(time.RFC3339))
+	case !sameAsked && !f.Clock.Now().Before(tickets):
+		return refuse("questions: they are fixed since %s, when shoppers began to be asked", tickets.Format(time.RFC3339))
 	case it.Stock < old.Stock:
 		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
 	}
 	return it, false, nil
+}
+
+// sameQuestions reports whether the item has the file's questions, in the file's order; a file without any keeps those
+// of the item.
+func (f *Flow) sameQuestions(ctx context.Context, l *seckill.Listing) (bool, error) {
+	if l.Questions == nil {
+		return true, nil
+	}
+	old, err := f.Questions.Questions(ctx, l.ID)
+	return slices.EqualFunc(old, l.Questions, func(a, b seckill.Question) bool { return a.Equal(&b) }), err
+}
+
+// ask gives an item the file's questions, with ids in the file's order, and drops all others.
+func (f *Flow) ask(ctx context.Context, l *seckill.Listing) error {
+	if l.Questions == nil {
+		return nil
+	}
+	old, err := f.Questions.Questions(ctx, l.ID)
+	if err != nil {
+		return err
+	}
+	for i, q := range l.Questions {
+		q.ID = seckill.QuestionID(i + 1)
+		at := slices.IndexFunc(old, func(o seckill.Question) bool { return o.ID == q.ID })
+		if at < 0 || !old[at].Equal(&q) {
+			if err := f.Questions.PutQuestion(ctx, l.ID, q); err != nil {
+				return err
+			}
+		}
+		if at >= 0 {
+			old = slices.Delete(old, at, at+1)
+		}
+	}
+	for i := range old {
+		if err := f.Questions.DropQuestion(ctx, l.ID, old[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sameItem compares what an operator sets, without the description.

@@ -3,11 +3,14 @@ package stage_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -34,7 +37,74 @@ func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...secki
 			t.Fatal(err)
 		}
 	}
-	return stage.New(stage.Deps{Items: items, Clock: clock})
+	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))})
+}
+
+// TestImportOfQuestions: an item gets the file's questions in the file's order, until shoppers are asked; a file
+// without any changes none.
+func TestImportOfQuestions(t *testing.T) {
+	t.Parallel()
+	clock, items := memory.NewClock(now), memory.NewItems()
+	f := flow(t, clock, items, item("2", time.Hour))
+	q := func(text string) seckill.Question { return seckill.Question{Text: text, Answers: []string{"1", text}} }
+	with := func(id string, all ...seckill.Question) seckill.Listing {
+		it := item(id, time.Hour)
+		it.Checks, it.Questions = seckill.ChecksStrict, all
+		return it
+	}
+	check := func(what string, want ...string) {
+		t.Helper()
+		all, err := f.Questions.Questions(t.Context(), "1")
+		var got []string
+		for _, q := range all {
+			got = append(got, q.Text)
+		}
+		if !slices.Equal(got, want) || err != nil {
+			t.Errorf("%s: %v, %v; want %v", what, got, err, want)
+		}
+	}
+	for _, c := range []struct {
+		what    string
+		file    seckill.Listing
+		changed bool
+		want    []string
+	}{
+		{"new", with("1", q("a"), q("b"), q("c")), true, []string{"a", "b", "c"}},
+		{"again", with("1", q("a"), q("b"), q("c")), false, []string{"a", "b", "c"}},
+		{"none in the file", with("1"), false, []string{"a", "b", "c"}},
+		{"another order, and one less", with("1", q("c"), q("a")), true, []string{"c", "a"}},
+		{"another answer", with("1", q("c"), seckill.Question{Text: "a", Answers: []string{"2"}}), true,
+			[]string{"c", "a"}},
+		{"all dropped", with("1"), true, nil},
+		{"and given again", with("1", q("a")), true, []string{"a"}},
+	} {
+		if c.want == nil {
+			c.file.Questions = []seckill.Question{}
+		}
+		got, err := f.Import(t.Context(), []seckill.Listing{c.file})
+		if err != nil || (len(got.Unchanged) == 0) != c.changed {
+			t.Errorf("%s: %+v, %v", c.what, got, err)
+		}
+		check(c.what, c.want...)
+	}
+	refused := func(what, want string, file ...seckill.Listing) {
+		t.Helper()
+		_, err := f.Import(t.Context(), file)
+		var e *stage.ImportError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", what, err, want)
+		}
+		check(what, "a")
+	}
+	refused("another item is bad", "item 3: question 2: 0 answers", with("1", q("b")),
+		with("3", q("a"), seckill.Question{Text: "b"}))
+	clock.Advance(time.Hour - seckill.TicketLead)
+	refused("once tickets are given", "item 1: questions: they are fixed since", with("1", q("b")))
+	refused("the answers, too", "item 1: questions: they are fixed since",
+		with("1", seckill.Question{Text: "a", Answers: []string{"2"}}))
+	if got, err := f.Import(t.Context(), []seckill.Listing{with("1", q("a"))}); err != nil || len(got.Unchanged) != 1 {
+		t.Errorf("the same: %+v, %v", got, err)
+	}
 }
 
 func TestImportMakesChangesAndLeavesItems(t *testing.T) {
@@ -83,6 +153,9 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 			it.Stock = 11
 		}),
 			"item 2: it is another"},
+		{"checks while shoppers pass them", item("2", seckill.TicketLead), with(item("2", seckill.TicketLead),
+			func(it *seckill.Listing) { it.Checks = seckill.ChecksStrict }),
+			`item 2: checks "strict": they are fixed since 2026-11-01T00:00:00Z`},
 		{"long over", item("2", -1000*time.Hour), item("2", time.Hour), "item 2: it is another"},
 		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) {
 			it.Limit = 0

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/cmd/seckill/blockfile"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	shownBlocks = 100       // by default
+	maxBlocks   = 1_000_000 // that one command lists
+)
+
+// blockFlags are the flags of the commands about blocks.
+type blockFlags struct {
+	moneyFlags
+	user, network, item string
+	reason, until       string
+	lasts               time.Duration
+}
+
+func blocksCommand() *cobra.Command {
+	var f blockFlags
+	cmd := &cobra.Command{
+		Use:   "blocks",
+		Short: "Keep shoppers from buying: add, remove, list and import blocks",
+		Long: `Keep shoppers from buying. A block is about a user, or a range of network addresses, and holds
+for one item or for every item, until a time or for good.
+
+Once a command says that a user is blocked, no order of this user is placed any more, also of
+purchases that wait in the queue: such an order ends as rejected, with the reason "blocked". Orders
+that were placed before stay: cancel or refund them ("seckill refund"). A range is looked at where
+shoppers get their tickets, so it does nothing for items without checks.
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
+does the work and logs who gave the command. With --stack, the AWS credentials need
+sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction. Every command may be
+repeated. Times are UTC.`,
+		Example: `  seckill blocks add --user 1001 --reason "buys by script"
+  seckill blocks add --network 203.0.113.0/24 --item 2002 --reason "a farm of accounts" --for 24h
+  seckill blocks list
+  seckill blocks remove --user 1001
+  seckill blocks import accounts.csv --stack seckill-prod --region eu-central-1`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(addBlockCommand(&f), removeBlockCommand(&f), listBlocksCommand(&f), importBlocksCommand(&f))
+	return cmd
+}
+
+// whom adds the flags that name a subject.
+func (f *blockFlags) whom(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.user, "user", "", "user id, as in tokens")
+	cmd.Flags().StringVar(&f.network, "network", "", "range of addresses, such as 203.0.113.0/24, or one address")
+}
+
+func (f *blockFlags) named(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
+}
+
+// subject reads the flags that name a subject; "" if there is none.
+func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
+	user, network := cmd.Flags().Changed("user"), cmd.Flags().Changed("network")
+	switch {
+	case user && network:
+		return "", errors.New("--user and --network: give one of them")
+	case user && !seckill.ValidUserID(f.user):
+		return "", fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", f.user)
+	case user:
+		return seckill.UserSubject(f.user), nil
+	case !network:
+		return "", nil
+	}
+	s, err := blockfile.Subject(f.network)
+	if _, isUser := s.User(); isUser {
+		err = errors.New("want an address, or a range such as 203.0.113.0/24; --user is for user ids")
+	}
+	if err != nil {
+		return "", fmt.Errorf("--network %+.60q: %w", f.network, err)
+	}
+	return s, nil
+}
+
+// block reads the flags that name a subject and an item.
+func (f *blockFlags) block(cmd *cobra.Command) (b seckill.Block, err error) {
+	if b.Subject, err = f.subject(cmd); err != nil {
+		return b, err
+	}
+	if b.Subject == "" {
+		return b, errors.New("--user ID or --network RANGE is missing")
+	}
+	if b.Item = seckill.Everywhere; cmd.Flags().Changed("item") {
+		if b.Item = f.item; !seckill.ValidItemID(b.Item) {
+			return b, fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
+		}
+	}
+	return b, nil
+}
+
+func addBlockCommand(f *blockFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add --user ID | --network RANGE",
+		Short: "Block a user, or a range of network addresses",
+		Long: `Block a user, or a range of network addresses: of IPv4 a /32, /28, /24, /20 or /16, of IPv6 a
+/64, /56, /48, /40 or /32. A second block of the same subject and item replaces the first one.
+
+Shoppers are not told the reason, but whom to write to. The list of blocks has it, and who gave the
+command.`,
+		Example: `  seckill blocks add --user 1001 --reason "buys by script"
+  seckill blocks add --user 1001 --item 2002 --reason "resells" --until 2026-12-31T16:00:00Z
+  seckill blocks add --network 203.0.113.0/24 --reason "a farm of accounts" --for 24h`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return addBlock(cmd, f) },
+	}
+	f.whom(cmd)
+	f.named(cmd)
+	cmd.Flags().StringVar(&f.item, "item", "", "id of the only item that it is about (default every item)")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "your reason, up to 200 characters")
+	cmd.Flags().StringVar(&f.until, "until", "", "when it ends, such as 2026-12-31T16:00:00Z (default never)")
+	cmd.Flags().DurationVar(&f.lasts, "for", 0, "how long it lasts, such as 24h, instead of --until")
+	return cmd
+}
+
+func addBlock(cmd *cobra.Command, f *blockFlags) error {
+	given := cmd.Flags().Changed
+	b, err := f.block(cmd)
+	switch {
+	case err != nil:
+		return err
+	case strings.TrimSpace(f.reason) == "":
+		return errors.New("--reason is missing: give it in a few words, for the list of blocks")
+	case given("until") && given("for"):
+		return errors.New("--until and --for: give one of them")
+	case given("for") && f.lasts <= 0:
+		return fmt.Errorf("--for %v: want a duration such as 24h", f.lasts)
+	case given("until"):
+		if b.Until, err = time.Parse(time.RFC3339, f.until); err != nil {
+			return fmt.Errorf("--until %+.60q: want a time such as 2026-12-31T16:00:00Z", f.until)
+		}
+	}
+	s, err := f.signed(cmd, repairOutput, true)
+	if err != nil {
+		return err
+	}
+	if b.Made, err = s.now(cmd.Context()); err != nil {
+		return s.explain(err, "")
+	}
+	if given("for") {
+		b.Until = b.Made.Add(f.lasts).UTC().Truncate(time.Second)
+	}
+	b.Reason, b.By = f.reason, "x" // the shop records by whom
+	if err := blockfile.Check(&b); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	done, err := s.Block(cmd.Context(), []operator.Block{asWritten(&b)}, false)
+	if err != nil {
+		return s.explain(err, blockfile.Words(&b))
+	}
+	if len(done.Unknown) > 0 {
+		return fmt.Errorf("item %s: %s has no such item", b.Item, s.name)
+	}
+	return f.print(cmd, nil, &done, func(p *page) {
+		if done.Same > 0 {
+			p.line("Nothing to do: %s is blocked already, %s, for this reason.", blockfile.Words(&b), ends(b.Until))
+			return
+		}
+		p.line("Blocked: %s, %s.", blockfile.Words(&b), ends(b.Until))
+		if _, isUser := b.Subject.User(); !isUser {
+			p.line("Items without checks still sell to this network: tickets are refused, not purchases.")
+		}
+	})
+}
+
+// asWritten is a block as the shop reads it.
+func asWritten(b *seckill.Block) operator.Block {
+	return operator.Block{Subject: b.Subject.Written(), Item: b.Item, Reason: b.Reason, Until: b.Until}
+}
+
+// ends says how long a block holds.
+func ends(until time.Time) string {
+	if until.IsZero() {
+		return "for good"
+	}
+	return "until " + until.UTC().Format(time.RFC3339)
+}
+
+func removeBlockCommand(f *blockFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "remove --user ID | --network RANGE",
+		Short: "Remove a block",
+		Long: `Remove a block of a user or of a range: the one for every item or, with --item, the one for that
+item. Each stands by itself; "seckill blocks list --user ID" shows those of a user.`,
+		Example: `  seckill blocks remove --user 1001
+  seckill blocks remove --network 203.0.113.0/24 --item 2002`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := f.block(cmd)
+			if err != nil {
+				return err
+			}
+			s, err := f.signed(cmd, repairOutput, true)
+			if err != nil {
+				return err
+			}
+			w := asWritten(&b)
+			dropped, err := s.Unblock(cmd.Context(), w.Subject, strings.TrimSuffix(w.Item, seckill.Everywhere))
+			return f.print(cmd, s.explain(err, blockfile.Words(&b)), map[string]bool{"removed": dropped}, func(p *page) {
+				if dropped {
+					p.line("Removed: the block of %s.", blockfile.Words(&b))
+				} else {
+					p.line("Nothing to do: no block of %s.", blockfile.Words(&b))
+				}
+			})
+		},
+	}
+	f.whom(cmd)
+	f.named(cmd)
+	cmd.Flags().StringVar(&f.item, "item", "", "id of the item of the block (default the block for every item)")
+	return cmd
+}
+
+func listBlocksCommand(f *blockFlags) *cobra.Command {
+	var limit int
+	var after string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the blocks, or those of one user or range",
+		Long: `List the blocks, also those that are over, in no order that means anything. A page ends after
+--limit blocks, and says how to get the next one. A new block may be missing for some seconds; with
+--user or --network it is there at once.`,
+		Example: `  seckill blocks list
+  seckill blocks list --user 1001
+  seckill blocks list --limit 100000 --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			subject, err := f.subject(cmd)
+			if err != nil {
+				return err
+			}
+			if limit < 1 || limit > maxBlocks {
+				return fmt.Errorf("--limit %d: want 1 to %d", limit, maxBlocks)
+			}
+			s, err := f.signed(cmd, repairOutput, false)
+			if err != nil {
+				return err
+			}
+			list, err := listBlocks(cmd, s, subject.Written(), after, limit)
+			var now time.Time
+			if err == nil {
+				now, err = s.now(cmd.Context())
+			}
+			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.blocks(&list, now, f.sameShop(), subject) })
+		},
+	}
+	f.whom(cmd)
+	cmd.Flags().IntVar(&limit, "limit", shownBlocks, fmt.Sprintf("blocks in a page, 1 to %d", maxBlocks))
+	cmd.Flags().StringVar(&after, "after", "", "where the page begins: what the page before said")
+	return cmd
+}
+
+// listBlocks reads as many blocks as are wanted, page by page.
+func listBlocks(cmd *cobra.Command, s *shop, subject, after string, limit int) (operator.BlockPage, error) {
+	out := operator.BlockPage{Blocks: []operator.Block{}, Next: after}
+	for {
+		p, err := s.Blocks(cmd.Context(), subject, out.Next, min(limit-len(out.Blocks), operator.MaxBlockPage))
+		if err != nil {
+			return out, err
+		}
+		if p.Next == out.Next && p.Next != "" {
+			return out, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
+		}
+		out.Blocks, out.Next = append(out.Blocks, p.Blocks...), p.Next
+		for _, row := range p.Unreadable {
+			if !slices.Contains(out.Unreadable, row) {
+				out.Unreadable = append(out.Unreadable, row)
+			}
+		}
+		if p.Next == "" || len(out.Blocks) >= limit {
+			return out, nil
+		}
+	}
+}
+
+// blocks prints a list of blocks.
+func (p *page) blocks(list *operator.BlockPage, now time.Time, sameShop string, of seckill.Subject) {
+	if len(list.Blocks) == 0 {
+		p.line("No blocks.")
+	} else {
+		p.row("subject", "item", "until", "by", "made", "reason")
+	}
+	for _, b := range list.Blocks {
+		until := "for good"
+		if !b.Until.IsZero() {
+			until = b.Until.UTC().Format(time.RFC3339)
+			if !now.Before(b.Until) {
+				until += " (over)"
+			}
+		}
+		p.row(b.Subject, cmp.Or(b.Item, "every item"), until, b.By, b.Made.UTC().Format(time.RFC3339), b.Reason)
+	}
+	for _, row := range list.Unreadable {
+		p.line("Left out: %s", printable(row))
+	}
+	if list.Next == "" {
+		return
+	}
+	more := ""
+	if user, ok := of.User(); ok {
+		more = " --user " + user
+	} else if of != "" {
+		more = " --network " + of.Written()
+	}
+	p.line("More: seckill blocks list%s%s --after '%s'", sameShop, more, list.Next)
+}

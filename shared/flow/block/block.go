@@ -1,0 +1,186 @@
+// Package block keeps shoppers from buying, by an operator's command. In: blocks, by subject and item. Out: what each
+// command changed, and the list of blocks. It writes blocks and reads items; it touches neither orders nor stock.
+package block
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// MaxPut is the largest number of blocks of one call: five transactions.
+const MaxPut = 5 * seckill.MaxBlockBatch
+
+// Ledger is what block calls of the ledger.
+type Ledger interface {
+	seckill.BlockKeeper
+	seckill.Blocks
+}
+
+// Deps are the step's dependencies.
+type Deps struct {
+	Ledger Ledger
+	Items  seckill.Items
+	Clock  seckill.Clock
+}
+
+// Flow is one instance of the step. It is safe for concurrent use.
+type Flow struct{ Deps }
+
+// New returns an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Done counts what became of the blocks of a call. If Unknown names items, nothing was written.
+type Done struct {
+	Made    int      `json:"made"`
+	Changed int      `json:"changed"` // their reason or end
+	Same    int      `json:"same"`    // they stood as they are
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Put makes blocks hold, up to MaxPut of distinct subjects and items, in the operator's name. Those that stand with
+// the same reason and end are left alone, so a repetition is harmless, and goes on where a broken call ended. dry:
+// nothing is written. The error is an *seckill.Error: CodeInvalid.
+func (f *Flow) Put(ctx context.Context, blocks []seckill.Block, by string, dry bool) (Done, error) {
+	blocks = slices.Clone(blocks)
+	now := f.Clock.Now().UTC().Truncate(time.Millisecond)
+	if len(blocks) == 0 || len(blocks) > MaxPut {
+		return Done{}, seckill.Invalid("blocks", "1.."+strconv.Itoa(MaxPut))
+	}
+	seen := map[string]bool{}
+	for i := range blocks {
+		b := &blocks[i]
+		b.By, b.Made, b.Until = by, now, b.Until.Truncate(time.Millisecond)
+		if err := b.Validate(); err != nil {
+			return Done{}, seckill.AsError(err)
+		}
+		if seen[key(b)] {
+			return Done{}, seckill.Invalid("subject", "")
+		}
+		seen[key(b)] = true
+	}
+	unknown, err := f.unknown(ctx, blocks)
+	if err != nil || len(unknown) > 0 || dry {
+		return Done{Unknown: unknown}, err
+	}
+	var done Done
+	for batch := range slices.Chunk(blocks, seckill.MaxBlockBatch) {
+		if err := f.put(ctx, batch, &done); err != nil {
+			return done, seckill.AsError(err)
+		}
+	}
+	return done, nil
+}
+
+// key is equal for blocks of one subject and item.
+func key(b *seckill.Block) string { return string(b.Subject) + " " + b.Item }
+
+// unknown returns the items of blocks that the shop does not have: a block of a misspelt item would hold nowhere.
+func (f *Flow) unknown(ctx context.Context, blocks []seckill.Block) (unknown []string, err error) {
+	looked := map[string]bool{seckill.Everywhere: true}
+	for i := range blocks {
+		item := blocks[i].Item
+		if looked[item] {
+			continue
+		}
+		looked[item] = true
+		_, err := f.Items.Get(ctx, item)
+		if errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)) {
+			unknown = append(unknown, item)
+		} else if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
+			return nil, seckill.AsError(err)
+		}
+	}
+	return unknown, nil
+}
+
+// put writes those blocks of a batch that do not stand yet, and counts all of them.
+func (f *Flow) put(ctx context.Context, batch []seckill.Block, done *Done) error {
+	stored, err := f.Ledger.Stored(ctx, batch)
+	if err != nil {
+		return err
+	}
+	old := map[string]*seckill.Block{}
+	for i := range stored {
+		old[key(&stored[i])] = &stored[i]
+	}
+	var next Done
+	var write []seckill.Block
+	for _, b := range batch {
+		switch o := old[key(&b)]; {
+		case o == nil:
+			next.Made++
+		case o.Reason == b.Reason && o.Until.Equal(b.Until):
+			next.Same++
+			continue
+		default:
+			next.Changed++
+		}
+		write = append(write, b)
+	}
+	if len(write) > 0 {
+		if err := f.Ledger.PutBlocks(ctx, write); err != nil {
+			return err
+		}
+	}
+	done.Made, done.Changed, done.Same = done.Made+next.Made, done.Changed+next.Changed, done.Same+next.Same
+	return nil
+}
+
+// Drop removes a block. It reports whether there was one. The error is an *seckill.Error.
+func (f *Flow) Drop(ctx context.Context, s seckill.Subject, item string) (bool, error) {
+	dropped, err := f.Ledger.DropBlock(ctx, s, item)
+	if err != nil {
+		return false, seckill.AsError(err)
+	}
+	return dropped, nil
+}
+
+// List lists blocks, also those that are over: of one subject or, if it is "", of all, in no order that means
+// anything. after is "" or the Next of an earlier page. A page may have fewer than limit rows. The error is an
+// *seckill.Error: CodeInvalid for another after.
+func (f *Flow) List(ctx context.Context, s seckill.Subject, after string, limit int) (seckill.Page[seckill.Block],
+	error) {
+	if s != "" {
+		return f.of(ctx, s, after, limit)
+	}
+	text, rest, _ := strings.Cut(after, ":")
+	shard, err := strconv.Atoi(text)
+	if after != "" && (err != nil || shard < 0 || shard >= seckill.BlockShards) {
+		return seckill.Page[seckill.Block]{}, seckill.Invalid("after", "")
+	}
+	var out seckill.Page[seckill.Block]
+	for ; shard < seckill.BlockShards; shard, rest = shard+1, "" {
+		if len(out.Rows) == limit {
+			out.Next = fmt.Sprintf("%d:", shard)
+			break
+		}
+		p, err := f.Ledger.ListBlocks(ctx, shard, rest, limit-len(out.Rows))
+		if err != nil {
+			return out, seckill.AsError(err)
+		}
+		out.Rows, out.Unreadable = append(out.Rows, p.Rows...), append(out.Unreadable, p.Unreadable...)
+		if p.Next != "" {
+			out.Next = fmt.Sprintf("%d:%s", shard, p.Next)
+			break
+		}
+	}
+	return out, nil
+}
+
+func (f *Flow) of(ctx context.Context, s seckill.Subject, after string, limit int) (out seckill.Page[seckill.Block],
+	err error) {
+	if out.Rows, err = f.Ledger.BlocksOn(ctx, s, after, limit); err != nil {
+		return out, seckill.AsError(err)
+	}
+	if n := len(out.Rows); n == limit {
+		out.Next = out.Rows[n-1].Item
+	}
+	return out, nil
+}

@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// DoorPlan is what a seed decides about admission.
+type DoorPlan struct {
+	Checks    []seckill.Checks // by item
+	Questions int              // of each item with ChecksStrict
+}
+
+// door draws what shoppers have to pass: in half the worlds nothing. Operators block in a third of either half.
+func (p *Plan) door(o Options) {
+	r := seeded(p.Seed, 22)
+	p.Door = &DoorPlan{Questions: []int{0, 1, 3, 5}[r.IntN(4)]}
+	checked := r.IntN(2) == 0
+	for range p.Items {
+		checks := seckill.ChecksOff
+		if checked {
+			checks = []seckill.Checks{seckill.ChecksStandard, seckill.ChecksStrict}[r.IntN(2)]
+		}
+		p.Door.Checks = append(p.Door.Checks, checks)
+	}
+	if len(p.Items) > 1 && r.IntN(4) == 0 { // one of two items
+		p.Door.Checks[r.IntN(2)] = seckill.ChecksOff
+	}
+	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first shoppers come before tickets are given
+		p.Items[0].Opens = seckill.TicketLead + time.Duration(20+r.IntN(900))*time.Second
+	}
+	if checked {
+		p.Weights[actTicket] = 2 + r.IntN(8)
+		if r.IntN(3) == 0 {
+			p.Weights[actSecret] = 1 + r.IntN(2)
+		}
+	}
+	if r.IntN(3) == 0 {
+		p.Weights[actBlock] = 1 + r.IntN(6)
+		if p.PausePoints == nil && r.IntN(2) == 0 {
+			p.PausePoints = []string{[]string{"ledger.PutBlock/Transact", "ledger.DropBlock/Transact",
+				"ledger.Place/Transact"}[r.IntN(3)]}
+		}
+	}
+}
+
+// wayIn returns the ticket that a shopper sends with a purchase: mostly their own, for which they may have to pass the
+// checks first.
+func (s *Sim) wayIn(i *Instance, user string, it *seckill.Item, a uint64) string {
+	d, h := s.door, holder{user, it.ID}
+	own, any := d.newest[h], s.anyTicket(a)
+	if it.Checks == seckill.ChecksOff {
+		if pick(a, 36, 16) == 0 { // a client that sends what it has
+			return forged(any, user, pick(a, 40, 4))
+		}
+		return ""
+	}
+	switch pick(a, 36, 16) {
+	case 0:
+		return ""
+	case 1:
+		return forged(any, user, pick(a, 40, 4))
+	case 2:
+		return any
+	case 3:
+		return s.overdue(h)
+	case 4: // signed by a secret that is gone
+		t := tickets{w: s.World, clock: s.Clock}
+		if text, err := t.now().Make(user, it.ID, it.End); err == nil && d.given[text].user == "" {
+			return forged(text, user, 3)
+		}
+	case 5:
+		if len(own) > 0 {
+			return own[0]
+		}
+	}
+	if len(own) > 0 {
+		return own[len(own)-1]
+	}
+	p, err := i.admitted(buy.Purchase{User: user, Item: it.ID})
+	if err != nil {
+		s.trace.step(s.Clock.Now(), s.current, "gets no ticket: ", string(seckill.CodeOf(err)))
+	}
+	return p.Ticket
+}
+
+// anyTicket returns somebody's newest ticket, "" if nobody has one.
+func (s *Sim) anyTicket(a uint64) string {
+	for n := range s.plan.Shoppers {
+		user := strconv.Itoa(1 + (pick(a, 44, s.plan.Shoppers)+n)%s.plan.Shoppers)
+		for _, it := range s.allItems() {
+			if list := s.door.newest[holder{user, it.ID}]; len(list) > 0 {
+				return list[len(list)-1]
+			}
+		}
+	}
+	return ""
+}
+
+// overdue returns a ticket that we signed for a shopper, and whose time is over.
+func (s *Sim) overdue(h holder) string {
+	t := tickets{w: s.World, clock: s.Clock}
+	text, err := t.now().Make(h.user, h.item, s.Clock.Now().Add(-seckill.SkewBound-time.Second))
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// askTicket makes a shopper answer a challenge: right, wrong, with what is another's, late, or too often.
+func (s *Sim) askTicket(t Act) {
+	it, n := s.pickItem(t.A), 1+pick(t.A, 8, s.plan.Shoppers)
+	if it.Checks == seckill.ChecksOff {
+		return
+	}
+	user := strconv.Itoa(n)
+	other := strconv.Itoa(1 + n%s.plan.Shoppers)
+	s.spawn(t.ID, t.Kind, "shopper "+user+" wants a ticket for "+it.ID, t.A, func(i *Instance) {
+		p := s.current
+		err := s.answerSomehow(i, user, other, it, t.A)
+		if err != nil {
+			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
+			return
+		}
+		s.trace.step(s.Clock.Now(), p, "is answered", "")
+	})
+}
+
+func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a uint64) error {
+	whose, of := user, it.ID
+	how := pick(a, 16, 10)
+	switch items := s.allItems(); how {
+	case 0:
+		whose = other
+	case 1:
+		of = items[len(items)-1].ID
+	case 2: // the challenge of long ago
+		if kept, ok := s.kept[holder{user, it.ID}]; ok {
+			_, err := i.ticket(user, kept)
+			return err
+		}
+	}
+	r, question, err := i.challenge(whose, of)
+	if err != nil {
+		return err
+	}
+	times := 1
+	r.Item = it.ID
+	kept, old := s.kept[holder{user, it.ID}]
+	switch {
+	case how == 3:
+		r.Answer.Answer = strconv.Itoa(999)
+	case how == 4:
+		r.Proof, r.of = []byte(`{"challenge":{},"solution":{}}`), holder{}
+	case how == 5 && old: // a new proof, and the answer to a question of long ago
+		r.Answer.Answer = kept.Answer.Answer
+	case how == 6:
+		times, r.Answer.Answer = seckill.MaxAttempts+2, strconv.Itoa(pick(a, 20, 12))
+		if pick(a, 28, 2) == 0 {
+			r.Proof, r.of = nil, holder{}
+		}
+	case how == 7:
+		times = 2
+	}
+	if !old && question != "" || !old && pick(a, 24, 2) == 0 {
+		s.kept[holder{user, it.ID}] = r
+	}
+	for range times {
+		_, err = i.ticket(user, r)
+	}
+	return err
+}
+
+// setBlock makes an operator block a shopper or a range, or remove a block; one who hears nothing asks again.
+func (s *Sim) setBlock(t Act) {
+	it, n := s.pickItem(t.A), 1+pick(t.A, 8, s.plan.Shoppers)
+	k := blockKey{seckill.UserSubject(strconv.Itoa(n)), it.ID}
+	if pick(t.A, 16, 3) == 0 {
+		k.item = seckill.Everywhere
+	}
+	if pick(t.A, 20, 4) == 0 {
+		k.subject = networksOf(n)[pick(t.A, 24, 4)] // not the widest: from there others buy in the end
+	}
+	removes := pick(t.A, 28, 3) == 0
+	holds := []time.Duration{0, 10 * time.Second, 3 * time.Minute, time.Hour}[pick(t.A, 32, 4)]
+	what := "blocks"
+	if removes {
+		what = "unblocks"
+	}
+	s.spawn(t.ID, t.Kind, fmt.Sprintf("operator %s %s for %s", what, k.subject, k.item), t.A, func(i *Instance) {
+		b := s.blockOf(k, holds)
+		for range 1 + pick(t.A, 40, 4) {
+			var err error
+			if removes {
+				err = i.unblock(k)
+			} else {
+				err = i.block(b)
+			}
+			if err == nil {
+				s.trace.step(s.Clock.Now(), s.current, "is told that it is done", "")
+				return
+			}
+		}
+	})
+}
+
+// setSecret makes an operator add a secret of tickets, remove the old one, or replace all at once.
+func (s *Sim) setSecret(t Act) {
+	d := s.door
+	switch n := len(d.secrets); {
+	case n > 1:
+		d.dropSecret()
+	default:
+		d.addSecret()
+		if pick(t.A, 8, 3) == 0 {
+			d.dropSecret()
+		}
+	}
+	s.trace.say(s.Clock.Now(), "tickets have %d secrets, the newest is number %d", len(d.secrets), d.changes)
+}

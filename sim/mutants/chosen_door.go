@@ -1,0 +1,91 @@
+package main
+
+const (
+	admitGo    = "shared/flow/admit/admit.go"
+	admittedGo = "shared/flow/buy/admitted.go"
+	ticketGo   = "shared/adapter/jwtauth/ticket.go"
+	blocksGo   = "shared/adapter/ledger/blocks.go"
+	attemptsGo = "shared/adapter/ledger/admission.go"
+)
+
+// chosenDoor change who passes an item's checks, and who is kept out.
+var chosenDoor = []choice{
+	{"ticket-unchecked", "buy takes any text for a ticket", admittedGo,
+		`p.Item); refusal == nil {`, `p.Item); refusal == nil || p.Ticket != "" {`},
+	{"no-ticket-passes", "buy refuses bad tickets, and nobody who has none", admittedGo,
+		`	if checked {
+		return refusal`, `	if checked && p.Ticket != "" {
+		return refusal`},
+	{"no-checks-ask-for-tickets", "an item without checks refuses who has no ticket", admittedGo,
+		`	if checked {
+		return refusal`, `	if checked || p.Ticket == "" {
+		return refusal`},
+	{"checks-remembered-forever", "an instance of buy remembers for ever that an item has no checks", admittedGo,
+		`known && age >= 0 && age < checksFresh {`, `known && age >= 0 {`},
+	{"reserved-by-an-old-time", "buy reserves by the time before it read whether the item has checks", buyGo,
+		`	now = f.Clock.Now() // it may`, `	// it may`},
+	{"ticket-of-anybody", "a ticket serves every user", ticketGo, `case c.User != user, c.Item != item:`,
+		`case c.Item != item:`},
+	{"ticket-for-anything", "a ticket serves every item", ticketGo, `case c.User != user, c.Item != item:`,
+		`case c.User != user:`},
+	{"ticket-for-ever", "a ticket does not expire", ticketGo, `case t.clock.Now().Unix() >= c.Expires:`,
+		`case c.Expires == 0:`},
+	{"ticket-unsigned", "of a ticket's signature only the length is compared", ticketGo,
+		`if !hmac.Equal([]byte(signature), []byte(want)) {`, `if !hmac.Equal([]byte(signature), []byte(want)) && len(signature) != len(want) {`},
+	{"ticket-of-a-gone-secret", "a ticket with an unknown key passes", ticketGo,
+		`		return errTicketKey`, `		return nil`},
+	{"old-secret-unknown", "only the newest secret checks: who got a ticket before the change is refused", ticketGo,
+		`|| !known {`, `|| !known || header != t.newest {`},
+	{"proof-unchecked", "any proof is good", admitGo,
+		`user, it.ID); !ok {`, `user, it.ID); !ok && len(a.Proof) == 0 {`},
+	{"question-unasked", "items with strict checks ask nothing", admitGo,
+		`if it.Checks != seckill.ChecksStrict {`, `if it.Checks != "severe" {`},
+	{"any-answer", "any answer to the question is right", admitGo,
+		`if q.Text == "" || q.Right(a.Answer) {`, `if q.Text == "" || a.Answer != "" {`},
+	{"question-of-an-hour-ago", "not the last question is accepted still, but the one before it", admitGo,
+		`now.Add(-seckill.ChallengeLife)); err`, `now.Add(-2*seckill.ChallengeLife)); err`},
+	{"account-age-ignored", "strict checks take accounts of any age", admitGo,
+		`case it.Checks == seckill.ChecksStrict && !c.Created.IsZero()`, `case it.Checks == "severe" && !c.Created.IsZero()`},
+	{"answers-uncounted", "answers are not counted", admitGo,
+		`switch err := f.Ledger.CountAttempt(ctx, c.User, a.Item, now); {`, `switch err := error(nil); {`},
+	{"wrong-proofs-uncounted", "a wrong proof is refused before it is counted", admitGo,
+		`	switch err := f.Ledger.CountAttempt(`, `	if _, ok := f.Proofs.Check(a.Proof, c.User, a.Item); !ok {
+		return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeCheck, Token: seckill.CheckProof}
+	}
+	switch err := f.Ledger.CountAttempt(`},
+	{"one-answer-more", "a shopper has one answer more a minute", attemptsGo,
+		`AtMost("n", seckill.MaxAttempts-1)`, `AtMost("n", seckill.MaxAttempts)`},
+	{"answers-of-all-items", "answers for one item count for the others", attemptsGo,
+		`SK: item + "#" + strconv`, `SK: "#" + strconv`},
+	{"answers-of-all-time", "answers of a minute count for ever", attemptsGo,
+		`strconv.FormatInt(window.Unix(), 10)}`, `strconv.FormatInt(window.Unix()/1e9, 10)}`},
+	{"blocked-get-tickets", "admit reads no blocks", admitGo,
+		`for i := range blocks {`, `for i := range blocks[:0] {`},
+	{"blocked-networks-get-tickets", "admit reads the blocks of the user, and none of networks", admitGo,
+		`append([]seckill.Subject{seckill.UserSubject(c.User)}, c.Networks...)`,
+		`[]seckill.Subject{seckill.UserSubject(c.User)}`},
+	{"blocked-for-ever-at-admit", "admit takes a block that is over for one that holds", admitGo,
+		`if blocks[i].Holds(now) {`, `if blocks[i].Item != "" {`},
+	{"blocks-everywhere-unread", "placing does not look at blocks for every item", blocksGo,
+		`{{Key: blockKey(s, seckill.Everywhere), Op: OpCheck`, `{{Key: blockKey(s, "nothing"), Op: OpCheck`},
+	{"blocks-of-the-item-unread", "placing does not look at blocks for the item", blocksGo,
+		`		{Key: blockKey(s, item), Op: OpCheck`, `		{Key: blockKey(s, "not "+item), Op: OpCheck`},
+	{"blocked-for-ever", "placing takes a block that is over for one that holds", blocksGo,
+		`AtMost("until", at.UnixMilli())`, `AtMost("until", at.Unix())`},
+	{"blocks-with-an-end-ignored", "placing looks only at blocks without an end", blocksGo,
+		`AtMost("until", at.UnixMilli())`, `AtMost("until", math.MaxInt64-1)`},
+	{"blocked-for-good-is-over", "a block without an end is over at once", blocksGo,
+		`until := int64(math.MaxInt64)`, `until := b.Made.UnixMilli()`},
+	{"block-stays", "a block cannot be removed", blocksGo,
+		`Op: OpDelete, If: []Cond{Eq("v", int64(Version))}`, `Op: OpDelete, If: []Cond{Eq("v", int64(Version+1))}`},
+	{"block-acknowledged-unwritten", "an operator is told that a block holds though it could not be written", blocksGo,
+		`		return fmt.Errorf("ledger: block: %w", err)
+	}
+	return nil`, `		return nil
+	}
+	return nil`},
+	{"blocked-order-forgotten", "the message of a blocked shopper's purchase is dropped", consumeGo,
+		`			return f.reject(ctx, m, seckill.CodeBlocked)`, `			return nil`},
+	{"blocked-order-unexplained", "a blocked shopper's order says that the limit is reached", consumeGo,
+		`			return f.reject(ctx, m, seckill.CodeBlocked)`, `			return f.reject(ctx, m, seckill.CodeLimitReached)`},
+}
