@@ -11,10 +11,12 @@ export function showJob(io, item, job, node) {
   const line = el('p', { role: 'status', tabindex: -1 });
   const count = el('p', { class: 'soft center small' });
   const label = el('label', { class: 'summary-title', for: 'answer' });
-  const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-fault' });
+  const picture = el('img', {});
+  const inWords = el('details', {}, el('summary', {}, t('sum_words')), el('p', { id: 'answer-words' }));
+  const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-words answer-fault' });
   const fault = el('p', { class: 'fault', id: 'answer-fault', role: 'alert' });
   const send = el('button', { class: 'button plain', type: 'submit' }, t('question_send'));
-  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, label, el('div', { class: 'field' }, field, fault), send);
+  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, picture, inWords, label, el('div', { class: 'field' }, field, fault), send);
   let state;
   let asked = '';
 
@@ -52,12 +54,21 @@ export function showJob(io, item, job, node) {
     count.hidden = !counting;
   }
 
+  // A sum in a picture, which its words stand in for: read out with the field, and shown on request.
+  function show(question, sum) {
+    setText(label, sum ? t('question_sum') : question);
+    picture.hidden = inWords.hidden = !sum;
+    if (sum) picture.src = sum;
+    picture.alt = sum ? question : '';
+    setText(inWords.lastChild, sum ? question : '');
+  }
+
   function see(next) {
     const focused = form.contains(document.activeElement);
     state = next;
     const { name, question } = state;
     if (question && question !== asked) {
-      setText(label, question);
+      show(question, state.picture);
       if (asked) field.value = '';
       asked = question;
     }
