@@ -11,7 +11,7 @@ const english = (word) => (ONES.includes(word) ? ONES.indexOf(word) : 10 + TEENS
 const chinese = (word) => [...word].reduce((sum, c) => sum + (c === '十' ? 10 : '零一二三四五六七八九'.indexOf(c)), 0);
 
 const PLACES = [
-  { lang: 'zh', size: 'phone', shopper: shoppers[0], label: '图中的算式等于几', toWords: '读文字', sum: /^(.+)加(.+)等于几？$/, number: chinese, ready: '按一下即可下单' },
+  { lang: 'zh', size: 'phone', shopper: shoppers[0], label: '图中的两个数相加是多少', toWords: '读文字', sum: /^(.+)加(.+)等于几？$/, number: chinese, ready: '按一下即可下单' },
   { lang: 'en', size: 'desktop', shopper: shoppers[1], label: 'What is the sum in the picture?', toWords: 'Read it in words', sum: /^What is (\w+) plus (\w+)\?$/, number: english, ready: 'Ready: one press buys' },
 ];
 
