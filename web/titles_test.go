@@ -17,8 +17,8 @@ import (
 func TestRefusalsHaveTitles(t *testing.T) {
 	got := titles(t, "src/i18n.js")
 	var want []string
-	// Alipay gets the first two, a page names no unknown route, and the rest is shown without a title. After no_checks it
-	// buys without a ticket.
+	// Alipay gets the first two, a page names no unknown route, and the rest is shown without a title. After no_checks
+	// it buys without a ticket.
 	elsewhere := []seckill.Code{seckill.CodeForged, seckill.CodeNotOurs, seckill.CodeNotFound,
 		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable,
 		seckill.CodeNotPushed, seckill.CodeNoChecks}

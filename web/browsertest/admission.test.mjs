@@ -199,12 +199,12 @@ async function questioned(answers) {
 
 test('a question is asked, a wrong answer said, and the next challenge solved for the next answer', async () => {
   const w = await questioned();
-  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', fault: undefined });
+  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', picture: undefined, fault: undefined });
   w.next('ticket', problem(403, 'check_failed', { challenge: w.challenge(9) }));
   w.next('ticket', undefined);
   w.job.answer('5');
   await w.pass(0);
-  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', fault: 'question_wrong' });
+  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', picture: undefined, fault: 'question_wrong' });
   w.job.answer('4');
   await w.pass(0);
   assert.equal(w.seen.at(-1).name, 'ready');
@@ -213,13 +213,25 @@ test('a question is asked, a wrong answer said, and the next challenge solved fo
   assert.deepEqual(w.works.map((work) => work.paces), [[1, 2], [2, 2]]);
 });
 
+test('a sum in a picture is a question in words; after a wrong answer the next one', async () => {
+  const sum = { proof: { n: 7 }, picture: 'data:image/png;base64,AA', alternative: 'two plus two?', expires_at: new Date(END).toISOString() };
+  const w = await questioned({ challenge: [sum], ticket: [problem(403, 'check_failed', { challenge: { ...sum, alternative: 'three plus two?' } }), undefined] });
+  assert.deepEqual(w.seen.at(-1), { name: 'question', question: 'two plus two?', picture: sum.picture, fault: undefined });
+  w.job.answer('5');
+  await w.pass(0);
+  assert.deepEqual(w.seen.at(-1), { name: 'question', question: 'three plus two?', picture: sum.picture, fault: 'question_wrong' });
+  w.job.answer('5');
+  await w.pass(0);
+  assert.equal(w.seen.at(-1).name, 'ready');
+});
+
 test('too many answers: when again, and then the same proof', async () => {
   const w = await questioned({ ticket: [problem(429, 'too_many_requests', { retryAfter: 30_000 }), undefined] });
   w.job.answer('5');
   await w.pass(29_999);
-  assert.deepEqual(w.seen.at(-1), { name: 'busy', question: '2 + 2?', sent: true, until: START + 30_000, many: true });
+  assert.deepEqual(w.seen.at(-1), { name: 'busy', question: '2 + 2?', picture: undefined, sent: true, until: START + 30_000, many: true });
   await w.pass(1);
-  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', fault: undefined });
+  assert.deepEqual(w.seen.at(-1), { name: 'question', question: '2 + 2?', picture: undefined, fault: undefined });
   w.job.answer('4');
   await w.pass(0);
   assert.equal(w.answers(), '5,4');

@@ -50,5 +50,6 @@ else
   drive push.mjs --stock 40 --limit 20
   drive admission.mjs --checks standard --stock 40 --limit 20
   drive admission.mjs --checks strict --stock 40 --limit 20
+  drive sums.mjs --items sums.csv
 fi
 exit $failed

@@ -177,9 +177,9 @@ func build(root string) (map[string][]byte, error) {
 	return files, describe(filepath.Join(root, openapi), names, files)
 }
 
-// bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js may import a
-// script later (`import()`): that one becomes a file of its own. What it shares with app.js would become a third file,
-// which every first look loads, so it shares nothing: TestFirstLookIsSmall counts files.
+// bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js, and what it
+// imports later, may import a script later (`import()`): that one becomes a file of its own. What it shares with app.js
+// would become a third file, which every first look loads, so it shares nothing: TestFirstLookIsSmall counts files.
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}

@@ -12,6 +12,8 @@ export const TEXTS = {
   ticket_many: ['请求太频繁，稍后自动重试。', 'Too many requests. It is tried again by itself.'],
   ticket_again: ['{n} 秒后重试。', 'Next try in {n} s.'],
   question_ask: ['回答问题后，就能得到购买凭证。', 'Answer the question to get your ticket.'],
+  question_sum: ['图中的两个数相加是多少？', 'What is the sum in the picture?'],
+  sum_words: ['看不清？读文字', 'Read it in words instead'],
   question_send: ['提交答案', 'Send the answer'],
   question_empty: ['请填写答案。', 'Please type an answer.'],
   question_wrong: ['答案不对，请再试一次。', 'That was not right. Please try again.'],

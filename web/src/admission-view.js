@@ -11,10 +11,12 @@ export function showJob(io, item, job, node) {
   const line = el('p', { role: 'status', tabindex: -1 });
   const count = el('p', { class: 'soft center small' });
   const label = el('label', { class: 'summary-title', for: 'answer' });
-  const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-fault' });
+  const picture = el('img', {});
+  const inWords = el('details', {}, el('summary', {}, t('sum_words')), el('p', { id: 'answer-words' }));
+  const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-words answer-fault' });
   const fault = el('p', { class: 'fault', id: 'answer-fault', role: 'alert' });
   const send = el('button', { class: 'button plain', type: 'submit' }, t('question_send'));
-  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, label, el('div', { class: 'field' }, field, fault), send);
+  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, picture, inWords, label, el('div', { class: 'field' }, field, fault), send);
   let state;
   let asked = '';
 
@@ -37,7 +39,7 @@ export function showJob(io, item, job, node) {
     const { name, problem, until, question, many } = state;
     const n = Math.max(0, Math.ceil((until - io.now()) / SECOND));
     if (name === 'ready') return [t(io.now() < Date.parse(item.start_time) ? 'ticket_ready_early' : 'ticket_ready'), '', 'ready'];
-    if (name === 'refused') return [`${io.tOr(`refused_${problem.code}`, t('refused'))}. ${problem.detail || t('refused_text')}`, '', 'fault center'];
+    if (name === 'refused') return [problem.detail || io.tOr(`refused_${problem.code}`, t('refused')), '', 'fault center'];
     if (name === 'busy' && question && many) return [t('question_ask'), t('question_wait', { n }), 'soft center'];
     if (name === 'busy') return [t(many ? 'ticket_many' : 'ticket_busy'), t('ticket_again', { n }), 'soft center'];
     const steps = name === 'solving' && state.tried ? t('ticket_steps', { n: state.tried.toLocaleString() }) : '';
@@ -52,12 +54,21 @@ export function showJob(io, item, job, node) {
     count.hidden = !counting;
   }
 
+  // A sum in a picture, which its words stand in for: read out with the field, and shown on request.
+  function show(question, sum) {
+    setText(label, sum ? t('question_sum') : question);
+    picture.hidden = inWords.hidden = !sum;
+    if (sum) picture.src = sum;
+    picture.alt = sum ? question : '';
+    setText(inWords.lastChild, sum ? question : '');
+  }
+
   function see(next) {
     const focused = form.contains(document.activeElement);
     state = next;
     const { name, question } = state;
     if (question && question !== asked) {
-      setText(label, question);
+      show(question, state.picture);
       if (asked) field.value = '';
       asked = question;
     }
@@ -73,7 +84,7 @@ export function showJob(io, item, job, node) {
   }
 
   node.className = 'purchase';
-  put(node, line, count, form);
+  put(node, line, form, count);
   const stops = [job.watch(see)];
   const tick = () => (node.isConnected ? draw() : stops.forEach((stop) => stop()));
   stops.push(io.at(Date.parse(item.start_time), tick));

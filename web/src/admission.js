@@ -95,8 +95,12 @@ function make(io) {
   };
 }
 
+// What a challenge asks besides the proof: {} for nothing.
+const asks = ({ question, picture, alternative }) => (question ? { question } : { question: alternative, picture });
+
 /**
- * One shopper's way to a ticket for one item. Its state is {name, question, fault, sent, tried, until, problem}; names:
+ * One shopper's way to a ticket for one item. Its state is {name, question, picture, fault, sent, tried, until, problem};
+ * where there is a picture, the question is what it asks, in words. Names:
  * later, asking, question (for its shopper to answer), solving, busy (again at `until`), ready, free (no ticket is
  * needed), refused.
  */
@@ -157,28 +161,29 @@ export function startJob(io, item, ticketOf) {
     await until(io.now() < opens ? opens + io.random() * SPREAD : opens);
     let challenge;
     let question;
+    let picture;
     let fault;
     let answer;
     let failures = 0;
     while (!signal.aborted) {
       try {
         if (!challenge || io.now() >= Date.parse(challenge.expires_at) - FRESH) {
-          set('asking', { question, sent: true });
+          set('asking', { question, picture, sent: true });
           challenge = await io.admit('challenge', { seckill_id: item.id });
-          if (challenge.question !== question) answer = undefined;
-          ({ question } = challenge);
+          if (asks(challenge).question !== question) answer = undefined;
+          ({ question, picture } = asks(challenge));
           solver?.stop();
           solver = undefined;
         }
         if (signal.aborted) return;
         solver ||= await solving(challenge);
         if (question && answer === undefined) {
-          set('question', { question, fault });
+          set('question', { question, picture, fault });
           answer = await answered(Date.parse(challenge.expires_at));
           if (answer === undefined) continue;
           hurry(); // its shopper waits
         }
-        set('solving', { question, sent: true });
+        set('solving', { question, picture, sent: true });
         const proof = await solver.result;
         if (signal.aborted) return;
         const got = await io.admit('ticket', { seckill_id: item.id, proof, answer });
@@ -190,6 +195,7 @@ export function startJob(io, item, ticketOf) {
         if (problem.code === 'no_checks') return set('free');
         if (problem.code === 'check_failed') {
           challenge = problem.challenge;
+          ({ question, picture } = challenge ? asks(challenge) : { question });
           solver?.stop();
           solver = undefined;
           fault = question && 'question_wrong';
@@ -211,7 +217,7 @@ export function startJob(io, item, ticketOf) {
           fault = undefined;
         }
         const next = io.now() + ms;
-        set('busy', { question, sent: true, until: next, many });
+        set('busy', { question, picture, sent: true, until: next, many });
         while (!signal.aborted && io.now() < next) await io.pause(next - io.now(), signal);
       }
     }

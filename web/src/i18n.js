@@ -125,8 +125,6 @@ export const TEXTS = {
   rejected_blocked_text: ['您的账号暂时无法购买，没有扣款。如有疑问请联系客服。', 'Your account cannot buy at the moment. No money was taken. Please contact the shop’s support.'],
   rejected_stopped: ['活动已停止', 'Sale stopped'],
   rejected_stopped_text: ['商家停止了这场秒杀，没有扣款。', 'The shop stopped this sale. No money was taken.'],
-  rejected_blocked: ['您不能购买', 'You cannot buy'],
-  rejected_blocked_text: ['没有扣款。如有疑问请联系客服。', 'No money was taken. Please contact the shop’s support.'],
   late: ['退款中', 'Refund on its way'],
   late_text: ['您的付款在订单关闭之后才到，会原路退回。', 'Your payment arrived after the order closed; it goes back to you.'],
   late_refunded: ['已退款', 'Refunded'],
