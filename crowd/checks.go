@@ -131,14 +131,14 @@ func (s *shopper) pass(ctx context.Context) (code string, took time.Duration, er
 		Question string          `json:"question"`
 	}
 	if json.Unmarshal(a.body, &c) != nil {
-		return badChallenge, 0, nil
+		return badChallenge, 0, nil //nolint:nilerr // as below
 	}
 	solving := s.opt.Bots.solves(&s.visit, c.Question != "")
 	if !sleep(ctx, time.Now().Add(solving)) {
 		return "", 0, errLeft
 	}
-	solution, _, err := altcha.Solve(c.Proof)
-	if err != nil {
+	solution, _, unsolved := altcha.Solve(c.Proof)
+	if unsolved != nil {
 		return badChallenge, 0, nil //nolint:nilerr // the sale's fault: it is counted, and the crowd goes on
 	}
 	body := map[string]string{"seckill_id": s.item.ID, "proof": base64.StdEncoding.EncodeToString(solution)}
