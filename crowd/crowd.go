@@ -64,10 +64,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
 		return nil, err
 	}
-	if o.Bots != nil {
-		if err := r.prepareAll(ctx, operator, &scene); err != nil {
-			return nil, err
-		}
+	if err := r.prepareAll(ctx, operator, &scene); err != nil {
+		return nil, err
 	}
 	r.shop(ctx, operator, &scene)
 	r.client.tally = newTally() // the crowd's figures end here
@@ -77,9 +75,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Flood > 0 {
 		rep.Flood = r.flood(ctx, operator)
 	}
-	if o.Bots == nil {
-		rep.waitIdle(ctx, r, operator)
-	}
+	rep.waitIdle(ctx, r, operator)
 	if err := r.faults.end(after); err != nil {
 		o.note("cannot reset the faults of the test gateway: %v", err)
 	}

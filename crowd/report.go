@@ -146,6 +146,8 @@ func (r *Report) used(p *process.Usage, mine system.Usage) {
 func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	local := r.before != nil
 	switch {
+	case run.opt.Bots != nil: // who got units is known
+		return
 	case local && !r.Interrupted:
 		r.Idle = run.waitIdleLocal(ctx, d)
 	case !local:

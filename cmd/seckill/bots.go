@@ -100,7 +100,7 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	o.Ramp, o.Count, o.NoPush, o.Secret = 0, 1, true, local.DefaultSecret
 	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key = 0, 0, 1, 0, 0 // who gets a unit is what counts
 	o.Bots = &crowd.Bots{Share: f.bots.share, Work: seckill.UsualWork, KeyCPU: keyCPU(seckill.UsualWork.Cost),
-		Machines: machines(botsMachines), Faster: f.bots.faster}
+		Machines: machines(cmd.Context(), botsMachines), Faster: f.bots.faster}
 	if err := o.Validate(); err != nil {
 		return err
 	}
@@ -191,10 +191,10 @@ func botsText(out io.Writer, rep *crowd.Report, stock int) error {
 }
 
 // machines returns source addresses that this machine can send from, at most n. Only Linux has all of 127.0.0.0/8.
-func machines(n int) (out []netip.Addr) {
+func machines(ctx context.Context, n int) (out []netip.Addr) {
 	for i := 1; i <= n; i++ {
 		at := local.MachineAddr(i)
-		l, err := net.Listen("tcp", netip.AddrPortFrom(at, 0).String())
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(at, 0).String())
 		if err != nil {
 			break
 		}

@@ -136,7 +136,7 @@ func TestLoadHelp(t *testing.T) {
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
 		"--key", "--abandon", "--connections", "--seed", "--journal",
 		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--late", "--twice", "--two-trades",
-		"--lost-notifications", "--unknown"} {
+		"--lost-notifications", "--unknown", "--bots", "--stock", "--checks"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)
 		}
