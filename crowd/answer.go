@@ -25,7 +25,10 @@ type ask struct {
 	key    string
 	kind   string // Content-Type of the body
 	body   []byte
-	entry  journal.Entry // what the journal records besides the act
+	ticket string
+	// from whose address it is sent: a shopper's machine, see Bots; 0: this one's
+	machine int
+	entry   journal.Entry // what the journal records besides the act
 }
 
 // answer is the result of a request: a response, or why there is none.
@@ -40,7 +43,7 @@ type answer struct {
 	reason string
 	pay    string // query string for the cashier
 	payBy  string // RFC 3339; "": the order cannot be paid
-	body   []byte // kept for the acts time, get, pay, file and status only
+	body   []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
 	kept   bool   // a CDN answered it
 
 	pushURL, pass string // of an accepted purchase
@@ -61,6 +64,9 @@ func fill(req *fasthttp.Request, q *ask) {
 	if q.key != "" {
 		req.Header.Set("Idempotency-Key", q.key)
 	}
+	if q.ticket != "" {
+		req.Header.Set("Ticket", q.ticket)
+	}
 	if q.kind != "" {
 		req.Header.SetContentType(q.kind)
 		req.SetBodyRaw(q.body)
@@ -72,7 +78,7 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	body := resp.Body()
 	a.kept = kept(string(resp.Header.Peek("X-Cache")))
 	switch act {
-	case journal.ActTime, journal.ActPay, journal.ActGet, actFile, actStatus:
+	case journal.ActTime, journal.ActPay, journal.ActGet, actFile, actStatus, actChallenge, actTicket:
 		a.body = append(a.body, body...)
 	}
 	if act == journal.ActPay || a.status == http.StatusOK && (act == journal.ActTime || ofPage(act)) {

@@ -3,7 +3,9 @@ package crowd
 import (
 	"context"
 	"errors"
+	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -13,7 +15,7 @@ import (
 
 // client sends requests over a bounded number of connections, one request per connection at a time.
 type client struct {
-	hosts   map[string]*host // by scheme and host
+	hosts   map[string]*host // by machine, scheme and host
 	slots   chan struct{}    // one element per connection in use
 	timeout time.Duration
 	journal *journal.Writer // may be nil
@@ -29,8 +31,24 @@ func newClient(o *Options, t *tally, j *journal.Writer, addresses ...string) (*c
 			return nil, err
 		}
 		c.hosts[u.Scheme+"://"+u.Host] = newHost(u, o.TLS)
+		if o.Bots == nil {
+			continue
+		}
+		for n, from := range o.Bots.Machines {
+			h := newHost(u, o.TLS)
+			h.from = &net.TCPAddr{IP: from.AsSlice()}
+			c.hosts[machineName(n+1)+u.Scheme+"://"+u.Host] = h
+		}
 	}
 	return c, nil
+}
+
+// machineName begins the names of hosts as a machine reaches them.
+func machineName(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + " "
 }
 
 func (c *client) close() {
@@ -61,7 +79,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	if err := uri.Parse(nil, []byte(q.url)); err != nil {
 		return answer{err: err}
 	}
-	to := c.hosts[string(uri.Scheme())+"://"+string(uri.Host())]
+	to := c.hosts[machineName(q.machine)+string(uri.Scheme())+"://"+string(uri.Host())]
 	if to == nil {
 		return answer{err: errors.New("neither the sale's nor the cashier's address: " + q.url)}
 	}

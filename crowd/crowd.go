@@ -67,11 +67,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r.shop(ctx, operator, &scene)
 	r.client.tally = newTally() // the crowd's figures end here
 	rep.Interrupted = ctx.Err() != nil
-	rep.used(operator.process(after), system.Used())
+	usage := operator.process(after)
+	rep.used(usage, system.Used())
 	if o.Flood > 0 {
 		rep.Flood = r.flood(ctx, operator)
 	}
-	rep.waitIdle(ctx, r, operator)
+	if o.Bots == nil {
+		rep.waitIdle(ctx, r, operator)
+	}
 	if err := r.faults.end(after); err != nil {
 		o.note("cannot reset the faults of the test gateway: %v", err)
 	}
@@ -82,6 +85,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		rep.Journal = &JournalReport{Last: j.Last()}
 	}
 	rep.count(r)
+	if o.Bots != nil {
+		rep.Fairness = fairness(r, scene.process, usage)
+	}
 	return rep, nil
 }
 

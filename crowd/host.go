@@ -21,6 +21,7 @@ const idleFor = 30 * time.Second
 type host struct {
 	addr   string
 	secure *tls.Config // nil: no TLS
+	from   net.Addr    // source address; nil: any
 
 	mu   sync.Mutex
 	idle []*link // in order of last use
@@ -101,7 +102,7 @@ func (h *host) take(deadline time.Time) (*link, error) {
 		_ = l.Close()
 	}
 	h.mu.Unlock()
-	dialer := net.Dialer{Deadline: deadline}
+	dialer := net.Dialer{Deadline: deadline, LocalAddr: h.from}
 	conn, err := dialer.Dial("tcp", h.addr)
 	if err != nil {
 		return nil, err

@@ -97,13 +97,14 @@ type scene struct {
 
 // item is an item as the API describes it. Left is the unsold units.
 type item struct {
-	ID    string      `json:"id"`
-	Price seckill.Fen `json:"sk_price"`
-	Start time.Time   `json:"start_time"`
-	Stock int         `json:"max_sk_count"`
-	Limit int         `json:"sk_per_max_count"`
-	Left  int         `json:"stock"`
-	About struct {
+	ID     string         `json:"id"`
+	Price  seckill.Fen    `json:"sk_price"`
+	Start  time.Time      `json:"start_time"`
+	Stock  int            `json:"max_sk_count"`
+	Limit  int            `json:"sk_per_max_count"`
+	Checks seckill.Checks `json:"checks"`
+	Left   int            `json:"stock"`
+	About  struct {
 		Title string `json:"title"`
 	} `json:"commodity"`
 }

@@ -57,6 +57,7 @@ type Options struct {
 	Flood       time.Duration // closed-loop load after the sell-out; 0: none
 	Seed        int64
 	Secret      string
+	Bots        *Bots // nil: everybody acts as Ramp says, and passes no checks
 
 	Version string         // of this tool, for report and journal
 	Journal io.Writer      // nil: none
@@ -89,6 +90,11 @@ func (o *Options) Validate() error {
 		between("connections", o.Connections, 1, MaxConnections),
 	} {
 		if err != nil {
+			return err
+		}
+	}
+	if o.Bots != nil {
+		if err := o.Bots.validate(o); err != nil {
 			return err
 		}
 	}

@@ -18,8 +18,10 @@ const (
 	actStatus = "status" // GET /seckill/status/{item}
 )
 
-// ofPage reports whether an act is one of these.
-func ofPage(act string) bool { return act == actFile || act == actList || act == actStatus }
+// ofPage reports whether an act is one of these, or about checks.
+func ofPage(act string) bool {
+	return act == actFile || act == actList || act == actStatus || act == actChallenge || act == actTicket
+}
 
 // Looks of the storefront's home page near a sale (web/src/core.js, web/src/items.js).
 const (

@@ -42,6 +42,8 @@ type Report struct {
 	Journal *JournalReport `json:"journal,omitempty"`
 	Pay     string         `json:"cashier,omitempty"` // its address; "": none
 
+	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
+
 	before *localState
 	mine   system.Usage
 }
@@ -209,7 +211,7 @@ func (r *Report) countRequests(t *tally) {
 	if t.acts[actFile] != nil {
 		q.Pages = t.pages()
 	}
-	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, journal.ActBuy, journal.ActOrder,
+	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, actChallenge, actTicket, journal.ActBuy, journal.ActOrder,
 		journal.ActGet, journal.ActPay, journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
@@ -245,7 +247,7 @@ func (r *Report) countRates(t *tally) {
 	r.Rates.SellOutSeconds, r.Rates.LastAnswerSecond = since(t.firstSoldOut), since(t.lastPress)
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0
-		for _, name := range []string{actFile, actList, journal.ActTime} { // sent before the opening
+		for _, name := range []string{actFile, actList, journal.ActTime, actChallenge, actTicket} { // sent before the opening
 			if a := t.acts[name]; a != nil {
 				asked += a.OK + a.Refused
 			}

@@ -63,7 +63,14 @@ func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) 
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		token, err := jwtauth.Sign(o.Secret, strconv.FormatInt(first+int64(i), 10), expires)
+		var token string
+		var err error
+		if o.Bots != nil {
+			v := visitOf(o, i+1)
+			token, err = o.Bots.sign(o.Secret, &v, first+int64(i), now, expires)
+		} else {
+			token, err = jwtauth.Sign(o.Secret, strconv.FormatInt(first+int64(i), 10), expires)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -35,6 +35,11 @@ type visit struct {
 	fate   fate
 	manner manner
 	random *rand.Rand // for later choices, which depend on answers
+
+	// of a crowd with scripts
+	kind    kind
+	absent  bool // never presses
+	machine int  // from which it sends, from 1; 0: this one
 }
 
 // Bounds of visit.second.
@@ -59,6 +64,9 @@ func visitOf(o *Options, n int) visit {
 		v.fate = cancels
 	case x < o.Pay+o.Cancel+o.Abandon:
 		v.fate = abandons
+	}
+	if o.Bots != nil {
+		o.Bots.cast(o, &v)
 	}
 	if o.Late+o.Twice+o.TwoTrades == 0 {
 		return v // draws nothing more, so old seeds keep their later choices

@@ -24,7 +24,12 @@ func (s *shopper) shop(ctx context.Context) {
 	if s.opt.Pages {
 		s.openPage(ctx)
 	}
-	if s.opt.Lead > 0 {
+	switch {
+	case s.opt.Bots != nil:
+		if !s.prepare(ctx) {
+			return
+		}
+	case s.opt.Lead > 0:
 		s.askTime(ctx)
 	}
 	s.pressed = s.opensAt(s.offset).Add(s.press)
@@ -59,7 +64,10 @@ func (s *shopper) shop(ctx context.Context) {
 		return
 	}
 	now := time.Now()
-	s.tally.change(func(t *tally) { t.placedAt = append(t.placedAt, now) })
+	s.tally.change(func(t *tally) {
+		t.placedAt = append(t.placedAt, now)
+		t.kinds[s.kind].Orders++
+	})
 	s.end(result{outcome: placed, at: r.at})
 	s.decide(ctx, a)
 }
@@ -103,26 +111,34 @@ func (s *shopper) end(r result) {
 	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
 }
 
-// buyTwice makes a purchase. An impatient shopper presses again while the first request is under way; either answer may
+// buyTwice makes a purchase. A script may press on several connections, and an impatient shopper presses again while the first request is under way; either answer may
 // have the order.
 func (s *shopper) buyTwice(ctx context.Context) result {
 	if s.second == 0 {
 		return s.buy(ctx, s.pressed)
 	}
-	again := make(chan answer, 1)
-	go func() {
-		moment := s.pressed.Add(s.second)
-		if !sleep(ctx, moment) {
-			again <- answer{err: errLeft}
-			return
-		}
-		again <- s.send(ctx, moment)
-	}()
+	more := 1
+	if s.kind == several {
+		more = atOnce - 1
+	}
+	again := make(chan answer, more)
+	for range more {
+		go func() {
+			moment := s.pressed.Add(s.second)
+			if !sleep(ctx, moment) {
+				again <- answer{err: errLeft}
+				return
+			}
+			again <- s.send(ctx, moment)
+		}()
+	}
 	r := s.buy(ctx, s.pressed)
-	a := <-again
-	s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
-	if r.outcome != "" && a.status == http.StatusOK {
-		return result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
+	for range more {
+		a := <-again
+		s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
+		if r.outcome != "" && a.status == http.StatusOK {
+			r = result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
+		}
 	}
 	return r
 }
@@ -157,6 +173,9 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 			return result{order: a.order, at: a.at} // the order of the shopper's other press
 		default:
 			return result{outcome: refused, cause: a.word(), at: a.at}
+		}
+		if s.kind == early {
+			wait = earlyEvery
 		}
 		moment = a.at.Add(wait)
 		if !sleep(ctx, moment) {

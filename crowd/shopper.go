@@ -32,6 +32,7 @@ type shopper struct {
 	user     string
 	token    string // Authorization header
 	key      string // Idempotency-Key; "": none
+	ticket   string // "": none
 	body     []byte
 	address  string        // hash of the address in body
 	offset   time.Duration // of the server's clock from the local clock
@@ -59,7 +60,8 @@ func (s *shopper) about(order string) journal.Entry {
 
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
-		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
+		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body, ticket: s.ticket,
+		machine: s.machine,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
 }

@@ -44,6 +44,9 @@ type tally struct {
 
 	waits Waits
 	push  Push
+
+	kinds    [kinds]Kind
+	checking spread // how long people took to pass the checks
 }
 
 // Waits counts waiting shoppers by what they wait for, except those who only look at an unpaid order.
@@ -75,7 +78,7 @@ type actTally struct {
 
 func newTally() *tally {
 	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(),
-		acts: map[string]*actTally{}, repeats: map[string]int{}, push: Push{after: newSpread()}}
+		acts: map[string]*actTally{}, repeats: map[string]int{}, push: Push{after: newSpread()}, checking: newSpread()}
 }
 
 func (t *tally) act(name string) *actTally {

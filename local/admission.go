@@ -28,7 +28,7 @@ func (s *System) buildAdmission() (seckill.TicketChecker, error) {
 		return nil, err
 	}
 	s.Admit = admit.New(admit.Deps{Ledger: s.Ledger, Items: s.Items, Questions: s.Ledger, Proofs: proofs,
-		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: seckill.UsualWork,
+		Tickets: tickets, Picker: proofs, Clock: s.Clock, Meter: s.Meter, Work: s.opt.Work,
 		Painter: picture.Painter{}})
 	return tickets, nil
 }

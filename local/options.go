@@ -49,11 +49,15 @@ type Options struct {
 	Version   string            // shown by /healthz
 	Log       *slog.Logger      // nil: none
 	Workers   int               // per queue, 1 to 64; DefaultWorkers when 0
+	Work      seckill.Work      // of a proof; seckill.UsualWork when zero
+	Machines  bool              // for a simulated crowd: see MachineAddr
 
 	Servers Servers       // real servers instead of embedded drivers
 	Issuers []oidc.Client // issuers instead of the demo issuer, called over the network
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
+
+	Contact string // whom a blocked shopper may write to; "": the shop's support
 
 	NoPush bool // pages are pushed nothing, and poll
 
@@ -109,6 +113,9 @@ func (o *Options) complete() error {
 	}
 	if o.EventSecrets == nil {
 		o.EventSecrets = []string{DefaultEventSecret}
+	}
+	if o.Work == (seckill.Work{}) {
+		o.Work = seckill.UsualWork
 	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers

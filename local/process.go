@@ -18,5 +18,5 @@ func (s *System) getProcess(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, process.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc,
 		Goroutines: runtime.NumGoroutine(),
 		Uptime:     time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(),
-		Events: s.Meter.Counts()})
+		Events: s.Meter.Counts(), Reserves: s.reserve.calls.Load()})
 }

@@ -90,7 +90,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))), ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:  30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
@@ -176,7 +176,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	ids := system.NewIDs(nil)
 	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
+	s.reserve.Reserver = s.Stock
+	s.Buy = buy.New(buy.Deps{Stock: &s.reserve, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
 		Meter: s.Meter, Tickets: tickets})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Closings: s.closings, Clock: s.Clock,

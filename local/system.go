@@ -86,6 +86,7 @@ type System struct {
 	inside   http.Handler // the server's handler, for calls within the process
 
 	priority         priority
+	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue
 	trades           fakegateway.Store // nil: in the gateway's memory

@@ -16,7 +16,7 @@ type DoorPlan struct {
 }
 
 // door draws what shoppers have to pass: in half the worlds nothing. Operators block in a third of either half.
-func (p *Plan) door() {
+func (p *Plan) door(o Options) {
 	r := seeded(p.Seed, 22)
 	p.Door = &DoorPlan{Questions: []int{0, 1, 3, 5}[r.IntN(4)]}
 	checked := r.IntN(2) == 0
@@ -29,6 +29,9 @@ func (p *Plan) door() {
 	}
 	if len(p.Items) > 1 && r.IntN(4) == 0 { // one of two items
 		p.Door.Checks[r.IntN(2)] = seckill.ChecksOff
+	}
+	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first shoppers come before tickets are given
+		p.Items[0].Opens = seckill.TicketLead + time.Duration(20+r.IntN(900))*time.Second
 	}
 	if checked {
 		p.Weights[actTicket] = 2 + r.IntN(8)

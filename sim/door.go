@@ -285,7 +285,12 @@ func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
 
 // checkDoorCode checks an answer of admit against what is true of the shopper: account and blocks.
 func (w *World) checkDoorCode(c *admit.Caller, item string, now time.Time, held heldBlocks, err error) {
+	opens := w.item(item).Start.Add(-seckill.TicketLead)
 	switch code := seckill.CodeOf(err); {
+	case err == nil && now.Before(opens):
+		w.truth.fail("A1 user %s passes for item %s at %s, tickets are given from %s on", c.User, item, now, opens)
+	case code == seckill.CodeNotStarted && !now.Before(opens):
+		w.truth.fail("A1 user %s is told at %s that item %s gives no tickets, since %s it does", c.User, now, item, opens)
 	case err == nil && w.tooNew(*c, item, now):
 		w.truth.fail("A1 user %s passes for item %s with an account of %s", c.User, item, c.Created)
 	case err == nil:

@@ -133,7 +133,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		for ; k >= s.plan.Weights[t.Kind]; t.Kind++ {
 			k -= s.plan.Weights[t.Kind]
 		}
-		begins := t.Kind == actBuy || t.Kind == actTicket || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule
+		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule ||
+			t.Kind == actTicket
 		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick &&
 			t.Kind != actRun {
 			t.Kind = actStep

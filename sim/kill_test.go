@@ -51,6 +51,7 @@ var meanwhile = map[string]func(w *World, i *Instance){
 	"Redis forgets all":                      func(w *World, i *Instance) { w.Forget() },
 	"Redis is restored from before the sale": func(w *World, i *Instance) { _ = forget(w, i) },
 	"the sale is stopped":                    func(w *World, i *Instance) { _ = i.Stop(true) },
+	"the shopper is blocked":                 func(w *World, i *Instance) { _ = blocked("1")(w, i) },
 }
 
 // hook returns a hook that counts calls and applies the fault once.
@@ -80,7 +81,7 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 
 // TestKillPoints kills every flow before and after each of its port calls, lets each call fail before and after its
 // effect, and lets others act just before it, one at a time. Whatever the process had done, the others finish it: I1
-// to I11, I14 and I15 hold immediately and afterwards, nothing is stranded, and every unit still sells.
+// to I11, I14, I15, A1 and A4 hold immediately and afterwards, nothing is stranded, and every unit still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken, played := map[string]int{}, map[string]int{}, 0
 	var mu sync.Mutex
@@ -109,7 +110,7 @@ func TestKillPoints(t *testing.T) {
 		}
 	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop", "signin",
-		"tell", "count", "deliver"} {
+		"tell", "count", "deliver", "admit"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
@@ -132,7 +133,9 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	if limit == 0 {
 		limit = 2
 	}
-	w, err := NewWorld(stock, limit)
+	item := itemOf("1001", stock, limit)
+	item.Checks = s.checks
+	w, err := NewWorldOf(Setting{Items: []seckill.Item{item}, IndexLag: time.Second, Questions: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

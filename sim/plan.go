@@ -119,7 +119,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	p.swarm(r, o, allowed, focus)
 	p.faults(r, o.Length == 0)
-	p.door()
+	p.door(o)
 	return p, r
 }
 
@@ -366,8 +366,8 @@ func skewOf(a uint64) time.Duration {
 
 // setting returns the plan's world.
 func (p *Plan) setting() Setting {
-	s := Setting{IndexLag: p.IndexLag, NoTickets: p.Door == nil, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle,
-		Duplicate: p.Duplicate, MaxReceives: p.Receives}}
+	s := Setting{IndexLag: p.IndexLag, NoTickets: p.Door == nil, Queue: memory.QueueOptions{Seed: p.Seed,
+		Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
 	for i, it := range p.Items {
 		item := itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit)
 		item.Start = item.Start.Add(it.Opens)

@@ -16,6 +16,7 @@ import (
 type scenario struct {
 	flow, name   string
 	stock, limit int
+	checks       seckill.Checks // of the item; its question has one answer
 	prepare      func(w *World, i *Instance) error
 	step         func(w *World, i *Instance) error
 	retry        bool // the shopper, or the operator, repeats the step
@@ -193,7 +194,7 @@ func waited(w *World, i *Instance) error {
 	return w.Check()
 }
 
-var scenarios = []scenario{
+var scenarios = append(doorScenarios, []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
 	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),
@@ -330,7 +331,7 @@ var scenarios = []scenario{
 	{flow: "count", name: "a recount whose first walk misses the newest order", prepare: steps(install,
 		bought("1", 2, "k"), next, streamed), step: steps(recounted, waited, recounted),
 		atLeast: 8},
-}
+}...)
 
 // signedIn signs a person in.
 func signedIn(person int) func(*World, *Instance) error {

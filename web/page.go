@@ -27,8 +27,8 @@ var embedded embed.FS
 // ContentSecurityPolicy is what the pages are written to live under: scripts and styles only from files, answers only
 // from their own origin. Pictures of goods may lie on any HTTPS host, because items name them by address. A page that
 // web/bundle wrote a script into allows that script too, by its hash.
-const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; " +
+	"img-src 'self' data: https:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Cache-Control by kind of file. A page is asked for again at once, so that it is never of an older release than the
 // API; an edge answers for a second from one copy, and goes on with an old one while the origin fails.

@@ -13,11 +13,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/system"
@@ -46,6 +48,7 @@ type settings struct {
 	issuers       []string
 	events        string
 	noPush        bool
+	contact       string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -130,6 +133,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.StringVar(&s.contact, "contact", "", "whom a blocked shopper may write to, such as an e-mail address")
 	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
@@ -145,7 +149,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
-	opt.Events, opt.NoPush = s.events, s.noPush
+	opt.Events, opt.NoPush, opt.Contact = s.events, s.noPush, s.contact
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	if opt.Issuers, err = clients(s.issuers); err != nil {
 		return opt, err
@@ -162,6 +166,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--sqs %s: want a URL such as http://localhost:4566", s.sqs)
 	case s.events == "" && cmd.Flags().Changed("events"):
 		return opt, errors.New("--events: want a URL or the name of a file")
+	case len(s.contact) > httpapi.MaxContact || strings.ContainsFunc(s.contact, unicode.IsControl):
+		return opt, fmt.Errorf("--contact: want up to %d bytes on one line", httpapi.MaxContact)
 	case s.port < 0 || s.port > 65535:
 		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
 	case s.hold < local.MinHold || s.hold > seckill.MaxHold:

@@ -38,6 +38,8 @@ type deployed struct {
 				CacheBehaviors       []behaviour
 				CustomErrorResponses []struct{ ErrorCode, ErrorCachingMinTTL int }
 			}
+			CustomResponseBodies map[string]struct{ Content string }
+			Rules                []rule
 		}
 	}
 }
@@ -46,6 +48,103 @@ type behaviour struct {
 	PathPattern, CachePolicyId, OriginRequestPolicyId, ViewerProtocolPolicy string //nolint:revive // CloudFormation's
 	AllowedMethods, CachedMethods                                           []string
 	FunctionAssociations                                                    []struct{ EventType string }
+}
+
+// rule is a rule of the web ACL.
+type rule struct {
+	Name      string
+	Priority  int
+	Statement struct {
+		RateBasedStatement struct {
+			AggregateKeyType           string
+			EvaluationWindowSec, Limit int
+			ScopeDownStatement         scope
+		}
+	}
+	Action struct {
+		Block struct {
+			CustomResponse struct {
+				ResponseCode          int
+				CustomResponseBodyKey string
+				ResponseHeaders       []struct{ Name, Value string }
+			}
+		}
+	}
+}
+
+// scope is one path, or several.
+type scope struct {
+	ByteMatchStatement struct {
+		FieldToMatch                       map[string]any
+		PositionalConstraint, SearchString string
+		TextTransformations                []struct{ Type string }
+	}
+	OrStatement struct{ Statements []scope }
+}
+
+// paths returns the paths that a scope has, each compared as the API reads it.
+func (s scope) paths(t *testing.T) (out []string) {
+	t.Helper()
+	for _, of := range s.OrStatement.Statements {
+		out = append(out, of.paths(t)...)
+	}
+	if m := s.ByteMatchStatement; m.SearchString != "" {
+		types := ""
+		for _, change := range m.TextTransformations {
+			types += change.Type + " "
+		}
+		if m.FieldToMatch["UriPath"] == nil || m.PositionalConstraint != "EXACTLY" ||
+			types != "URL_DECODE NORMALIZE_PATH " {
+			t.Errorf("%s is compared with %+v", m.SearchString, m)
+		}
+		out = append(out, m.SearchString)
+	}
+	return out
+}
+
+// TestFloods checks that floods from one address are bounded on the routes that cost, above what a carrier's address
+// needs.
+func TestFloods(t *testing.T) {
+	t.Parallel()
+	const heads = 10_000 // behind one address, in an opening's minute
+	_, d := readTemplate(t)
+	acl := d.Resources["Acl"].Properties
+	calls := map[string]int{} // that each head may do a minute
+	for i, r := range acl.Rules {
+		if r.Priority != i {
+			t.Errorf("%s is rule %d, of priority %d", r.Name, i, r.Priority)
+		}
+		rate := r.Statement.RateBasedStatement
+		if rate.Limit == 0 {
+			continue
+		}
+		if rate.AggregateKeyType != "IP" || rate.EvaluationWindowSec != 60 {
+			t.Errorf("%s: %+v, want of an address in a minute", r.Name, rate)
+		}
+		for _, path := range rate.ScopeDownStatement.paths(t) {
+			calls[path] = rate.Limit / heads
+		}
+		says := r.Action.Block.CustomResponse
+		var problem struct {
+			Status  int    `json:"status"`
+			Code    string `json:"code"`
+			RetryMS int    `json:"retry_after_ms"`
+		}
+		headers := map[string]string{}
+		for _, h := range says.ResponseHeaders {
+			headers[h.Name] = h.Value
+		}
+		body := acl.CustomResponseBodies[says.CustomResponseBodyKey].Content
+		if err := json.Unmarshal([]byte(body), &problem); err != nil ||
+			says.ResponseCode != 429 || problem.Status != 429 || problem.Code != "too_many_requests" ||
+			problem.RetryMS != 60_000 || headers["Retry-After"] != "60" || headers["Cache-Control"] != "no-store" {
+			t.Errorf("%s answers %+v, %+v, %v", r.Name, says, problem, err)
+		}
+	}
+	want := map[string]int{"/seckill/buy": 6, "/seckill/challenge": 3, "/seckill/ticket": 3}
+	if diff := cmp.Diff(want, calls); diff != "" {
+		t.Errorf("calls of each of %d people behind one address, want (-), infra/edge.yaml (+):\n%s", heads, diff)
+	}
 }
 
 func readTemplate(t *testing.T) (string, deployed) {
@@ -156,7 +255,7 @@ func TestEveryPathIsConsidered(t *testing.T) {
 	}
 	own := []string{"/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz", "/order/list", "/order/{id}",
 		"/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push", "/seckill/alipay/notify",
-		"/seckill/buy", "/seckill/order/{seckill_id}", "/seckill/time", "/signin"}
+		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time", "/signin"}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's

@@ -17,4 +17,6 @@ type Usage struct {
 
 	// Events counts this process's events, not those of other clients of the same servers.
 	Events map[seckill.Event]int `json:"events"`
+
+	Reserves int64 `json:"reserve_calls"` // of the stock: purchases that reached Redis
 }

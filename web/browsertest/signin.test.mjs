@@ -123,7 +123,7 @@ globalThis.fetch = async (path, { headers, body }) => {
   asked.push({ path, key: headers['Idempotency-Key'], token: headers.Authorization?.slice(7), body: body && JSON.parse(body) });
   await sleep(5);
   if (path === 'seckill/time') return Response.json({ now_ms: Date.now() });
-  if (path !== 'signin') return headers.Authorization === 'Bearer new' ? Response.json({ order_id: 'o1', orders: [] }) : Response.json({ code: 'token' }, { status: 403 });
+  if (path !== 'signin') return headers.Authorization === 'Bearer new' ? Response.json({ order_id: 'o1', orders: [] }) : Response.json({ code: 'invalid_token' }, { status: 403 });
   const [status, answer] = answers.shift();
   return Response.json(answer, { status });
 };

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 import { orderOf, outcome } from '../src/core.js';
+import { TEXTS as ADMISSION } from '../src/admission-texts.js';
 import { TEXTS } from '../src/i18n.js';
 import '../src/status-texts.js';
 
+Object.assign(TEXTS, ADMISSION);
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder)
-  .filter((f) => /\.(js|html)$/.test(f) && !['i18n.js', 'status-texts.js'].includes(f))
+  .filter((f) => /\.(js|html)$/.test(f) && !['i18n.js', 'status-texts.js', 'admission-texts.js'].includes(f))
   .map((f) => [f, readFileSync(new URL(f, folder), 'utf8')]);
 const all = sources.map(([, text]) => text).join('\n');
 

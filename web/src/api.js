@@ -1,5 +1,5 @@
 // The HTTP API. Addresses are relative, so that the page also works under a stage's path.
-import { retryAfterHeader } from './core.js';
+import { noToken, retryAfterHeader } from './core.js';
 import { language } from './i18n.js';
 import { shopper, token } from './session.js';
 
@@ -13,6 +13,7 @@ export class Problem extends Error {
     this.code = body.code || (status ? '' : 'network');
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.orderId = body.order_id || '';
+    this.challenge = body.challenge;
     this.startTime = body.start_time ? Date.parse(body.start_time) : 0;
     this.retryAfter = body.retry_after_ms || retryAfter;
   }
@@ -29,17 +30,18 @@ async function call(method, path, options = {}) {
   try {
     return await ask(method, path, options);
   } catch (problem) {
-    if (!options.personal || !before || ![401, 403].includes(problem.status)) throw problem;
+    if (!options.personal || !before || !noToken(problem)) throw problem;
     const fresh = shopper()?.token !== before.token || (await renew());
     if (!fresh || shopper()?.user !== before.user) throw problem;
     return ask(method, path, options);
   }
 }
 
-async function ask(method, path, { body, key, personal, fresh } = {}) {
+async function ask(method, path, { body, key, ticket, personal, fresh } = {}) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
   if (personal) headers.Authorization = `Bearer ${token()}`;
   if (key) headers['Idempotency-Key'] = key;
+  if (ticket) headers.Ticket = ticket;
   if (body) headers['Content-Type'] = 'application/json';
   let response;
   let answer;
@@ -83,8 +85,11 @@ export const itemStatus = (item) => call('GET', `seckill/status/${id(item)}`, sh
 export const serverTime = async () => (await call('GET', 'seckill/time')).now_ms;
 
 /** Sends a purchase; the same key is the same purchase. */
-export const buy = (item, count, address, key) =>
-  call('POST', 'seckill/buy', { body: { seckill_id: item, count, address }, key, personal: true });
+export const buy = (item, count, address, key, ticket) =>
+  call('POST', 'seckill/buy', { body: { seckill_id: item, count, address }, key, ticket, personal: true });
+
+/** Asks for an item's "challenge", or answers it for a "ticket". */
+export const admit = (what, body) => call('POST', `seckill/${what}`, { body, personal: true });
 
 /** The shopper's newest order of an item, in short. */
 export const newestOrder = (item) => call('GET', `seckill/order/${id(item)}`, { personal: true });

@@ -2,10 +2,11 @@
 import { buy, itemStatus, myOrders, newestOrder, orderDetail } from './api.js';
 import { addressForm } from './address.js';
 import { at, knownNow, now, onSecond, sync } from './clock.js';
-import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
+import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, noToken, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
 import { cover } from './cover.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
+import { door } from './door.js';
 import { noteAccepted, noteClosed, noteOrder } from './holds.js';
 import { t, tOr } from './i18n.js';
 import { lineOf } from './line.js';
@@ -14,6 +15,7 @@ import { follow, purchase } from './purchase.js';
 import { beReady, forgetIntent, intent, intents, lastAddress, readyFor } from './session.js';
 import { signIn, signedIn } from './who.js';
 
+const RENEWALS = 2; // of a ticket that is refused, at one press
 const RECENT = 100; // orders among which those of the item are counted
 
 /** Opens the sheet for an item, after asking who buys; `back` when its shopper comes back from signing in. */
@@ -105,6 +107,7 @@ function form(io, problem) {
   io.title(upcoming ? 'prepare' : 'buy');
   const fault = el('p', { class: 'fault', role: 'alert' }, problem?.detail || '');
   const address = addressForm();
+  const checks = item.checks && el('div');
   const amount = el('output', { id: 'count', class: 'stepper-count', for: 'fewer more-units' });
   const fewer = el('button', { id: 'fewer', class: 'round', type: 'button', 'aria-label': t('fewer'), onclick: () => step(-1) }, '−');
   const more = el('button', { id: 'more-units', class: 'round', type: 'button', 'aria-label': t('more_units'), onclick: () => step(1) }, '+');
@@ -124,6 +127,8 @@ function form(io, problem) {
   function send(event) {
     event.preventDefault();
     if (!address.check()) return;
+    const question = document.querySelector('[data-open]');
+    if (question) return question.requestSubmit(); // it comes first
     if (phase(item, knownNow()) === 'upcoming') {
       beReady(item.id, count);
       return opening();
@@ -151,6 +156,7 @@ function form(io, problem) {
   io.show((node) => {
     put(
       node,
+      checks,
       el(
         'form',
         { class: 'purchase', novalidate: true, onsubmit: send },
@@ -162,6 +168,7 @@ function form(io, problem) {
       ),
     );
     step(0);
+    door(item, (d) => d.show(item, checks));
     const stops = [onSecond(opening), at(Date.parse(item.start_time), opening)];
     return () => stops.forEach((stop) => stop());
   });
@@ -187,8 +194,11 @@ function unanswered(io, meant) {
   waiting(io, 'unanswered', { actions: [again, other] });
 }
 
-async function run(io, body) {
+async function run(io, body, renewed = 0) {
   const { item, signal } = io;
+  const got = await door(item, (d) => d.ticket(item, signal, renewed, (name, until) => waiting(io, name, { until })));
+  if (signal.aborted) return;
+  if (item.checks && !got?.ok) return void refused(io, got || {});
   const earlier = intents()[item.id]?.key;
   const meant = intent(item.id, item.commodity.title, body);
   beReady(item.id, 0);
@@ -197,7 +207,7 @@ async function run(io, body) {
   const result = await purchase({
     send() {
       waiting(io, attempts++ ? 'sending_again' : 'sending');
-      return buy(item.id, meant.count, meant.address, meant.key);
+      return buy(item.id, meant.count, meant.address, meant.key, got?.ticket);
     },
     wait: (ms) => pause(ms, signal),
     now,
@@ -210,6 +220,10 @@ async function run(io, body) {
   });
   if (result.kind === 'unanswered') return void unanswered(io, meant);
   if (result.kind === 'left') return; // unanswered: the key is kept for the next time
+  if (result.problem?.code === 'ticket_required' && renewed < RENEWALS) {
+    item.checks ||= 'standard'; // since the page asked
+    return void run(io, body, renewed + 1);
+  }
   if (result.kind !== 'sign_in') forgetIntent(item.id); // it is sent with the same key afterwards
   if (result.kind === 'accepted') noteAccepted(result.orderId);
   if (signal.aborted) return;
@@ -275,7 +289,7 @@ function atLimit(io, problem) {
 
 function refused(io, problem) {
   if (problem.status === 422) return void form(io, problem);
-  const unknown = problem.status === 403 || problem.status === 401;
+  const unknown = noToken(problem);
   const title = unknown ? t('sign_in_first') : tOr(`refused_${problem.code}`, t('refused'));
   const kept = unknown && intents()[io.item.id];
   const text = kept ? t('signin_kept_text') : problem.detail || t('refused_text');

@@ -185,9 +185,12 @@ export function intentFor(stored, body, mint) {
 export function decide(problem) {
   if (problem.status === 425) return 'wait_start';
   if (problem.status === 0 || problem.status === 429 || problem.status >= 500) return 'retry';
-  if (problem.status === 403 || problem.status === 401) return 'sign_in';
+  if (noToken(problem)) return 'sign_in';
   return problem.code === 'limit_reached' && problem.orderId ? 'limit' : 'refused';
 }
+
+/** Whether a problem says that the shopper's token is none; a shopper who may not do something has a good one. */
+export const noToken = ({ status, code }) => (status === 401 || status === 403) && (!code || code === 'invalid_token');
 
 /** One shape for the answers of /seckill/order/{item} and /order/{id}. */
 export function orderOf(answer) {
@@ -197,6 +200,7 @@ export function orderOf(answer) {
     payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
     payString: answer.alipay_order || '',
     reason: answer.reason || '',
+    help: answer.help || '',
     retryAfter: answer.retry_after_ms || 0,
     history: answer.history || [],
     payments: answer.payments || [],
@@ -233,7 +237,7 @@ export function outcome(order, now) {
     case 'completed':
       return { text: order.state, look: 'good', payable };
     case 'rejected':
-      return { text: ['sold_out', 'limit_reached', 'stopped'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
+      return { text: ['sold_out', 'limit_reached', 'stopped', 'blocked'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
     case 'expired':
     case 'cancelled':
     case 'refund_due':

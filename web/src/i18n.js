@@ -121,6 +121,8 @@ export const TEXTS = {
   rejected_sold_out_text: ['商品已抢光，没有扣款。', 'It sold out before your order was made. No money was taken.'],
   rejected_limit_reached: ['已达限购数量', 'Limit reached'],
   rejected_limit_reached_text: ['您已买到限购的数量，没有扣款。', 'You already have as many as one shopper may buy. No money was taken.'],
+  rejected_blocked: ['无法购买', 'You cannot buy'],
+  rejected_blocked_text: ['您的账号暂时无法购买，没有扣款。如有疑问请联系客服。', 'Your account cannot buy at the moment. No money was taken. Please contact the shop’s support.'],
   rejected_stopped: ['活动已停止', 'Sale stopped'],
   rejected_stopped_text: ['商家停止了这场秒杀，没有扣款。', 'The shop stopped this sale. No money was taken.'],
   late: ['退款中', 'Refund on its way'],

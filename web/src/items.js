@@ -5,6 +5,7 @@ import { at, knownNow, now, onSecond } from './clock.js';
 import { LOOK_FAR, SPREAD, countdown, isNear, leftShare, lookWait, percentOff, phase, yuan } from './core.js';
 import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
+import { door } from './door.js';
 import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
 import { noteOpenings } from './renewal.js';
@@ -282,6 +283,7 @@ export function itemView(id, onBuy) {
       } else {
         item = await itemDetail(id);
         noteOpenings([item]);
+        door(item, (d) => d.prepare(item));
       }
       if (left()) return;
       if (card) return void card.update(item);

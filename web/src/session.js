@@ -8,6 +8,7 @@ const ADDRESS = 'seckill.address.';
 const INTENTS = 'seckill.intents.';
 const OPEN = 'seckill.open.';
 const READY = 'seckill.ready.';
+const TICKETS = 'seckill.tickets.';
 const SIGNING_IN = 'seckill.signin';
 
 const memory = new Map(); // stands in where storage is forbidden
@@ -35,7 +36,7 @@ export function renewed(who) {
 
 /** Signs out: this tab forgets its shopper, and what it knows of them. What they wanted kept on the device stays. */
 export function forget() {
-  for (const prefix of [ADDRESS, INTENTS, OPEN, READY]) write(mine(prefix), null);
+  for (const prefix of [ADDRESS, INTENTS, OPEN, READY, TICKETS]) write(mine(prefix), null);
   become(null);
 }
 
@@ -96,6 +97,10 @@ export const rememberOpen = (order, open) => enter(OPEN, order, open ? 1 : null)
 /** How many units the shopper is ready to buy at one press; 0 when they are not. */
 export const readyFor = (item) => entries(READY)[item] || 0;
 export const beReady = (item, count) => enter(READY, item, count || null);
+
+/** The shopper's tickets for items with checks, {text, expires (ms)} by item; null forgets one. */
+export const tickets = () => entries(TICKETS);
+export const keepTicket = (item, ticket) => enter(TICKETS, item, ticket);
 
 // 128 random bits. crypto.randomUUID is missing on plain-HTTP pages other than localhost.
 function mintKey() {

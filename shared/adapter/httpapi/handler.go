@@ -29,6 +29,7 @@ type Options struct {
 	CORSOrigin string
 	Push       *Push     // nil: pages are pushed nothing, and poll
 	Refusals   *Refusals // counts every refused or failed request by reason; nil: no counts
+	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "": the shop's support
 	Limits     *Limits   // how often one user and one network may call; nil: no limits
 }
 
@@ -101,18 +102,19 @@ type Handler struct {
 	cors     cors
 	refusals *Refusals
 	limits   *Limits
+	contact  string
 }
 
 func newHandler(o Options, routes ...route) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals, o.Limits}
+	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals, o.Limits, o.Contact}
 }
 
-// Join combines handlers into one; it takes log, CORS origin, refusals and limits from the first.
+// Join combines handlers into one; it takes log, CORS origin, refusals, limits and contact from the first.
 func Join(first *Handler, more ...*Handler) *Handler {
-	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals, first.limits}
+	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals, first.limits, first.contact}
 	for _, m := range more {
 		h.routes = append(h.routes, m.routes...)
 	}
@@ -156,7 +158,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e := seckill.AsError(err)
 		h.refusals.note(r, rt.Pattern, e)
 		h.report(r, rt, e)
-		writeProblem(w, r, e, "", h.cors.varyProblem)
+		writeProblem(w, r, e, helpOf(e.Code, r, h.contact), h.cors.varyProblem)
 		return
 	}
 	header["Content-Type"] = a.kind

@@ -67,6 +67,7 @@ type orderJSON struct {
 	PayString  string        `json:"alipay_order"`
 	PayBy      string        `json:"pay_by,omitempty"`
 	Reason     seckill.Code  `json:"reason,omitempty"`
+	Help       string        `json:"help,omitempty"` // of a single order: what to do about the reason, in words
 	History    []changeJSON  `json:"history"`
 	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
 	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
@@ -126,6 +127,7 @@ type statusJSON struct {
 	Order        string        `json:"order_id,omitempty"`
 	PayBy        string        `json:"pay_by,omitempty"`
 	Reason       seckill.Code  `json:"reason,omitempty"`
+	Help         string        `json:"help,omitempty"`
 	RetryAfterMS int64         `json:"retry_after_ms,omitempty"`
 }
 

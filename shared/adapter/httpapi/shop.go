@@ -36,7 +36,7 @@ type Shop interface {
 
 // NewShop serves lists, details, orders, passes to push, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}}
+	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}, o.Contact}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
@@ -58,6 +58,8 @@ type shopper struct {
 	caller caller
 	push   *pusher // nil: none
 	health healthJSON
+
+	contact string // Options.Contact
 }
 
 type healthJSON struct {
@@ -129,7 +131,9 @@ func (s *shopper) newest(r *http.Request, item string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return encode(cacheNever, newStatus(&status))
+	out := newStatus(&status)
+	out.Help = helpOf(status.Reason, r, s.contact)
+	return encode(cacheNever, out)
 }
 
 func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
@@ -169,6 +173,7 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 	}
 	out := newOrder(&v, s.flow.Now())
 	out.Payments = newPayments(v.Payments)
+	out.Help = helpOf(v.Order.Reason, r, s.contact)
 	out.Money = money(&v.Order, v.Payments, preferred(r.Header["Accept-Language"]))
 	return encode(cacheNever, out)
 }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	botsLead     = 45 * time.Second // in which some 17,000 of 20,000 accounts get a ticket on two cores
+	botsMachines = 8
+	botsGetReady = 3 * time.Second // from the start of a system to the beginning of the lead
+	keysTried    = 200
+)
+
+// botsFlags are the flags that go with --bots.
+var botsFlags = []string{"bots", "stock", "checks", "shoppers", "lead", "connections", "seed", "timeout", "patience",
+	"for", "json"}
+
+// botsSettings are the flags of `seckill load --bots`.
+type botsSettings struct {
+	share  float64
+	stock  int
+	checks string
+}
+
+func (b *botsSettings) add(p *pflag.FlagSet) {
+	p.Float64Var(&b.share, "bots", 0, "share of accounts that are scripts': sells on a system of the command's own")
+	p.IntVar(&b.stock, "stock", 1000, "with --bots: units, one per account")
+	p.StringVar(&b.checks, "checks", "all", "with --bots: off, standard, strict, or all three in turn")
+}
+
+// botsReport is the report of one preset.
+type botsReport struct {
+	*crowd.Fairness
+	Seed    int64           `json:"seed"`
+	Stock   int             `json:"stock"`
+	Machine crowd.Machine   `json:"machine"`
+	Ends    []crowd.Outcome `json:"outcomes"`
+}
+
+// checkFlags refuses flags that do not go together.
+func (b *botsSettings) checkFlags(cmd *cobra.Command) (err error) {
+	set := cmd.Flags().Changed
+	if !set("bots") {
+		if set("stock") || set("checks") {
+			return errors.New("--stock and --checks go with --bots: others are flags of \"seckill run\"")
+		}
+		return nil
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(botsFlags, f.Name) {
+			err = fmt.Errorf("--%s does not go with --bots, which starts a sale of its own; these do: --%s", f.Name,
+				strings.Join(botsFlags, ", --"))
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case b.stock < 1 || b.stock > seckill.MaxStock:
+		return fmt.Errorf("--stock %d: want 1 to %d", b.stock, seckill.MaxStock)
+	case !slices.Contains([]string{"all", "off", "standard", "strict"}, b.checks):
+		return fmt.Errorf("--checks %s: want off, standard, strict or all", b.checks)
+	}
+	return nil
+}
+
+func (b *botsSettings) presets() []seckill.Checks {
+	switch b.checks {
+	case "all":
+		return []seckill.Checks{seckill.ChecksOff, seckill.ChecksStandard, seckill.ChecksStrict}
+	case "off":
+		return []seckill.Checks{seckill.ChecksOff}
+	}
+	return []seckill.Checks{seckill.Checks(b.checks)}
+}
+
+// runBots measures each preset in turn, each with a system of its own and the same crowd.
+func (f *loadFlags) runBots(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("lead") {
+		f.Lead = botsLead
+	}
+	o := f.Options
+	o.Ramp, o.Count, o.NoPush, o.Secret = 0, 1, true, local.DefaultSecret
+	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key = 0, 0, 1, 0, 0 // who gets a unit is what counts
+	o.Bots = &crowd.Bots{Share: f.bots.share, Work: seckill.UsualWork, KeyCPU: keyCPU(seckill.UsualWork.Cost),
+		Machines: machines(botsMachines)}
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	files, err := f.create()
+	defer files.close()
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	var all []botsReport
+	for _, checks := range f.bots.presets() {
+		rep, err := f.botsSale(cmd, o, checks)
+		if err != nil {
+			return err
+		}
+		all = append(all, botsReport{rep.Fairness, o.Seed, f.bots.stock, rep.Machine, rep.Outcomes})
+		if f.json != "-" {
+			if err := botsText(out, rep, f.bots.stock); err != nil {
+				return err
+			}
+		}
+		if rep.Interrupted {
+			return faultError{errors.New("interrupted: the figures above are of the shoppers who had come by then")}
+		}
+	}
+	if files.json != nil {
+		return writeJSON(files.json, all)
+	}
+	if f.json == "-" {
+		return writeJSON(out, all)
+	}
+	return nil
+}
+
+// botsSale starts a system with one item that opens after the crowd's lead, and sends the crowd.
+func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill.Checks) (*crowd.Report, error) {
+	progress := newLoadProgress(cmd.ErrOrStderr(), o.Shoppers)
+	defer progress.end()
+	progress.note(fmt.Sprintf("checks %s: %d accounts, seed %d; the sale opens in %v", crowd.ChecksName(checks),
+		o.Shoppers, o.Seed, o.Lead+botsGetReady))
+	items := local.DemoItems(time.Now().Add(botsGetReady+o.Lead+time.Second), f.bots.stock, 1)
+	items = slices.DeleteFunc(items, func(l seckill.Listing) bool { return l.ID != local.DemoLive })
+	items[0].Start = items[0].Start.Add(time.Hour) // the demo's live item has been on sale for an hour
+	local.SetChecks(items, checks)
+	b := *o.Bots
+	b.Answers = map[string]string{}
+	for _, q := range items[0].Questions {
+		b.Answers[q.Text] = q.Answers[0]
+	}
+	o.Bots, o.Item, o.Watch, o.Note = &b, items[0].ID, progress.watch, progress.note
+	sys, err := local.New(local.Options{Addr: ":0", Items: items, Machines: true,
+		Work: crowd.Easy(b.Work), NoPush: true, Version: o.Version})
+	if err != nil {
+		return nil, err
+	}
+	stop := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), local.MaxClose)
+		defer cancel()
+		return sys.Close(ctx)
+	}
+	o.URL = sys.URL()
+	var rep *crowd.Report
+	if err = sys.Start(cmd.Context()); err == nil {
+		rep, err = crowd.Run(cmd.Context(), o)
+	}
+	if err := errors.Join(err, stop()); err != nil {
+		return nil, faultError{err}
+	}
+	return rep, nil
+}
+
+// botsText prints the report of a preset.
+func botsText(out io.Writer, rep *crowd.Report, stock int) error {
+	if err := rep.Fairness.Text(out); err != nil {
+		return err
+	}
+	var ends []string
+	for _, e := range rep.Outcomes {
+		ends = append(ends, fmt.Sprintf("%d %s", e.Count, e.Words()))
+	}
+	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\nmachine: %d cores, load %s before, %s after\n\n", stock,
+		rep.Options.Seed, strings.Join(ends, ", "), rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
+	return err
+}
+
+// machines returns source addresses that this machine can send from, at most n. Only Linux has all of 127.0.0.0/8.
+func machines(n int) (out []netip.Addr) {
+	for i := 1; i <= n; i++ {
+		at := local.MachineAddr(i)
+		l, err := net.Listen("tcp", netip.AddrPortFrom(at, 0).String())
+		if err != nil {
+			break
+		}
+		l.Close()
+		out = append(out, at)
+	}
+	return out
+}
+
+// keyCPU measures the processor time of a key of a proof of work on this machine.
+func keyCPU(cost int) time.Duration {
+	before := system.Used().CPUSeconds
+	for i := range keysTried {
+		if _, err := pbkdf2.Key(sha256.New, fmt.Sprint(i), []byte("a salt of 16 b. "), cost, sha256.Size); err != nil {
+			return 0 // cannot happen: the parameters are constant; Validate refuses it
+		}
+	}
+	used := system.Used().CPUSeconds - before
+	return time.Duration(used / keysTried * float64(time.Second))
+}

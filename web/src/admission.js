@@ -1,0 +1,231 @@
+// Tickets for items with checks, got ahead: from 30 minutes before the start the page asks for the challenge, solves it in
+// peace and answers it, so that at the opening one press is one request. It is loaded for such items only. What it needs
+// comes in, so that the tests can lose answers at will; it imports nothing that app.js has.
+import { TEXTS } from './admission-texts.js';
+import { showJob } from './admission-view.js';
+
+/** Tickets are given from this long before the start, ms. */
+export const LEAD = 30 * 60_000;
+
+/** A crowd whose pages are open then asks over this long, ms. */
+export const SPREAD = 60_000;
+
+const LOOK = 60_000; // ms between looks at the clock while it is early
+const FRESH = 60_000; // ms before its end from which on a challenge is not answered any more
+
+/**
+ * @param {object} io
+ * @param {(what: string, body: object) => Promise<object>} io.admit  POST /seckill/challenge or ticket; throws a Problem
+ * @param {() => number} io.now  the server's clock
+ * @param {() => number | undefined} io.knownNow
+ * @param {(time: number, f: () => void) => () => void} io.at
+ * @param {(f: () => void) => () => void} io.onSecond
+ * @param {(ms: number, signal: AbortSignal) => Promise<void>} io.pause
+ * @param {(attempt: number, retryAfter: number) => number} io.retryWait
+ * @param {(problem: object) => string} io.decide
+ * @param {() => object} io.shopper  and io.onShopper(f)
+ * @param {() => object} io.tickets  what the tab keeps, {text, expires} by item; and io.keepTicket(item, ticket)
+ * @param {object} io.TEXTS  gets the texts of this part; io.t and io.tOr give them
+ */
+export function admission(io) {
+  return (io.door ||= make({ page: document, random: Math.random, proof: () => import('./proof.js'), ...io }));
+}
+
+function make(io) {
+  const jobs = new Map(); // by item
+  const ticketOf = (item) => {
+    const kept = io.tickets()[item];
+    return kept && io.now() < kept.expires ? kept.text : undefined;
+  };
+  Object.assign(io.TEXTS, TEXTS);
+  io.onShopper(() => {
+    for (const job of jobs.values()) if (job.user !== io.shopper()?.user) job.end();
+  });
+
+  // A job that came to an end is begun again where somebody looks at it, or wants its ticket.
+  function jobOf(item, anew = true) {
+    const old = jobs.get(item.id);
+    if (old && old.user === io.shopper()?.user && !(anew && old.over())) return old;
+    const job = startJob(io, item, ticketOf);
+    jobs.set(item.id, job);
+    return job;
+  }
+
+  return {
+    /** Begins to get the ticket, for who is signed in. */
+    prepare(item) {
+      if (io.shopper()) jobOf(item, false);
+    },
+
+    /** Shows in `node` how far it is, while it is in a document. */
+    show(item, node) {
+      if (node.isConnected) showJob(io, item, jobOf(item), node);
+    },
+
+    /**
+     * The ticket, as soon as it is there: {ok, ticket}, where none is needed without one; else a problem, of status 422
+     * when a question is to be answered first. `renewed` is how many tickets were refused at this press. `onWait(name,
+     * until)` says what it waits for, as the name of a text.
+     */
+    ticket(item, signal, renewed, onWait) {
+      if (renewed) io.keepTicket(item.id, null);
+      const job = jobOf(item);
+      job.hurry();
+      return new Promise((resolve) => {
+        let waits;
+        let unwatch = () => {};
+        const done = (value) => {
+          unwatch?.();
+          unwatch = undefined;
+          resolve(value);
+        };
+        const judge = ({ name, question, sent, until, problem }) => {
+          const wait = until ? 'retrying' : 'ticket_getting';
+          if (name === 'ready' || name === 'free') done({ ok: true, ticket: ticketOf(item.id) });
+          else if (name === 'refused') done(problem);
+          else if (question && !sent) done({ status: 422, detail: io.t('question_first') });
+          else if (!signal.aborted && waits !== until + wait) onWait(wait, until, (waits = until + wait));
+        };
+        const stop = job.watch(judge);
+        if (!unwatch) return stop(); // it knew at once
+        unwatch = stop;
+        signal.addEventListener('abort', () => done({}));
+      });
+    },
+  };
+}
+
+/**
+ * One shopper's way to a ticket for one item. Its state is {name, question, fault, sent, tried, until, problem}; names:
+ * later, asking, question (for its shopper to answer), solving, busy (again at `until`), ready, free (no ticket is
+ * needed), refused.
+ */
+function startJob(io, item, ticketOf) {
+  const user = io.shopper()?.user;
+  const left = new AbortController();
+  const { signal } = left;
+  const opens = Date.parse(item.start_time) - LEAD;
+  const watchers = new Set();
+  let state = { name: 'later' };
+  let hurried = false;
+  let solver;
+  let give = () => {};
+
+  const set = (name, more = {}) => {
+    if (signal.aborted) return;
+    state = { ...more, name };
+    for (const f of [...watchers]) f(state);
+  };
+
+  const until = async (time) => {
+    while (!signal.aborted && (io.knownNow() === undefined || io.now() < time)) {
+      await io.pause(io.knownNow() === undefined ? 1000 : Math.min(LOOK, time - io.now()), signal);
+    }
+  };
+
+  async function solving(challenge) {
+    const { solve, able, PAUSED, PEACE, HURRY } = await io.proof();
+    if (!able()) throw { status: 400, code: 'insecure', detail: io.t('refused_insecure_text') };
+    const pace = () => (hurried ? HURRY : io.page.visibilityState === 'hidden' ? PAUSED : PEACE);
+    const tell = (tried) => state.name === 'solving' && set('solving', { ...state, tried });
+    const work = solve(challenge.proof, { pace: pace(), tell });
+    work.result.catch(() => {}); // whoever waits for it hears of it
+    const repace = () => work.pace(pace());
+    io.page.addEventListener('visibilitychange', repace, { signal });
+    signal.addEventListener('abort', work.stop);
+    return { ...work, repace };
+  }
+
+  // The shopper's answer; undefined when the challenge ends before there is one.
+  const answered = (expires) =>
+    new Promise((resolve) => {
+      const stop = io.at(expires - FRESH, () => resolve(undefined));
+      give = (text) => {
+        stop();
+        resolve(text);
+      };
+      signal.addEventListener('abort', () => give(undefined), { once: true });
+    });
+
+  async function run() {
+    if (ticketOf(item.id)) return set('ready');
+    await until(io.now() < opens ? opens + io.random() * SPREAD : opens);
+    let challenge;
+    let question;
+    let fault;
+    let answer;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        if (!challenge || io.now() > Date.parse(challenge.expires_at) - FRESH) {
+          set('asking', { question, sent: true });
+          challenge = await io.admit('challenge', { seckill_id: item.id });
+          if (challenge.question !== question) answer = undefined;
+          ({ question } = challenge);
+          solver?.stop();
+          solver = undefined;
+        }
+        if (signal.aborted) return;
+        solver ||= await solving(challenge);
+        if (question && answer === undefined) {
+          set('question', { question, fault });
+          answer = await answered(Date.parse(challenge.expires_at));
+          if (answer === undefined) continue;
+        }
+        set('solving', { question, sent: true });
+        const proof = await solver.result;
+        if (signal.aborted) return;
+        const got = await io.admit('ticket', { seckill_id: item.id, proof, answer });
+        if (signal.aborted) return;
+        io.keepTicket(item.id, { text: got.ticket, expires: Date.parse(got.expires_at) });
+        return set('ready');
+      } catch (problem) {
+        if (signal.aborted) return;
+        if (problem.code === 'no_checks') return set('free');
+        if (problem.code === 'check_failed') {
+          challenge = problem.challenge;
+          solver?.stop();
+          solver = undefined;
+          fault = question && 'question_wrong';
+          if (question) {
+            answer = undefined;
+            continue;
+          }
+        } else if (problem.status === 425) {
+          set('later');
+          await until(Math.max(problem.startTime || 0, io.now() + io.retryWait(failures++, 0)));
+          continue;
+        } else if (io.decide(problem) !== 'retry') {
+          return set('refused', { problem });
+        }
+        const ms = io.retryWait(failures++, problem.retryAfter);
+        const many = problem.status === 429;
+        if (many && question && answer !== undefined) {
+          answer = undefined; // it was not judged; what was typed is still there
+          fault = undefined;
+        }
+        const next = io.now() + ms;
+        set('busy', { question, sent: true, until: next, many });
+        while (!signal.aborted && io.now() < next) await io.pause(next - io.now(), signal);
+      }
+    }
+  }
+
+  run();
+  return {
+    user,
+    answer: (text) => give(text),
+    hurry() {
+      hurried = true;
+      solver?.repace();
+    },
+    end: () => left.abort(),
+    over: () => signal.aborted || state.name === 'refused' || ((state.name === 'ready' || state.name === 'free') && !ticketOf(item.id)),
+    /** Tells f the state, now and whenever it is another one; the answer ends it. */
+    watch(f) {
+      watchers.add(f);
+      f(state);
+      return () => watchers.delete(f);
+    },
+  };
+}

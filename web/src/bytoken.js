@@ -1,0 +1,56 @@
+// Signing in without an issuer: as one of the people of a system on one machine, or by a pasted token. It is loaded when
+// somebody does; what it needs comes in.
+
+/** Fills a sheet's body with the people and the form; `choose(who)` takes a shopper. */
+export async function byToken(io, sheet, choose) {
+  const demo = await io.demoShoppers();
+  io.put(sheet.body, demo.length > 0 && demoList(io, demo, choose), tokenForm(io, demo.length > 0, choose));
+}
+
+function demoList({ el, t, shopper }, demo, choose) {
+  const current = shopper()?.user;
+  return [
+    el('h3', {}, t('who_demo')),
+    el(
+      'div',
+      { class: 'people' },
+      demo.map((who) =>
+        el(
+          'button',
+          { class: 'person', type: 'button', 'aria-pressed': String(who.user === current), onclick: () => choose(who) },
+          el('span', { class: 'avatar', 'aria-hidden': 'true' }, [...(who.name || '?')].at(-1)),
+          el('span', {}, who.name),
+          el('small', {}, who.user),
+        ),
+      ),
+    ),
+  ];
+}
+
+// A token of ours is taken as it is; one of an issuer is exchanged.
+function tokenForm({ el, put, t, tokenUser, exchange, shopperOf }, besides, choose) {
+  const fault = el('p', { class: 'fault', id: 'token-fault', role: 'alert' });
+  const field = el('textarea', { id: 'token', rows: 3, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-fault' });
+  const submit = async (event) => {
+    event.preventDefault();
+    put(fault, '');
+    const token = field.value.trim();
+    const user = tokenUser(token);
+    if (user) return choose({ name: t('who_user', { user: `…${user.slice(-4)}` }), user, token });
+    if (token.split('.').length !== 3) return void put(fault, t('who_token_bad'));
+    try {
+      choose(shopperOf(await exchange({ grant: 'token', token })));
+    } catch (problem) {
+      put(fault, t(problem.status === 401 ? 'signin_refused_text' : problem.status === 422 ? 'who_token_bad' : 'signin_away_text'));
+    }
+  };
+  return el(
+    'form',
+    { class: 'token', onsubmit: submit },
+    el('label', { for: 'token' }, t(besides ? 'who_token' : 'who_token_only')),
+    field,
+    fault,
+    el('p', { class: 'soft' }, t('who_note')),
+    el('button', { class: 'button', type: 'submit' }, t('who_use')),
+  );
+}
