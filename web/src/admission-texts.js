@@ -11,6 +11,8 @@ export const TEXTS = {
   ticket_busy: ['暂时没有得到答复，{n} 秒后自动重试。', 'No answer just now. Trying again in {n} s.'],
   ticket_many: ['请求太频繁，{n} 秒后自动重试。', 'Too many requests. Trying again in {n} s.'],
   question_ask: ['回答问题后，就能得到购买凭证。', 'Answer the question to get your ticket.'],
+  sum_ask: ['图中算式的结果是多少？', 'What is the result of the sum in the picture?'],
+  sum_words: ['看不清图片？', 'Is it hard to see?'],
   question_send: ['提交答案', 'Send the answer'],
   question_empty: ['请填写答案。', 'Please type an answer.'],
   question_wrong: ['答案不对，请再试一次。', 'That was not right. Please try again.'],

@@ -11,10 +11,11 @@ export function showJob(io, item, job, node) {
   const line = el('p', { role: 'status', tabindex: -1 });
   const count = el('p', { class: 'soft center small' });
   const label = el('label', { for: 'answer' });
+  const sum = el('div', { class: 'field', hidden: true });
   const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-fault' });
   const fault = el('p', { class: 'fault', id: 'answer-fault', role: 'alert' });
   const send = el('button', { class: 'button plain', type: 'submit' }, t('question_send'));
-  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, el('div', { class: 'field' }, label, field, fault), send);
+  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, sum, el('div', { class: 'field' }, label, field, fault), send);
   let state;
   let asked = '';
 
@@ -53,9 +54,11 @@ export function showJob(io, item, job, node) {
   function see(next) {
     const focused = form.contains(document.activeElement);
     state = next;
-    const { name, question } = state;
+    const { name, question, picture } = state;
     if (question && question !== asked) {
-      setText(label, question);
+      setText(label, picture ? t('sum_ask') : question);
+      sum.hidden = !picture;
+      if (picture) put(sum, el('img', { src: picture, alt: question, width: 200, height: 64 }), el('details', {}, el('summary', {}, t('sum_words')), question));
       if (asked) field.value = '';
       asked = question;
     }

@@ -96,7 +96,7 @@ function make(io) {
 }
 
 /**
- * One shopper's way to a ticket for one item. Its state is {name, question, fault, sent, tried, until, problem}; names:
+ * One shopper's way to a ticket for one item. Its state is {name, question, picture, fault, sent, tried, until, problem}; names:
  * later, asking, question (for its shopper to answer), solving, busy (again at `until`), ready, free (no ticket is
  * needed), refused.
  */
@@ -152,27 +152,30 @@ function startJob(io, item, ticketOf) {
     await until(io.now() < opens ? opens + io.random() * SPREAD : opens);
     let challenge;
     let question;
+    let picture; // of a sum; the question has it in words
     let fault;
     let answer;
     let failures = 0;
     while (!signal.aborted) {
       try {
         if (!challenge || io.now() > Date.parse(challenge.expires_at) - FRESH) {
-          set('asking', { question, sent: true });
+          set('asking', { question, picture, sent: true });
           challenge = await io.admit('challenge', { seckill_id: item.id });
-          if (challenge.question !== question) answer = undefined;
-          ({ question } = challenge);
           solver?.stop();
           solver = undefined;
         }
         if (signal.aborted) return;
+        const asks = challenge.question || challenge.alternative;
+        if (asks !== question) answer = undefined;
+        question = asks;
+        ({ picture } = challenge);
         solver ||= await solving(challenge);
         if (question && answer === undefined) {
-          set('question', { question, fault });
+          set('question', { question, picture, fault });
           answer = await answered(Date.parse(challenge.expires_at));
           if (answer === undefined) continue;
         }
-        set('solving', { question, sent: true });
+        set('solving', { question, picture, sent: true });
         const proof = await solver.result;
         if (signal.aborted) return;
         const got = await io.admit('ticket', { seckill_id: item.id, proof, answer });
@@ -205,7 +208,7 @@ function startJob(io, item, ticketOf) {
           fault = undefined;
         }
         const next = io.now() + ms;
-        set('busy', { question, sent: true, until: next, many });
+        set('busy', { question, picture, sent: true, until: next, many });
         while (!signal.aborted && io.now() < next) await io.pause(next - io.now(), signal);
       }
     }
