@@ -48,5 +48,6 @@ else
   drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
   drive payment.mjs --stock 40 --limit 20
   drive push.mjs --stock 40 --limit 20
+  drive sum.mjs --items sum.json
 fi
 exit $failed
