@@ -23,7 +23,11 @@ type Bots struct {
 	Work     seckill.Work      // that the delays stand for
 	KeyCPU   time.Duration     // processor time of one key of that work, on a core of a script's machine
 	Machines []netip.Addr      // whose source addresses the scripts on few machines use; none: all use one
+	Faster   int               // for tests: divides every time that the crowd takes; 0: 1
 }
+
+// takes returns how long the crowd takes for what takes people and scripts d.
+func (b *Bots) takes(d time.Duration) time.Duration { return d / time.Duration(max(1, b.Faster)) }
 
 // Easy returns work whose proofs cost their maker as much as those of w, and their solver nearly nothing.
 func Easy(w seckill.Work) seckill.Work { return seckill.Work{Cost: w.Cost, Tries: 2} }
@@ -53,34 +57,25 @@ const (
 	earlyBy    = 2 * time.Second
 	earlyEvery = 500 * time.Millisecond // a faster one would need more than this machine
 	atOnce     = 4                      // connections of one account
-	asked      = 2.0 / 3                // of the lead; by then all have begun to solve their checks
 
 	accountAge, youngAge = 365 * 24 * time.Hour, 2 * 24 * time.Hour
 )
 
-func (b *Bots) validate(o *Options) error {
-	if err := share("bots", b.Share); err != nil {
-		return err
-	}
-	switch {
-	case o.Lead < earlyBy:
-		return errors.New("--lead " + o.Lead.String() + ": want at least " + earlyBy.String() +
-			", in which the crowd passes the checks")
-	case b.Work.Tries < 2 || b.KeyCPU <= 0:
+func (b *Bots) validate() error {
+	if b.Work.Tries < 2 || b.KeyCPU <= 0 {
 		return errors.New("no work that the delays stand for")
 	}
-	return nil
+	return share("bots", b.Share)
 }
 
 // cast makes visit n a person's or a script's. It depends on the seed and n only.
-func (b *Bots) cast(o *Options, v *visit) {
+func (b *Bots) cast(v *visit) {
 	r := v.random
 	v.kind = person
 	if r.Float64() < b.Share {
 		v.kind = early + kind(r.IntN(int(kinds-early)))
 	}
 	v.second = 0
-	v.opens = time.Duration(float64(v.opens+o.Lead)*asked) - o.Lead
 	v.press = latency
 	switch v.kind {
 	case person:
@@ -95,19 +90,20 @@ func (b *Bots) cast(o *Options, v *visit) {
 			v.machine = 1 + r.IntN(len(b.Machines))
 		}
 	}
+	v.press = b.takes(v.press)
 }
 
 // solves draws how long a shopper takes for a proof of work and, if there is one, for typing the answer to a question.
 func (b *Bots) solves(v *visit, question bool) time.Duration {
 	if v.kind != person {
 		tries := (0.5 + v.random.Float64()/2) * float64(b.Work.Tries)
-		return time.Duration(tries * float64(b.KeyCPU))
+		return b.takes(time.Duration(tries * float64(b.KeyCPU)))
 	}
 	took := time.Second + time.Duration(v.random.Int64N(int64(time.Second)))
 	if question {
 		took += 3*time.Second + time.Duration(v.random.Int64N(int64(3*time.Second)))
 	}
-	return took
+	return b.takes(took)
 }
 
 // answer returns what a shopper says to a question.

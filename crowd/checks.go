@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
@@ -19,99 +21,155 @@ const (
 	actTicket    = "ticket"    // POST /seckill/ticket
 )
 
-// prepare has a shopper of a crowd with scripts pass the item's checks. It reports false if the shopper does not press:
-// absent, or refused.
-func (s *shopper) prepare(ctx context.Context) bool {
-	s.tally.change(func(t *tally) {
-		k := &t.kinds[s.kind]
-		k.Accounts++
-		if !s.absent {
-			k.Came++
-		}
-	})
-	if s.absent {
-		return false
-	}
-	if s.item.Checks == seckill.ChecksOff {
-		return true
-	}
+// prepareAll has the accounts of a crowd with scripts pass the item's checks in peace, beginning spread over the lead.
+// Then it moves the clock of the `seckill run` to shortly before the opening.
+func (r *run) prepareAll(ctx context.Context, d *operatorClient, sc *scene) error {
 	began := time.Now()
-	code, err := s.pass(ctx, began)
-	now := time.Now()
-	s.tally.change(func(t *tally) {
-		k := &t.kinds[s.kind]
-		if code != "" || err != nil {
-			return
-		}
-		k.Tickets++
-		if now.After(t.opening) {
-			k.Late++
-		}
-		if s.kind == person {
-			t.checking.add(now.Sub(began))
-		}
-	})
-	switch {
-	case err != nil:
-		s.tally.change(func(t *tally) { t.came++ })
-		s.tally.ended(brokenOff, "", 0, false)
-	case code != "":
-		s.tally.change(func(t *tally) { t.came++ })
-		s.tally.ended(refused, code, 0, false)
+	over := make(chan struct{})
+	var all, watch sync.WaitGroup
+	if r.item.Checks != seckill.ChecksOff {
+		watch.Go(func() { r.sayTickets(over) })
 	}
-	return code == "" && err == nil
+	for n := 1; n <= r.opt.Shoppers; n++ {
+		s := r.shopper(n)
+		r.prepared = append(r.prepared, s)
+		s.tally.change(func(t *tally) {
+			k := &t.kinds[s.kind]
+			k.Accounts++
+			if !s.absent {
+				k.Came++
+			}
+		})
+		if s.absent || r.item.Checks == seckill.ChecksOff {
+			continue
+		}
+		if !sleep(ctx, began.Add(r.opt.Lead+s.opens)) {
+			break
+		}
+		all.Go(func() { s.prepare(ctx) })
+	}
+	all.Wait()
+	close(over)
+	watch.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if r.item.Checks != seckill.ChecksOff {
+		r.opt.note("%d tickets after %v; the sale opens", r.ticketsGiven(), time.Since(began).Round(time.Second))
+	}
+	early := sc.item.Start.Sub(time.Now().Add(r.offset)) - r.opt.Bots.takes(earlyBy) - 2*breath
+	if early > time.Second {
+		if err := d.advance(ctx, early.Truncate(time.Second)); err != nil {
+			return err
+		}
+		again, err := d.look(ctx, r.opt)
+		if err != nil {
+			return err
+		}
+		r.offset = again.offset
+	}
+	for _, s := range r.prepared {
+		s.offset = r.offset
+	}
+	return nil
 }
 
-// pass gets a ticket. code is what refused the shopper for good; err says that the crowd ended.
-func (s *shopper) pass(ctx context.Context, moment time.Time) (code string, err error) {
-	a, err := s.insistOn(ctx, actChallenge, map[string]string{"seckill_id": s.item.ID}, moment)
+func (r *run) ticketsGiven() (n int) {
+	r.tally.change(func(t *tally) {
+		for i := range t.kinds {
+			n += t.kinds[i].Tickets
+		}
+	})
+	return n
+}
+
+// sayTickets notes how many tickets were given, until over is closed.
+func (r *run) sayTickets(over <-chan struct{}) {
+	tick := time.NewTicker(sayEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+			r.opt.note("%d tickets given; %d accounts in all", r.ticketsGiven(), r.opt.Shoppers)
+		}
+	}
+}
+
+// prepare passes the checks, or says why the shopper could not.
+func (s *shopper) prepare(ctx context.Context) {
+	code, took, err := s.pass(ctx)
+	if err != nil {
+		code = string(brokenOff)
+	}
+	s.tally.change(func(t *tally) {
+		if s.refusal = code; code != "" {
+			return
+		}
+		t.kinds[s.kind].Tickets++
+		if s.kind == person {
+			t.checking.add(took)
+		}
+	})
+}
+
+// pass gets a ticket. code is what refused the shopper for good; took is the time for the two requests and for what is
+// between them, without what the crowd's own machine makes a shopper wait; err says that the crowd ended.
+func (s *shopper) pass(ctx context.Context) (code string, took time.Duration, err error) {
+	a, asked, err := s.insistOn(ctx, actChallenge, map[string]string{"seckill_id": s.item.ID})
 	if err != nil || a.status != http.StatusOK {
-		return a.word(), err
+		return a.word(), 0, err
 	}
 	var c struct {
 		Proof    json.RawMessage `json:"proof"`
 		Question string          `json:"question"`
 	}
 	if err := json.Unmarshal(a.body, &c); err != nil {
-		return "bad challenge", nil
+		return "bad challenge", 0, nil
 	}
-	if !sleep(ctx, time.Now().Add(s.opt.Bots.solves(&s.visit, c.Question != ""))) {
-		return "", errLeft
+	solving := s.opt.Bots.solves(&s.visit, c.Question != "")
+	if !sleep(ctx, time.Now().Add(solving)) {
+		return "", 0, errLeft
 	}
 	solution, _, err := altcha.Solve(c.Proof)
 	if err != nil {
-		return "bad challenge", nil
+		return "bad challenge", 0, nil
 	}
 	body := map[string]string{"seckill_id": s.item.ID, "proof": base64.StdEncoding.EncodeToString(solution)}
 	if c.Question != "" {
 		body["answer"] = s.opt.Bots.answer(s.kind, c.Question)
 	}
-	a, err = s.insistOn(ctx, actTicket, body, time.Now())
+	a, answered, err := s.insistOn(ctx, actTicket, body)
 	if err != nil || a.status != http.StatusOK {
-		return a.word(), err
+		return a.word(), 0, err
 	}
 	s.ticket = field(a.body, `"ticket"`)
-	return "", nil
+	return "", asked + solving + answered, nil
 }
 
-// insistOn repeats a request while the answer is to come back later.
-func (s *shopper) insistOn(ctx context.Context, act string, body map[string]string, moment time.Time) (answer, error) {
+// insistOn repeats a request while the answer is to come back later. took is the time of the last one. Few requests are
+// under way at the same time: shoppers have half an hour for them.
+func (s *shopper) insistOn(ctx context.Context, act string, body map[string]string) (a answer, took time.Duration,
+	err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		return answer{}, err
+		return a, 0, err
 	}
 	for attempt := 0; ; attempt++ {
-		a := s.client.do(ctx, &ask{act: act, moment: moment, method: http.MethodPost, url: s.base + "/seckill/" + act,
+		s.asking <- struct{}{}
+		sent := time.Now()
+		a = s.client.do(ctx, &ask{act: act, moment: sent, method: http.MethodPost, url: s.base + "/seckill/" + act,
 			token: s.token, kind: "application/json", body: bytes.Clone(text), machine: s.machine})
-		if a.err == errLeft {
-			return a, errLeft
+		<-s.asking
+		if errors.Is(a.err, errLeft) {
+			return a, 0, errLeft
 		}
 		if !a.later() && a.status != http.StatusTooEarly {
-			return a, nil
+			return a, a.at.Sub(sent), nil
 		}
-		moment = a.at.Add(s.retryWait(attempt, a.retry))
-		if !sleep(ctx, moment) {
-			return a, errLeft
+		if !sleep(ctx, a.at.Add(s.retryWait(attempt, a.retry))) {
+			return a, 0, errLeft
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	o.Item = scene.item.ID
 	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
-		tally: newTally()}
+		tally: newTally(), asking: make(chan struct{}, askers)}
 	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
 		return nil, err
 	}
@@ -64,6 +64,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
 		return nil, err
 	}
+	if o.Bots != nil {
+		if err := r.prepareAll(ctx, operator, &scene); err != nil {
+			return nil, err
+		}
+	}
 	r.shop(ctx, operator, &scene)
 	r.client.tally = newTally() // the crowd's figures end here
 	rep.Interrupted = ctx.Err() != nil
@@ -94,7 +99,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 // shop starts each shopper at its scheduled time and returns when all have left.
 func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	now := time.Now()
-	r.gun = now.Add(r.opt.Lead + breath)
+	lead := r.opt.Lead
+	if r.opt.Bots != nil {
+		lead = r.opt.Bots.takes(earlyBy)
+	}
+	r.gun = now.Add(lead + breath)
 	if opening := now.Add(sc.item.Start.Sub(now.Add(r.offset))); opening.After(r.gun) {
 		r.gun = opening
 	}
@@ -114,10 +123,9 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 		watch.Go(func() { r.sample(context.WithoutCancel(ctx), d, sc.process, watching) })
 	}
 	for n := 1; n <= r.opt.Shoppers; n++ {
-		s := r.shopper(n)
-		at := s.press
-		if r.opt.Lead > 0 {
-			at = s.opens
+		s, at := r.next(n)
+		if s == nil {
+			continue
 		}
 		if !sleep(ctx, r.gun.Add(at)) {
 			break
@@ -132,6 +140,22 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	all.Wait()
 	close(watching)
 	watch.Wait()
+}
+
+// next returns shopper n, nil if it never comes, and when it does.
+func (r *run) next(n int) (s *shopper, at time.Duration) {
+	switch {
+	case r.opt.Bots != nil:
+		if s = r.prepared[n-1]; s.absent {
+			s = nil
+		}
+		return s, -r.opt.Bots.takes(earlyBy)
+	case r.opt.Lead > 0:
+		s = r.shopper(n)
+		return s, s.opens
+	}
+	s = r.shopper(n)
+	return s, s.press
 }
 
 // watch reports progress until over is closed.

@@ -16,15 +16,14 @@ type Kind struct {
 	Accounts int    `json:"accounts"`
 	Came     int    `json:"came"`
 	Tickets  int    `json:"tickets"`
-	Late     int    `json:"tickets_after_the_opening"`
 	Orders   int    `json:"orders"`
 	Units    int    `json:"units"`
 
 	PerAccount float64 `json:"units_per_account"`
-	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got no
-	// unit.
+	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got
+	// no unit.
 	ToPeople *float64 `json:"to_people"`
-	// What one more unit costs whoever runs such accounts; nil if they got none.
+	// What one more unit costs whoever runs such scripts; nil if they got none.
 	UnitAccounts *float64 `json:"accounts_a_unit"`
 	UnitCPU      *float64 `json:"cpu_seconds_a_unit"` // of proofs of work
 }
@@ -70,7 +69,6 @@ func fairness(r *run, before, after *process.Usage) *Fairness {
 		f.Scripts.Accounts += x.Accounts
 		f.Scripts.Came += x.Came
 		f.Scripts.Tickets += x.Tickets
-		f.Scripts.Late += x.Late
 		f.Scripts.Orders += x.Orders
 		f.Scripts.Units += x.Units
 	}
@@ -94,7 +92,7 @@ func (f *Fairness) rate(k *Kind) {
 		ratio := k.PerAccount / f.People.PerAccount
 		k.ToPeople = &ratio
 	}
-	if k.Units > 0 {
+	if k.Units > 0 && k != &f.People {
 		accounts := 1 / k.PerAccount
 		cpu := f.TicketCPU * float64(k.Came) / float64(k.Units)
 		k.UnitAccounts, k.UnitCPU = &accounts, &cpu
@@ -105,11 +103,11 @@ func (f *Fairness) rate(k *Kind) {
 func (f *Fairness) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\t\n", args...) }
-	p("checks %s\taccounts\tcame\ttickets\tlate\tunits\tper account\tto people\taccounts a unit\tCPU s a unit",
+	p("checks %s\taccounts\tcame\ttickets\tunits\tper account\tto people\taccounts a unit\tCPU s a unit",
 		ChecksName(f.Checks))
 	for _, k := range append([]Kind{f.People, f.Scripts}, f.Kinds...) {
-		p("%s\t%d\t%d\t%d\t%d\t%d\t%.4f\t%s\t%s\t%s", k.Name, k.Accounts, k.Came, k.Tickets, k.Late, k.Units,
-			k.PerAccount, known(k.ToPeople, "%.2f"), known(k.UnitAccounts, "%.1f"), known(k.UnitCPU, "%.2f"))
+		p("%s\t%d\t%d\t%d\t%d\t%.4f\t%s\t%s\t%s", k.Name, k.Accounts, k.Came, k.Tickets, k.Units,
+			k.PerAccount, k.ratio(), orDash(k.UnitAccounts, "%.1f"), orDash(k.UnitCPU, "%.2f"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -128,7 +126,15 @@ func ChecksName(c seckill.Checks) string {
 	return string(c)
 }
 
-func known(v *float64, format string) string {
+// ratio is ToPeople in words.
+func (k *Kind) ratio() string {
+	if k.ToPeople == nil && k.Units > 0 {
+		return "∞"
+	}
+	return orDash(k.ToPeople, "%.2f")
+}
+
+func orDash(v *float64, format string) string {
 	if v == nil {
 		return "-"
 	}

@@ -94,7 +94,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	if o.Bots != nil {
-		if err := o.Bots.validate(o); err != nil {
+		if err := o.Bots.validate(); err != nil {
 			return err
 		}
 	}

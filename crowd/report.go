@@ -211,8 +211,8 @@ func (r *Report) countRequests(t *tally) {
 	if t.acts[actFile] != nil {
 		q.Pages = t.pages()
 	}
-	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, actChallenge, actTicket, journal.ActBuy, journal.ActOrder,
-		journal.ActGet, journal.ActPay, journal.ActCancel} {
+	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, actChallenge, actTicket,
+		journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay, journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
 			continue
@@ -247,7 +247,8 @@ func (r *Report) countRates(t *tally) {
 	r.Rates.SellOutSeconds, r.Rates.LastAnswerSecond = since(t.firstSoldOut), since(t.lastPress)
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0
-		for _, name := range []string{actFile, actList, journal.ActTime, actChallenge, actTicket} { // sent before the opening
+		// sent before the opening
+		for _, name := range []string{actFile, actList, journal.ActTime, actChallenge, actTicket} {
 			if a := t.acts[name]; a != nil {
 				asked += a.OK + a.Refused
 			}

@@ -38,6 +38,10 @@ type run struct {
 	faults *faults // nil: none were set
 	money  Money   // read when no order was open
 
+	// of a crowd with scripts
+	prepared []*shopper    // by number
+	asking   chan struct{} // one element per request about checks
+
 	samples []sample // from a `seckill run`
 }
 

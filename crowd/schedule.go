@@ -66,7 +66,7 @@ func visitOf(o *Options, n int) visit {
 		v.fate = abandons
 	}
 	if o.Bots != nil {
-		o.Bots.cast(o, &v)
+		o.Bots.cast(&v)
 	}
 	if o.Late+o.Twice+o.TwoTrades == 0 {
 		return v // draws nothing more, so old seeds keep their later choices

@@ -24,12 +24,7 @@ func (s *shopper) shop(ctx context.Context) {
 	if s.opt.Pages {
 		s.openPage(ctx)
 	}
-	switch {
-	case s.opt.Bots != nil:
-		if !s.prepare(ctx) {
-			return
-		}
-	case s.opt.Lead > 0:
+	if s.opt.Lead > 0 && s.opt.Bots == nil {
 		s.askTime(ctx)
 	}
 	s.pressed = s.opensAt(s.offset).Add(s.press)
@@ -40,6 +35,10 @@ func (s *shopper) shop(ctx context.Context) {
 		return
 	}
 	s.tally.change(func(t *tally) { t.came++ })
+	if s.refusal != "" { // and not pressed
+		s.end(result{outcome: refused, cause: s.refusal, at: s.pressed})
+		return
+	}
 	answered := s.tally.waiting(func(w *Waits) *int { return &w.Answer })
 	r := s.buyTwice(ctx)
 	answered()
@@ -111,8 +110,8 @@ func (s *shopper) end(r result) {
 	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
 }
 
-// buyTwice makes a purchase. A script may press on several connections, and an impatient shopper presses again while the first request is under way; either answer may
-// have the order.
+// buyTwice makes a purchase. An impatient shopper presses again while the first request is under way, and a script may
+// press on several connections; any answer may have the order.
 func (s *shopper) buyTwice(ctx context.Context) result {
 	if s.second == 0 {
 		return s.buy(ctx, s.pressed)
@@ -175,7 +174,7 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 			return result{outcome: refused, cause: a.word(), at: a.at}
 		}
 		if s.kind == early {
-			wait = earlyEvery
+			wait = s.opt.Bots.takes(earlyEvery)
 		}
 		moment = a.at.Add(wait)
 		if !sleep(ctx, moment) {

@@ -33,6 +33,7 @@ type shopper struct {
 	token    string // Authorization header
 	key      string // Idempotency-Key; "": none
 	ticket   string // "": none
+	refusal  string // why it has none, though it asked
 	body     []byte
 	address  string        // hash of the address in body
 	offset   time.Duration // of the server's clock from the local clock
@@ -60,8 +61,8 @@ func (s *shopper) about(order string) journal.Entry {
 
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
-		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body, ticket: s.ticket,
-		machine: s.machine,
+		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
+		ticket: s.ticket, machine: s.machine,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
 }

@@ -90,8 +90,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))), ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:  30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {

@@ -23,9 +23,8 @@ import (
 )
 
 const (
-	botsLead     = 45 * time.Second // in which some 17,000 of 20,000 accounts get a ticket on two cores
+	botsLead     = 20 * time.Second // two cores take about as long to give 20,000 accounts their tickets
 	botsMachines = 8
-	botsGetReady = 3 * time.Second // from the start of a system to the beginning of the lead
 	keysTried    = 200
 )
 
@@ -38,6 +37,7 @@ type botsSettings struct {
 	share  float64
 	stock  int
 	checks string
+	faster int // for tests
 }
 
 func (b *botsSettings) add(p *pflag.FlagSet) {
@@ -100,7 +100,7 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	o.Ramp, o.Count, o.NoPush, o.Secret = 0, 1, true, local.DefaultSecret
 	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key = 0, 0, 1, 0, 0 // who gets a unit is what counts
 	o.Bots = &crowd.Bots{Share: f.bots.share, Work: seckill.UsualWork, KeyCPU: keyCPU(seckill.UsualWork.Cost),
-		Machines: machines(botsMachines)}
+		Machines: machines(botsMachines), Faster: f.bots.faster}
 	if err := o.Validate(); err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill.Checks) (*crowd.Report, error) {
 	progress := newLoadProgress(cmd.ErrOrStderr(), o.Shoppers)
 	defer progress.end()
-	progress.note(fmt.Sprintf("checks %s: %d accounts, seed %d; the sale opens in %v", crowd.ChecksName(checks),
-		o.Shoppers, o.Seed, o.Lead+botsGetReady))
-	items := local.DemoItems(time.Now().Add(botsGetReady+o.Lead+time.Second), f.bots.stock, 1)
+	progress.note(fmt.Sprintf("checks %s: %d accounts, seed %d", crowd.ChecksName(checks), o.Shoppers, o.Seed))
+	// Tickets are given from now on.
+	items := local.DemoItems(time.Now().Add(seckill.TicketLead-time.Second), f.bots.stock, 1)
 	items = slices.DeleteFunc(items, func(l seckill.Listing) bool { return l.ID != local.DemoLive })
 	items[0].Start = items[0].Start.Add(time.Hour) // the demo's live item has been on sale for an hour
 	local.SetChecks(items, checks)
@@ -166,6 +166,9 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 	if err = sys.Start(cmd.Context()); err == nil {
 		rep, err = crowd.Run(cmd.Context(), o)
 	}
+	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+		err = errors.New("interrupted before the sale opened")
+	}
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, faultError{err}
 	}
@@ -181,8 +184,9 @@ func botsText(out io.Writer, rep *crowd.Report, stock int) error {
 	for _, e := range rep.Outcomes {
 		ends = append(ends, fmt.Sprintf("%d %s", e.Count, e.Words()))
 	}
-	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\nmachine: %d cores, load %s before, %s after\n\n", stock,
-		rep.Options.Seed, strings.Join(ends, ", "), rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
+	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\n"+
+		"machine: %d cores, load %s before, %s after\n\n", stock, rep.Options.Seed, strings.Join(ends, ", "),
+		rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
 	return err
 }
 

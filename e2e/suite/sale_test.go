@@ -88,14 +88,14 @@ func (s *sale) shopper(t *testing.T, id int64) *shopper {
 }
 
 // buy requests units, always with a key, so that the order's id is known in advance.
-func (p *shopper) buy(ctx context.Context, count int, key string) (contracttest.Answer, error) {
+func (p *shopper) buy(ctx context.Context, count int, key string, headers ...string) (contracttest.Answer, error) {
 	user := strconv.FormatInt(p.id, 10)
 	order := seckill.KeyedOrderID(p.item.ID, user, key)
 	p.mu.Lock()
 	p.asked[order] = user
 	p.mu.Unlock()
 	a, err := p.Call(ctx, p.token, "POST", "/seckill/buy", map[string]any{"seckill_id": p.item.ID, "count": count,
-		"address": contracttest.Address}, "Idempotency-Key", key)
+		"address": contracttest.Address}, append(headers, "Idempotency-Key", key)...)
 	if err == nil && a.Status == 200 {
 		if got := a.Text("order_id"); got != order {
 			return a, fmt.Errorf("I4 OneOutcome: request %s of shopper %s is order %s, told %s", key, user, order, got)

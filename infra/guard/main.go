@@ -2,9 +2,9 @@
 // protect or destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment.
 // Out: exit code 0 if it may be done, otherwise a sentence and 1.
 //
-//	guard deploy    checks that no table's throughput would have to be lowered (also for sandboxes), that queues are
-//	                empty and no order is open (or BUSY=true), and that the stack's name is typed. KEY=VALUE… are the
-//	                deployment's parameters
+//	guard deploy    checks that no table's throughput would have to be lowered and that the secret of each function is
+//	                there (also for sandboxes), that queues are empty and no order is open (or BUSY=true), and that
+//	                the stack's name is typed. KEY=VALUE… are the deployment's parameters
 //	guard protect   enables termination protection, after a deployment
 //	guard destroy   checks the same as deploy, whatever BUSY is; then it disables termination protection
 //
@@ -31,6 +31,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -88,6 +90,9 @@ func (g *guard) run(ctx context.Context) error {
 		if err := g.warm(ctx, cfg, found); err != nil {
 			return err
 		}
+		if err := g.secrets(ctx, cfg, found); err != nil {
+			return err
+		}
 	}
 	if stacks.Output(found, "Sandbox") == "true" {
 		return nil
@@ -119,6 +124,35 @@ func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.St
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return stacks.Find(ctx, cfn, g.stack)
+}
+
+// newest is the secret that earlier releases did not have: without it no function sells (docs/DATA.md).
+const newest = "admit"
+
+// secrets refuses a deployment whose functions would not start, because `seckill keys` was not run for this release.
+func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	path := stacks.Output(s, "SecretsPath")
+	for _, p := range g.given {
+		if v, ok := strings.CutPrefix(p, "SecretsPath="); ok {
+			path = v
+		}
+	}
+	if path == "" {
+		return nil // never deployed completely
+	}
+	name := path + "/" + newest
+	client := secretsmanager.NewFromConfig(cfg)
+	_, err := client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &name})
+	if errors.As(err, new(*secretstypes.ResourceNotFoundException)) {
+		return fmt.Errorf("refused, there is no secret %s: run seckill keys --path %s, which makes what is new "+
+			"(with --sandbox for a sandbox)", name, path)
+	}
+	if err != nil {
+		return fmt.Errorf("secret %s cannot be asked for: %w", name, err)
+	}
+	return nil
 }
 
 // warmed maps tables to the parameters with their warm throughput (infra/data.yaml). warmBefore was the single one

@@ -23,6 +23,7 @@ type account struct {
 	due      string // rows of the index of due orders
 	warm     int    // current write units of an index of orders
 	older    bool   // the stack has the single parameter WarmWrites of older releases
+	secret   string // that the account lacks
 	calls    []string
 }
 
@@ -47,6 +48,11 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w,
 				`{"Table":{"WarmThroughput":{"WriteUnitsPerSecond":4000},"GlobalSecondaryIndexes":[{"IndexName":"orders_due",
 				"WarmThroughput":{"WriteUnitsPerSecond":%d}}]}}`, warm)
+		case call == "DescribeSecret" && strings.Contains(string(body), `"`+cmp.Or(a.secret, "none")+`"`):
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"__type":"ResourceNotFoundException","message":"Secrets Manager can't find it."}`)
+		case call == "DescribeSecret":
+			fmt.Fprint(w, `{}`)
 		case call == "Scan":
 			fmt.Fprint(w, `{"Items":[]}`)
 		}
@@ -60,8 +66,9 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"exist</Message></Error></ErrorResponse>")
 	case action == "DescribeStacks":
 		outputs := ""
-		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-", "OrdersQueueUrl": "http://" +
-			r.Host + "/1/orders",
+		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-",
+			"SecretsPath":      "/seckill/shop",
+			"OrdersQueueUrl":   "http://" + r.Host + "/1/orders",
 			"ClosingsQueueUrl": "http://" + r.Host + "/1/closings"} {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
@@ -137,6 +144,15 @@ func TestGuard(t *testing.T) {
 			spoil: func(a *account) { a.older = true },
 			given: []string{"WarmNotifications=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000",
 				"WarmUnits=8000"}},
+		"deploy, keys not run": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
+			spoil: func(a *account) { a.secret = "/seckill/shop/admit" },
+			want: "refused, there is no secret /seckill/shop/admit: run seckill keys --path /seckill/shop, which " +
+				"makes what is new"},
+		"deploy, keys not run, a sandbox": {action: "deploy",
+			spoil: func(a *account) { a.sandbox, a.secret = "true", "/seckill/shop/admit" },
+			want:  "refused, there is no secret /seckill/shop/admit"},
+		"deploy, other secrets": {action: "deploy", typed: "shop\n", given: []string{"SecretsPath=/seckill/other"},
+			spoil: func(a *account) { a.secret = "/seckill/shop/admit" }},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},

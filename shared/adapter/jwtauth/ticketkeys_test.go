@@ -49,7 +49,8 @@ func TestTicketKeysRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "  ", "a-secret-of-tickets", "soon:a-secret-of-tickets",
 		"1764000000:short", "1764000000:", "-764000000:a-secret-of-tickets", "01764000000:a-secret-of-tickets",
-		keyText + " 1764000000:again-a-secret-of-tickets", keyText + " 1764000901:x-third-of-tickets 1764000902:a-fourth-of-tickets"} {
+		keyText + " 1764000000:again-a-secret-of-tickets",
+		keyText + " 1764000901:x-third-of-tickets 1764000902:a-fourth-of-tickets"} {
 		keys, err := jwtauth.ParseTicketKeys(text)
 		if err == nil || strings.Contains(err.Error(), "tickets ") || strings.Contains(err.Error(), "-of-") {
 			t.Errorf("%q: %v, %v", text, keys, err)

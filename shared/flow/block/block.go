@@ -20,8 +20,7 @@ const MaxPut = 5 * seckill.MaxBlockBatch
 // Ledger is what block calls of the ledger.
 type Ledger interface {
 	seckill.BlockKeeper
-	DropBlock(ctx context.Context, s seckill.Subject, item string) (dropped bool, err error)
-	ListBlocks(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.Block], error)
+	seckill.Blocks
 }
 
 // Deps are the step's dependencies.

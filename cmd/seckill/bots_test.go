@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// TestBots: one command measures presets in turn, each on a system of its own.
+func TestBots(t *testing.T) {
+	t.Parallel()
+	var out, progress bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetOut(&out)
+	cmd.SetErr(&progress)
+	cmd.SetContext(t.Context())
+	f := &loadFlags{}
+	f.add(cmd)
+	file := filepath.Join(t.TempDir(), "bots.json")
+	if err := cmd.ParseFlags([]string{"--bots=0.5", "--stock=5", "--checks=standard", "--shoppers=40", "--lead=100ms",
+		"--seed=3", "--for=30s", "--json=" + file}); err != nil {
+		t.Fatal(err)
+	}
+	f.bots.faster = 100
+	if err := f.runBots(cmd); err != nil {
+		t.Fatalf("%v\n%s", err, &progress)
+	}
+	var all []struct {
+		Checks string `json:"checks"`
+		Stock  int    `json:"stock"`
+		People struct {
+			Units, Accounts, Came, Tickets int
+		}
+		Scripts struct{ Units, Accounts, Tickets int }
+		CPU     float64 `json:"ticket_cpu_seconds"`
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &all) != nil || len(all) != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	a := all[0]
+	if a.Checks != "standard" || a.Stock != 5 || a.People.Units+a.Scripts.Units != 5 ||
+		a.People.Accounts+a.Scripts.Accounts != 40 || a.Scripts.Tickets != a.Scripts.Accounts ||
+		a.People.Tickets != a.People.Came || a.CPU <= 0 {
+		t.Errorf("%+v", a)
+	}
+	if !strings.Contains(out.String(), "checks standard") || !strings.Contains(out.String(), "5 units; seed 3") ||
+		!strings.Contains(progress.String(), "checks standard: 40 accounts, seed 3") {
+		t.Errorf("%s%s", &progress, &out)
+	}
+}
+
+func TestBotsRefusesInOneLine(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--bots 1.5":                      "--bots 1.5: want a share, 0 to 1",
+		"--bots 0.5 --stock 0":            "--stock 0: want 1 to 1000000",
+		"--bots 0.5 --checks hard":        "--checks hard: want off, standard, strict or all",
+		"--bots 0.5 --url http://[::1]:1": "--url does not go with --bots, which starts a sale of its own",
+		"--bots 0.5 --journal x":          "--journal does not go with --bots",
+		"--stock 5":                       "--stock and --checks go with --bots",
+	} {
+		began := time.Now()
+		code, stdout, stderr := command(t, append([]string{"load"}, strings.Fields(args)...)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d after %v\n%s%s\nwant %q", args, code, time.Since(began), stdout, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+//go:build e2e
+
+package suite
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// testChecks sells an item with checks: to whoever solved its challenge, with their own ticket. Nothing is placed for a
+// shopper who is blocked, also with a ticket from before.
+func testChecks(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	now := time.Now()
+	it := contracttest.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), 3, 1)
+	it.Checks = seckill.ChecksStandard
+	sale := s.sellItem(t, it)
+	id := newShoppers(2)
+	p, blocked := sale.shopper(t, id), sale.shopper(t, id+1)
+	refused := func(what string, a contracttest.Answer, err error, code string) {
+		t.Helper()
+		if err != nil || a.Status != 403 || a.Text("code") != code {
+			t.Errorf("%s: %v, %v; want 403 %s", what, a, err, code)
+		}
+	}
+	a, err := p.buy(t.Context(), 1, "without")
+	refused("without a ticket", a, err, "ticket_required")
+	a, err = p.Call(t.Context(), p.token, "POST", "/seckill/ticket", map[string]any{"seckill_id": it.ID, "proof": "e30="})
+	refused("without a proof", a, err, "check_failed")
+
+	tickets := map[*shopper]string{p: p.ticket(t), blocked: blocked.ticket(t)}
+	a, err = p.buyWith(t, tickets[blocked], "another's")
+	refused("with another's ticket", a, err, "ticket_required")
+	p.boughtWith(t, tickets[p], "own")
+	p.await(t, seckill.PendingPayment)
+
+	rows := ledger.New(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"]}))
+	if err := rows.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject(strconv.FormatInt(blocked.id, 10)),
+		Item: it.ID, Reason: "tried by the suite", By: "end-to-end suite", Made: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	a, err = blocked.Call(t.Context(), blocked.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": it.ID})
+	refused("who is blocked", a, err, "blocked")
+	blocked.boughtWith(t, tickets[blocked], "before")
+	blocked.await(t, seckill.Rejected)
+	eventually(t, "unit back on sale", func() string {
+		if left := sale.left(t); left != "2" {
+			return left + " units left"
+		}
+		return ""
+	})
+	sale.converged(t)
+}
+
+// ticket solves the item's challenge, as a page does.
+func (p *shopper) ticket(t *testing.T) (ticket string) {
+	t.Helper()
+	eventually(t, "ticket", func() string {
+		a, err := p.Call(t.Context(), p.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": p.item.ID})
+		if err != nil || a.Status != 200 && !later(a, false) {
+			t.Fatalf("challenge: %v, %v", a, err)
+		}
+		if a.Status != 200 {
+			return a.String()
+		}
+		var challenge struct{ Proof json.RawMessage }
+		if err := json.Unmarshal([]byte(a.Raw), &challenge); err != nil {
+			t.Fatal(err)
+		}
+		solution, _, err := altcha.Solve(challenge.Proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err = p.Call(t.Context(), p.token, "POST", "/seckill/ticket", map[string]any{"seckill_id": p.item.ID,
+			"proof": base64.StdEncoding.EncodeToString(solution)})
+		if err != nil || a.Status != 200 && !later(a, false) {
+			t.Fatalf("ticket: %v, %v", a, err)
+		}
+		if ticket = a.Text("ticket"); ticket == "" {
+			return a.String()
+		}
+		return ""
+	})
+	return ticket
+}
+
+// buyWith is buy with a ticket.
+func (p *shopper) buyWith(t *testing.T, ticket, key string) (contracttest.Answer, error) {
+	t.Helper()
+	return p.buy(t.Context(), 1, key, "Ticket", ticket)
+}
+
+// boughtWith makes a purchase with a ticket that must be acknowledged.
+func (p *shopper) boughtWith(t *testing.T, ticket, key string) {
+	t.Helper()
+	eventually(t, "purchase", func() string {
+		a, err := p.buyWith(t, ticket, key)
+		if err != nil || a.Status != 200 && !later(a, false) {
+			t.Fatalf("buy: %v, %v", a, err)
+		}
+		if a.Status != 200 {
+			return a.String()
+		}
+		return ""
+	})
+}
