@@ -17,14 +17,14 @@ import (
 func scripted(t *testing.T, accounts, stock int, checks seckill.Checks) (*crowd.Report, *local.System) {
 	t.Helper()
 	items := local.DemoItems(time.Now(), stock, 1)[1:2]
-	questions := local.DemoQuestions(items, checks)
+	local.SetChecks(items, checks)
 	b := &crowd.Bots{Share: 0.5, Work: seckill.UsualWork, KeyCPU: 200 * time.Microsecond, Faster: 100,
 		Answers: map[string]string{}}
-	for _, q := range questions[items[0].ID] {
+	for _, q := range items[0].Questions {
 		b.Answers[q.Text] = q.Answers[0]
 	}
 	items[0].Start = time.Now().Add(seckill.TicketLead - time.Second)
-	sys := localtest.Start(t, local.Options{Items: items, Questions: questions, Work: crowd.Easy(b.Work)})
+	sys := localtest.Start(t, local.Options{Items: items, Work: crowd.Easy(b.Work)})
 	o := options(sys.URL())
 	o.Shoppers, o.Lead, o.Secret, o.Item, o.NoPush, o.Bots, o.Key = accounts, 300*time.Millisecond, local.DefaultSecret,
 		items[0].ID, true, b, 0
