@@ -420,7 +420,8 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		return
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
-		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
+		Clock: shifted(c.ahead), IDs: system.NewIDs(nil),
+		Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
 	handler := operator.NewItemHandler(flow)
 	handler.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)

@@ -54,8 +54,8 @@ An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)
 			` minutes before its start; after that it can only be stopped, resumed and given
 more stock. Its checks and questions are fixed ` + strconv.Itoa(int(seckill.TicketLead/time.Minute)) +
 			` minutes before its start. Questions that the file
-does not repeat are dropped, unless it has none for the item. Its stock never shrinks. Items that are not in the file stay as they are. Imported items
-can be bought within a minute, if their sale is open.`,
+does not repeat are dropped, unless it has none for the item. Its stock never shrinks. Items that are
+not in the file stay as they are. Imported items can be bought within a minute, if their sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),

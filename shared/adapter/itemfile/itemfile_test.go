@@ -173,12 +173,13 @@ func TestQuestions(t *testing.T) {
 	t.Parallel()
 	head := strings.TrimSuffix(header, "\n") + ",questions\n"
 	csvOf := func(cell string) string {
-		return head + strings.TrimSuffix(row(1, nil), "\n") + ",\n" + strings.TrimSuffix(row(2, nil), "\n") + `,"` + cell + `"`
+		return head + strings.ReplaceAll(row(1, nil), "\n", ",\n") + strings.ReplaceAll(row(2, nil), "\n", `,"`+cell+`"`)
 	}
 	jsonOf := func(value string) string {
 		return "[\n" + element(1, nil) + ",\n" + element(2, map[string]string{"questions": value}) + "\n]"
 	}
-	want := []seckill.Question{{Text: "3 + 4 = ?", Answers: []string{"7", "七"}}, {Text: "首都？", Answers: []string{"北京"}}}
+	want := []seckill.Question{{Text: "3 + 4 = ?", Answers: []string{"7", "七"}},
+		{Text: "首都？", Answers: []string{"北京"}}}
 	for name, data := range map[string]string{
 		"a.csv":  csvOf("3 + 4 = ? = 7 |七\n\n 首都？=北京\n"),
 		"a.json": jsonOf(`[{"text": "3 + 4 = ?", "answers": ["7", "七"]}, {"text": "首都？", "answers": ["北京"]}]`),

@@ -44,7 +44,8 @@ type Flow struct {
 
 // New returns an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), pools: &pools{from: d.Questions, of: map[string]pool{}}}
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock),
+		pools: &pools{from: d.Questions, of: map[string]pool{}}}
 }
 
 // Caller is who asks.

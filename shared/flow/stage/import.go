@@ -33,9 +33,9 @@ func (e *ImportError) Error() string {
 }
 
 // Import creates the items or changes existing ones. An item can be changed until stage loads it (StageLead before
-// its start), its checks and questions until TicketLead before; its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
-// is written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
-// import is harmless.
+// its start), its checks and questions until TicketLead before; its stock never shrinks; its stop switch and its
+// buckets stay. All items are checked before the first is written: an *ImportError means that nothing was written.
+// After a fault some items may be written; repeating the import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	var refused ImportError
 	for i := range items {

@@ -37,7 +37,8 @@ func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...secki
 			t.Fatal(err)
 		}
 	}
-	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))})
+	return stage.New(stage.Deps{Items: items, Clock: clock,
+		Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))})
 }
 
 // TestImportOfQuestions: an item gets the file's questions in the file's order, until shoppers are asked; a file

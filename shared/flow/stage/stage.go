@@ -1,6 +1,7 @@
 // Package stage loads items into the stock before their sale, asserts their state there every minute, and removes
 // them long after the end. It also carries out the operator's import, stop, resume and added stock, and publishes the
-// list that pages show. In: a schedule (each minute), or an operator. It touches only items, their questions, list and stock.
+// list that pages show. In: a schedule (each minute), or an operator. It touches only items, their questions, the list
+// and the stock.
 package stage
 
 import (
