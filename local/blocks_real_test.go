@@ -20,5 +20,6 @@ func TestABlockAmidPurchasesOnRealServers(t *testing.T) {
 		t.Fatal("no servers: run this by e2e/servers/with.sh")
 	}
 	item := strconv.FormatInt(time.Now().UnixNano(), 10) // the tables survive the test
-	blockAmid(t, local.Options{Servers: local.Servers{Redis: []string{redistest.Start(t).Addr}, DynamoDB: dynamo}}, item)
+	blockAmid(t, local.Options{Servers: local.Servers{Redis: []string{redistest.Start(t).Addr}, DynamoDB: dynamo}},
+		item)
 }

@@ -29,11 +29,12 @@ func (w *shopTest) blockUser(user, item string) {
 	}
 }
 
-// TestABlockedShopperWithoutChecks checks that a block bites where an item has no checks: the purchase is taken, and its
-// order ends as rejected. A shopper who is blocked for another item, or no longer, buys as always.
+// TestABlockedShopperWithoutChecks checks that a block bites where an item has no checks: the purchase is taken, and
+// its order ends as rejected. A shopper who is blocked for another item, or no longer, buys as always.
 func TestABlockedShopperWithoutChecks(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 2), live("6", 9, 2)}, Contact: "help@shop.example"})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 2), live("6", 9, 2)},
+		Contact: "help@shop.example"})
 	w.blockUser("1001", "")
 	if a := w.buy("1001", "5", 2, "k"); a.status != 200 {
 		t.Fatalf("buy: %v", a)
@@ -173,7 +174,8 @@ func (w *shopTest) balances(item string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	report, err := audit.Run(w.t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	report, err := audit.Run(w.t.Context(), audit.SourceFunc(func(ctx context.Context,
+		each func(*dump.Line) error) error {
 		return w.Dump(ctx, &it, each)
 	}), audit.Options{Item: item})
 	if err != nil {

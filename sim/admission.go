@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -30,7 +31,7 @@ func (p *Plan) door(o Options) {
 	if len(p.Items) > 1 && r.IntN(4) == 0 { // one of two items
 		p.Door.Checks[r.IntN(2)] = seckill.ChecksOff
 	}
-	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first shoppers come before tickets are given
+	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first come before tickets are given
 		p.Items[0].Opens = seckill.TicketLead + time.Duration(20+r.IntN(900))*time.Second
 	}
 	if checked {
@@ -42,7 +43,7 @@ func (p *Plan) door(o Options) {
 	if r.IntN(3) == 0 {
 		p.Weights[actBlock] = 1 + r.IntN(6)
 		if p.PausePoints == nil && r.IntN(2) == 0 {
-			p.PausePoints = []string{[]string{"ledger.PutBlock/Transact", "ledger.DropBlock/Transact",
+			p.PausePoints = []string{[]string{"ledger.PutBlocks/Transact", "ledger.DropBlock/Transact",
 				"ledger.Place/Transact"}[r.IntN(3)]}
 		}
 	}
@@ -67,12 +68,10 @@ func (s *Sim) wayIn(i *Instance, user string, it *seckill.Item, a uint64) string
 	case 2:
 		return any
 	case 3:
-		return s.overdue(h)
-	case 4: // signed by a secret that is gone
-		t := tickets{w: s.World, clock: s.Clock}
-		if text, err := t.now().Make(user, it.ID, it.End); err == nil && d.given[text].user == "" {
-			return forged(text, user, 3)
-		}
+		newest := s.door.secrets[s.door.kid()]
+		return s.signedBy(newest, h, s.Clock.Now().Add(-seckill.SkewBound-time.Second)) // its time is over
+	case 4:
+		return s.signedBy("secret k000", h, it.End)
 	case 5:
 		if len(own) > 0 {
 			return own[0]
@@ -101,10 +100,13 @@ func (s *Sim) anyTicket(a uint64) string {
 	return ""
 }
 
-// overdue returns a ticket that we signed for a shopper, and whose time is over.
-func (s *Sim) overdue(h holder) string {
-	t := tickets{w: s.World, clock: s.Clock}
-	text, err := t.now().Make(h.user, h.item, s.Clock.Now().Add(-seckill.SkewBound-time.Second))
+// signedBy returns a ticket that admit did not give, with the newest key's name.
+func (s *Sim) signedBy(secret string, h holder, expires time.Time) string {
+	t, err := jwtauth.NewTickets(map[string]string{s.door.kid(): secret}, s.Clock)
+	if err != nil {
+		panic(err)
+	}
+	text, err := t.Make(h.user, h.item, expires)
 	if err != nil {
 		panic(err)
 	}
@@ -182,6 +184,9 @@ func (s *Sim) setBlock(t Act) {
 	if pick(t.A, 16, 3) == 0 {
 		k.item = seckill.Everywhere
 	}
+	if pick(t.A, 48, 12) == 0 {
+		k.item = "4040" // misspelt
+	}
 	if pick(t.A, 20, 4) == 0 {
 		k.subject = networksOf(n)[pick(t.A, 24, 4)] // not the widest: from there others buy in the end
 	}
@@ -193,6 +198,10 @@ func (s *Sim) setBlock(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, fmt.Sprintf("operator %s %s for %s", what, k.subject, k.item), t.A, func(i *Instance) {
 		b := s.blockOf(k, holds)
+		if pick(t.A, 44, 4) == 0 {
+			_ = i.listBlocks(k)
+			_, _ = i.listed("") // an index read, which lags: its rows are checked once all is quiet
+		}
 		for range 1 + pick(t.A, 40, 4) {
 			var err error
 			if removes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -92,8 +93,13 @@ func (i *Instance) block(b seckill.Block) error {
 	s.under++
 	s.untils[b.Until] = true
 	defer func() { s.under-- }()
-	err := i.blocks.PutBlock(context.Background(), b)
-	if err == nil && alone && s.begun == mine && s.writes <= writes+1 {
+	done, err := i.Block.Put(context.Background(), []seckill.Block{b}, "ann", false)
+	known := b.Item == seckill.Everywhere || w.item(b.Item).ID != ""
+	if err == nil && known == (len(done.Unknown) > 0) {
+		w.truth.fail("A4 an operator who blocks %s for item %s is told %+v", b.Subject, b.Item, done)
+	}
+	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
+	if err == nil && len(done.Unknown) == 0 && alone && s.begun == mine && mineStands {
 		s.told = &b
 		w.door.heard["block: yes"]++
 	}
@@ -110,7 +116,7 @@ func (i *Instance) unblock(k blockKey) error {
 	s.drops++
 	s.told = nil
 	defer func() { s.under-- }()
-	_, err := i.blocks.DropBlock(context.Background(), k.subject, k.item)
+	_, err := i.Block.Drop(context.Background(), k.subject, k.item)
 	if err == nil {
 		s.drops--
 		if alone && s.begun == mine && s.row && s.writes == writes {
@@ -118,6 +124,55 @@ func (i *Instance) unblock(k blockKey) error {
 		}
 	}
 	return err
+}
+
+// listBlocks makes an operator list the blocks of a subject: one that was acknowledged before, and stays, is among
+// them.
+func (i *Instance) listBlocks(k blockKey) error {
+	w := i.world
+	told := w.door.block(k).told
+	rows, err := i.listed(k.subject)
+	if err != nil {
+		return err
+	}
+	in := slices.ContainsFunc(rows, func(b seckill.Block) bool { return b.Item == k.item })
+	if told != nil && told == w.door.block(k).told && !in {
+		w.truth.fail("A4 the block of %s for %s, which was acknowledged, is in no list", k.subject, k.item)
+	}
+	return nil
+}
+
+// listed lists the blocks of a subject, or of all, in small pages.
+func (i *Instance) listed(s seckill.Subject) (rows []seckill.Block, err error) {
+	for after := ""; ; {
+		page, err := i.Block.List(context.Background(), s, after, 2)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page.Rows...)
+		if after = page.Next; after == "" {
+			return rows, nil
+		}
+	}
+}
+
+// checkAllListed checks that a list of all blocks has every block that was acknowledged.
+func (w *World) checkAllListed(i *Instance) error {
+	w.Clock.Advance(w.lag)
+	rows, err := i.listed("")
+	if err != nil {
+		return err
+	}
+	in := map[blockKey]bool{}
+	for _, b := range rows {
+		in[blockKey{b.Subject, b.Item}] = true
+	}
+	for k, b := range w.door.blocks {
+		if b.told != nil && !in[k] {
+			return fmt.Errorf("A4 the list of all blocks lacks %s for %s, which was acknowledged", k.subject, k.item)
+		}
+	}
+	return nil
 }
 
 // heldBlocks are acknowledged blocks of a shopper at a moment.
@@ -206,6 +261,9 @@ func (w *World) blockOf(k blockKey, holds time.Duration) seckill.Block {
 // come back, and that its shopper can buy as soon as it is removed.
 func (w *World) checkBlocking() error {
 	i := w.Start(w.plain)
+	if err := w.checkAllListed(i); err != nil {
+		return err
+	}
 	for n, it := range w.allItems() {
 		if w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) || !w.sells(it) || it.Stopped {
 			continue

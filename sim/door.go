@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/admit"
+	blocks "github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -58,6 +59,9 @@ func (d *door) addSecret() {
 	kid := fmt.Sprintf("k%03d", d.changes)
 	d.secrets[kid] = "secret " + kid
 }
+
+// kid names the newest secret.
+func (d *door) kid() string { return slices.Max(slices.Collect(maps.Keys(d.secrets))) }
 
 // dropSecret removes the oldest secret.
 func (d *door) dropSecret() {
@@ -110,7 +114,7 @@ func (t *tickets) now() *jwtauth.Tickets {
 // Make implements seckill.TicketMaker.
 func (t *tickets) Make(user, item string, expires time.Time) (string, error) {
 	text, err := t.now().Make(user, item, expires)
-	t.w.door.kids[text] = slices.Max(slices.Collect(maps.Keys(t.w.door.secrets)))
+	t.w.door.kids[text] = t.w.door.kid()
 	return text, err
 }
 
@@ -127,7 +131,8 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 		panic(err)
 	}
 	t := &tickets{w: w, clock: clock}
-	i.clock, i.blocks, i.picker = clock, lg, proofs
+	i.clock, i.picker = clock, proofs
+	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
 	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: proofs, Tickets: t, Picker: proofs,
 		Clock: clock, Meter: w.Events, Work: cheap})
 	if !w.door.closed {
@@ -290,7 +295,8 @@ func (w *World) checkDoorCode(c *admit.Caller, item string, now time.Time, held 
 	case err == nil && now.Before(opens):
 		w.truth.fail("A1 user %s passes for item %s at %s, tickets are given from %s on", c.User, item, now, opens)
 	case code == seckill.CodeNotStarted && !now.Before(opens):
-		w.truth.fail("A1 user %s is told at %s that item %s gives no tickets, since %s it does", c.User, now, item, opens)
+		w.truth.fail("A1 user %s is told at %s that item %s gives no tickets, since %s it does", c.User, now, item,
+			opens)
 	case err == nil && w.tooNew(*c, item, now):
 		w.truth.fail("A1 user %s passes for item %s with an account of %s", c.User, item, c.Created)
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/flow/admit"
+	blocks "github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/count"
@@ -41,9 +42,9 @@ type Instance struct {
 	Count     *count.Flow
 	Webhook   *deliver.Flow
 	Admit     *admit.Flow
+	Block     *blocks.Flow
 
 	clock            seckill.Clock
-	blocks           seckill.Blocks
 	picker           seckill.Picker
 	orders, closings seckill.Queue
 	events           stream.Step // tell and count

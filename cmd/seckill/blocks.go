@@ -215,13 +215,14 @@ item. Each stands by itself; "seckill blocks list --user ID" shows those of a us
 			}
 			w := asWritten(&b)
 			dropped, err := s.Unblock(cmd.Context(), w.Subject, strings.TrimSuffix(w.Item, seckill.Everywhere))
-			return f.print(cmd, s.explain(err, blockfile.Words(&b)), map[string]bool{"removed": dropped}, func(p *page) {
-				if dropped {
-					p.line("Removed: the block of %s.", blockfile.Words(&b))
-				} else {
-					p.line("Nothing to do: no block of %s.", blockfile.Words(&b))
-				}
-			})
+			return f.print(cmd, s.explain(err, blockfile.Words(&b)), map[string]bool{"removed": dropped},
+				func(p *page) {
+					if dropped {
+						p.line("Removed: the block of %s.", blockfile.Words(&b))
+					} else {
+						p.line("Nothing to do: no block of %s.", blockfile.Words(&b))
+					}
+				})
 		},
 	}
 	f.whom(cmd)
@@ -260,7 +261,10 @@ func listBlocksCommand(f *blockFlags) *cobra.Command {
 			if err == nil {
 				now, err = s.now(cmd.Context())
 			}
-			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.blocks(&list, now, f.sameShop(), subject) })
+			return f.print(cmd, s.explain(err, ""), &list, func(p *page) {
+				p.blocks(&list, now, f.sameShop(),
+					subject)
+			})
 		},
 	}
 	f.whom(cmd)

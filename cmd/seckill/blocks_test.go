@@ -89,15 +89,18 @@ func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 		{"add --user 1001 --reason " + strings.Repeat("因", 201), exitUsage, "", `want up to 200 characters`},
 		{"add --user 1001 --reason x --item abc", exitUsage, "", `--item "abc": want 1 to 19 digits`},
 		{"add --user 1001 --reason x --until tomorrow", exitUsage, "", `--until "tomorrow": want a time such as`},
-		{"add --user 1001 --reason x --until 2020-01-01T00:00:00Z", exitUsage, "", "--until 2020-01-01T00:00:00Z: it has passed"},
+		{"add --user 1001 --reason x --until 2020-01-01T00:00:00Z", exitUsage, "",
+			"--until 2020-01-01T00:00:00Z: it has passed"},
 		{"add --user 1001 --reason x --for -1h", exitUsage, "", "--for -1h0m0s: want a duration such as 24h"},
-		{"add --user 1001 --reason x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "", "--until and --for: give one"},
+		{"add --user 1001 --reason x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "",
+			"--until and --for: give one"},
 		{"add --user 1001 --reason x --who " + strings.Repeat("a", 101), exitUsage, "", "who must be 1 to 100"},
 		{"list --limit 0", exitUsage, "", "--limit 0: want 1 to 1000000"},
 		{"list --after x", exitUsage, "", "after"},
 		{"import", exitUsage, "", "FILE is missing"},
 		{"import none.csv", exitUsage, "", "no such file"},
-		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", exitUsage, "", "--rate 0: want 1"},
+		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", exitUsage, "",
+			"--rate 0: want 1"},
 		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), exitUsage, "", `"user" is no column`},
 	} {
 		s.line = "blocks " + s.line + " --url " + sys.URL()
@@ -121,7 +124,8 @@ func TestBlocksImport(t *testing.T) {
 		!strings.Contains(stderr, "bad.csv: 31 lines are wrong, 11 more than these; nothing was changed") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = command(t, "blocks", "import", written(t, "bad.csv", []byte("subject,reason,item\n1,x,\n2,x,99\n")),
+	code, stdout, stderr = command(t, "blocks", "import", written(t, "bad.csv",
+		[]byte("subject,reason,item\n1,x,\n2,x,99\n")),
 		"--url", sys.URL())
 	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "bad.csv: line 3: item 99: "+sys.URL()+
 		" has no such item\n") || !strings.Contains(stderr, "1 line is wrong; nothing was changed") {
@@ -133,13 +137,15 @@ func TestBlocksImport(t *testing.T) {
 	list := blockList(t, n)
 	for _, want := range []string{"100000 new, 0 changed, 0 unchanged", "0 new, 0 changed, 100000 unchanged"} {
 		began := time.Now()
-		code, stdout, stderr = command(t, "blocks", "import", list, "--rate", "10000", "--who", "liu", "--url", sys.URL())
+		code, stdout, stderr = command(t, "blocks", "import", list, "--rate", "10000", "--who", "liu", "--url",
+			sys.URL())
 		took := time.Since(began)
 		if code != exitOK || stdout != "Imported 100000 blocks: "+want+".\n" {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 		}
 		t.Logf("%s in %.1f s, %d lines of progress", want, took.Seconds(), strings.Count(stderr, "\n"))
-		if said := regexp.MustCompile(`(?m)^seckill: \d+ of 100000 blocks, \d+ a second$`).FindAllString(stderr, -1); strings.
+		if said := regexp.MustCompile(`(?m)^seckill: \d+ of 100000 blocks, \d+ a second$`).FindAllString(stderr,
+			-1); strings.
 			HasPrefix(want, "100000") && (took < 9*time.Second || len(said) < 5) {
 			t.Errorf("10,000 a second took %v and said\n%s", took, stderr)
 		}
@@ -203,7 +209,8 @@ func TestBlocksOfAStack(t *testing.T) {
 	audit := &output{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewBlockHandler(block.New(block.Deps{
 		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Items: memory.NewItems(), Clock: clock})))
-	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: func(e []byte) ([]byte, string) {
+	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: func(e []byte) ([]byte,
+		string) {
 		out, err := handle(t.Context(), e)
 		if err != nil {
 			t.Error(err)
@@ -219,7 +226,8 @@ func TestBlocksOfAStack(t *testing.T) {
 	if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke Invoke Invoke" {
 		t.Errorf("called %s", calls)
 	}
-	if log := audit.String(); strings.Count(log, caller) != 3 || !strings.Contains(log, `"command":"block","blocks":500`) {
+	if log := audit.String(); strings.Count(log, caller) != 3 || !strings.Contains(log,
+		`"command":"block","blocks":500`) {
 		t.Errorf("audit log:\n%s", log)
 	}
 	code, stdout, stderr = command(t, append([]string{"blocks", "list", "--user", "101199"}, on...)...)

@@ -34,7 +34,8 @@ func importBlocksCommand(f *blockFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Block all users and ranges of a .csv file; if a line is wrong, none",
-		Long: `Block all users and ranges of a CSV file (UTF-8, up to ` + strconv.Itoa(blockfile.MaxLines) + ` lines). Its first line names the
+		Long: `Block all users and ranges of a CSV file (UTF-8, up to ` + strconv.Itoa(blockfile.MaxLines) +
+			` lines). Its first line names the
 columns: subject (a user id, an address or a range) and reason; item (empty or *: every item) and
 until (such as 2026-12-31T16:00:00Z; empty: for good) may be missing. No two lines have the same
 subject and item.
@@ -73,7 +74,8 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 			}
 			done, err := applyBlocks(cmd, s, lines, rate)
 			return f.print(cmd, err, &done, func(p *page) {
-				p.line("Imported %s: %d new, %d changed, %d unchanged.", counted(len(lines), "block", "blocks"), done.Made,
+				p.line("Imported %s: %d new, %d changed, %d unchanged.", counted(len(lines), "block", "blocks"),
+					done.Made,
 					done.Changed, done.Same)
 			})
 		},
@@ -137,8 +139,9 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) 
 		batch := lines[at:min(at+min(block.MaxPut, rate), len(lines))]
 		done, err := applyBatch(cmd, s, batch)
 		if err != nil {
-			return all, faultError{fmt.Errorf("broken off at line %d, with %d of %d blocks made: %w; give the same command "+
-				"again: it goes on there", batch[0].N, at, len(lines), err)}
+			return all,
+				faultError{fmt.Errorf("broken off at line %d, with %d of %d blocks made: %w; give the same command "+
+					"again: it goes on there", batch[0].N, at, len(lines), err)}
 		}
 		all.Made, all.Changed, all.Same = all.Made+done.Made, all.Changed+done.Changed, all.Same+done.Same
 		at += len(batch)
@@ -152,8 +155,9 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) 
 		}
 		due := time.Duration(all.Made+all.Changed) * time.Second / time.Duration(rate) // what stands costs no write
 		if wait(cmd.Context(), time.Until(began.Add(due))) != nil {
-			return all, faultError{fmt.Errorf("interrupted, with %d of %d blocks made; give the same command again: it "+
-				"goes on there", at, len(lines))}
+			return all,
+				faultError{fmt.Errorf("interrupted, with %d of %d blocks made; give the same command again: it "+
+					"goes on there", at, len(lines))}
 		}
 	}
 }

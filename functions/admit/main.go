@@ -19,6 +19,7 @@ func main() {
 			Proofs: tickets.Proofs(), Picker: tickets, Work: seckill.UsualWork, Clock: b.Clock, Meter: b.Meter,
 			Painter: picture.Painter{}})
 		auth := b.Tokens(s.Tokens)
-		return apigw.HTTP(httpapi.NewAdmit(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, auth)))
+		return apigw.HTTP(httpapi.NewAdmit(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin,
+			Contact: s.Contact}, auth)))
 	})
 }

@@ -10,12 +10,23 @@ type exception struct {
 const signs = "payments of a world sign at once"
 const counts = "all rows of counts of a world can be read"
 const pages = "a world's item has fewer orders than a page"
+const many = "a world's operator blocks one at a time"
 const few = "a bound of memory, thousands of entries above what a world has"
 
 // unreachable is checked: an entry whose block is reached, or does not exist, makes the command fail.
 var unreachable = []exception{
 	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`,
 		"reserve.lua has no other answer"},
+	{flows + "buy/admitted.go", "if f.Tickets == nil { return", "each world checks tickets"},
+	{flows + "admit/admit.go", "if err != nil { return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeInternal",
+		"a ticket of a valid item can be made"},
+	{flows + "admit/admit.go", "if c.Proof, err = f.Proofs.Make(", "a challenge for a valid item can be made"},
+	{flows + "block/block.go", "if len(blocks) == 0 || len(blocks) > MaxPut { return", many},
+	{flows + "block/block.go", "if seen[key(b)] { return", many},
+	{flows + "block/block.go", `if after != "" && (err != nil || shard`,
+		"a world's operator sends cursors back as they came"},
+	{flows + "block/block.go", "if len(out.Rows) == limit { out.Next",
+		"the embedded index adds a cursor to each full page"},
 	{flows + "internal/payment/payment.go", `return fmt.Errorf("payment: order %s changed state %d times"`,
 		"no way through the state table is so long"},
 	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`,

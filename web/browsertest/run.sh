@@ -48,5 +48,7 @@ else
   drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
   drive payment.mjs --stock 40 --limit 20
   drive push.mjs --stock 40 --limit 20
+  drive admission.mjs --checks standard --stock 40 --limit 20
+  drive admission.mjs --checks strict --stock 40 --limit 20
 fi
 exit $failed

@@ -115,14 +115,15 @@ globalThis.window = { addEventListener() {} };
 const { buy, myOrders } = await import('../src/api.js');
 const { sync } = await import('../src/clock.js');
 const { renew, startRenewal } = await import('../src/renewal.js');
-const { become, forget, intent, intents, keepAddress, lastAddress, shopper } = await import('../src/session.js');
+const { become, forget, intent, intents, keepAddress, keepTicket, lastAddress, shopper, tickets } = await import('../src/session.js');
 startRenewal();
 const asked = [];
 let answers = [];
 globalThis.fetch = async (path, { headers, body }) => {
-  asked.push({ path, key: headers['Idempotency-Key'], token: headers.Authorization?.slice(7), body: body && JSON.parse(body) });
+  asked.push({ path, key: headers['Idempotency-Key'], ticket: headers.Ticket, token: headers.Authorization?.slice(7), body: body && JSON.parse(body) });
   await sleep(5);
   if (path === 'seckill/time') return Response.json({ now_ms: Date.now() });
+  if (headers.Ticket === 'bad') return Response.json({ code: 'ticket_required' }, { status: 403 });
   if (path !== 'signin') return headers.Authorization === 'Bearer new' ? Response.json({ order_id: 'o1', orders: [] }) : Response.json({ code: 'invalid_token' }, { status: 403 });
   const [status, answer] = answers.shift();
   return Response.json(answer, { status });
@@ -153,6 +154,30 @@ test('a renewal that is refused is not tried again, and the purchase says why', 
   assert.equal(shopper().refresh, '');
   await assert.rejects(buy('2002', 1, 'x', 'k1'), { status: 403 });
   assert.equal(renewals().length, 1);
+});
+
+test('a ticket goes with its purchase; one that is refused is no reason to renew the sign-in', async () => {
+  start({ ...old(), token: 'new' });
+  await buy('2002', 1, 'x', 'k1', 'good');
+  await buy('2002', 1, 'x', 'k2');
+  assert.deepEqual(asked.map((a) => a.ticket), ['good', undefined]);
+  await assert.rejects(buy('2002', 1, 'x', 'k1', 'bad'), { status: 403, code: 'ticket_required' });
+  assert.deepEqual(renewals(), []);
+});
+
+test('tickets are one shopper’s, and gone when they sign out', () => {
+  become(old());
+  keepTicket('2002', { text: 'T', expires: 1 });
+  become({ ...old(), user: '1002' });
+  assert.deepEqual(tickets(), {});
+  become(old());
+  assert.deepEqual(tickets(), { 2002: { text: 'T', expires: 1 } });
+  keepTicket('2002', null);
+  assert.deepEqual(tickets(), {});
+  keepTicket('2002', { text: 'T', expires: 1 });
+  forget();
+  become(old());
+  assert.deepEqual(tickets(), {});
 });
 
 test('while nobody can renew, the purchase is one to send again', async () => {

@@ -4,10 +4,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 import { orderOf, outcome } from '../src/core.js';
 import { TEXTS as ADMISSION } from '../src/admission-texts.js';
+import { TEXTS as BY_TOKEN } from '../src/bytoken.js';
 import { TEXTS } from '../src/i18n.js';
 import '../src/status-texts.js';
 
-Object.assign(TEXTS, ADMISSION);
+Object.assign(TEXTS, ADMISSION, BY_TOKEN);
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder)
   .filter((f) => /\.(js|html)$/.test(f) && !['i18n.js', 'status-texts.js', 'admission-texts.js'].includes(f))
@@ -34,7 +35,7 @@ test('every name that the pages use has a text', () => {
 const RESTS = ['queued', 'closing', 'paid', 'confirmed', 'shipped', 'received', 'completed', 'expired', 'cancelled', 'rejected', 'refund_due', 'refunded'];
 const OUTCOMES = [
   ...RESTS.map((state) => ({ state })),
-  ...['sold_out', 'limit_reached', 'stopped'].map((reason) => ({ state: 'rejected', reason })),
+  ...['sold_out', 'limit_reached', 'stopped', 'blocked'].map((reason) => ({ state: 'rejected', reason })),
   ...['refund_due', 'refunded'].map((state) => ({ state, history: [{ state: 'expired' }] })),
   { state: 'pending_payment' },
   { state: 'pending_payment', alipay_order: 'x', pay_by: '2100-01-01T00:00:00Z' },

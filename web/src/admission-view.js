@@ -10,11 +10,11 @@ export function showJob(io, item, job, node) {
   const { el, put, setText, t } = io;
   const line = el('p', { role: 'status', tabindex: -1 });
   const count = el('p', { class: 'soft center small' });
-  const label = el('label', { for: 'answer' });
+  const label = el('label', { class: 'summary-title', for: 'answer' });
   const field = el('input', { id: 'answer', type: 'text', autocomplete: 'off', maxlength: 100, 'aria-describedby': 'answer-fault' });
   const fault = el('p', { class: 'fault', id: 'answer-fault', role: 'alert' });
   const send = el('button', { class: 'button plain', type: 'submit' }, t('question_send'));
-  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, el('div', { class: 'field' }, label, field, fault), send);
+  const form = el('form', { class: 'purchase', novalidate: true, hidden: true, onsubmit: submit }, label, el('div', { class: 'field' }, field, fault), send);
   let state;
   let asked = '';
 
@@ -38,7 +38,8 @@ export function showJob(io, item, job, node) {
     const n = Math.max(0, Math.ceil((until - io.now()) / SECOND));
     if (name === 'ready') return [t(io.now() < Date.parse(item.start_time) ? 'ticket_ready_early' : 'ticket_ready'), '', 'ready'];
     if (name === 'refused') return [`${io.tOr(`refused_${problem.code}`, t('refused'))}. ${problem.detail || t('refused_text')}`, '', 'fault center'];
-    if (name === 'busy') return ['', question && many ? t('question_wait', { n }) : t(many ? 'ticket_many' : 'ticket_busy', { n }), 'soft center'];
+    if (name === 'busy' && question && many) return [t('question_ask'), t('question_wait', { n }), 'soft center'];
+    if (name === 'busy') return [t(many ? 'ticket_many' : 'ticket_busy'), t('ticket_again', { n }), 'soft center'];
     const steps = name === 'solving' && state.tried ? t('ticket_steps', { n: state.tried.toLocaleString() }) : '';
     return [LINES[name] ? t(LINES[name]) : '', steps, 'soft center'];
   };
@@ -48,6 +49,7 @@ export function showJob(io, item, job, node) {
     setText(line, text);
     line.className = look;
     setText(count, counting);
+    count.hidden = !counting;
   }
 
   function see(next) {
@@ -70,7 +72,8 @@ export function showJob(io, item, job, node) {
     else if (focused && state.fault) field.focus();
   }
 
-  put(node, line, form, count);
+  node.className = 'purchase';
+  put(node, line, count, form);
   const stops = [job.watch(see)];
   const tick = () => (node.isConnected ? draw() : stops.forEach((stop) => stop()));
   stops.push(io.at(Date.parse(item.start_time), tick));

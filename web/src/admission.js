@@ -28,7 +28,7 @@ const FRESH = 60_000; // ms before its end from which on a challenge is not answ
  * @param {object} io.TEXTS  gets the texts of this part; io.t and io.tOr give them
  */
 export function admission(io) {
-  return (io.door ||= make({ page: document, random: Math.random, proof: () => import('./proof.js'), ...io }));
+  return (io.door ||= make({ page: globalThis.document, random: Math.random, proof: () => import('./proof.js'), ...io }));
 }
 
 function make(io) {
@@ -100,7 +100,7 @@ function make(io) {
  * later, asking, question (for its shopper to answer), solving, busy (again at `until`), ready, free (no ticket is
  * needed), refused.
  */
-function startJob(io, item, ticketOf) {
+export function startJob(io, item, ticketOf) {
   const user = io.shopper()?.user;
   const left = new AbortController();
   const { signal } = left;
@@ -115,6 +115,11 @@ function startJob(io, item, ticketOf) {
     if (signal.aborted) return;
     state = { ...more, name };
     for (const f of [...watchers]) f(state);
+  };
+
+  const hurry = () => {
+    hurried = true;
+    solver?.repace();
   };
 
   const until = async (time) => {
@@ -157,7 +162,7 @@ function startJob(io, item, ticketOf) {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        if (!challenge || io.now() > Date.parse(challenge.expires_at) - FRESH) {
+        if (!challenge || io.now() >= Date.parse(challenge.expires_at) - FRESH) {
           set('asking', { question, sent: true });
           challenge = await io.admit('challenge', { seckill_id: item.id });
           if (challenge.question !== question) answer = undefined;
@@ -171,6 +176,7 @@ function startJob(io, item, ticketOf) {
           set('question', { question, fault });
           answer = await answered(Date.parse(challenge.expires_at));
           if (answer === undefined) continue;
+          hurry(); // its shopper waits
         }
         set('solving', { question, sent: true });
         const proof = await solver.result;
@@ -215,10 +221,7 @@ function startJob(io, item, ticketOf) {
   return {
     user,
     answer: (text) => give(text),
-    hurry() {
-      hurried = true;
-      solver?.repace();
-    },
+    hurry,
     end: () => left.abort(),
     over: () => signal.aborted || state.name === 'refused' || ((state.name === 'ready' || state.name === 'free') && !ticketOf(item.id)),
     /** Tells f the state, now and whenever it is another one; the answer ends it. */

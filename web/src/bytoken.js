@@ -1,8 +1,19 @@
 // Signing in without an issuer: as one of the people of a system on one machine, or by a pasted token. It is loaded when
 // somebody does; what it needs comes in.
 
+// name: [Chinese, English]; {x} is filled in.
+export const TEXTS = {
+  who_demo: ['演示用户（仅本机）', 'Demo shoppers (this machine only)'],
+  who_token: ['或粘贴访问令牌', 'Or paste an access token'],
+  who_token_only: ['粘贴访问令牌', 'Paste an access token'],
+  who_token_bad: ['这不像一个访问令牌。', 'This does not look like an access token.'],
+  who_use: ['使用', 'Use it'],
+  who_note: ['只保存在本标签页，关闭即失效。', 'Kept in this tab only, and gone when it closes.'],
+};
+
 /** Fills a sheet's body with the people and the form; `choose(who)` takes a shopper. */
 export async function byToken(io, sheet, choose) {
+  Object.assign(io.TEXTS, TEXTS);
   const demo = await io.demoShoppers();
   io.put(sheet.body, demo.length > 0 && demoList(io, demo, choose), tokenForm(io, demo.length > 0, choose));
 }

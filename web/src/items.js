@@ -9,6 +9,7 @@ import { door } from './door.js';
 import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
 import { noteOpenings } from './renewal.js';
+import { readyFor } from './session.js';
 
 const PAGE = 50; // items asked for at once
 const FEW = 0.2; // share of the stock below which only few units are left
@@ -40,6 +41,7 @@ export function homeView(onBuy) {
     cards.clear();
     for (const item of items) {
       if (cards.has(item.id)) continue; // it opened between the two lists
+      if (readyFor(item.id)) door(item, (d) => d.prepare(item));
       const card = old.get(item.id) || itemCard(item, onBuy, crossed);
       card.update(item);
       cards.set(item.id, card);

@@ -4,7 +4,7 @@ import { knownNow } from './clock.js';
 import { patiently, tokenUser } from './core.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put } from './dom.js';
-import { t } from './i18n.js';
+import { TEXTS, t } from './i18n.js';
 import { statePanel } from './panel.js';
 import { become, forget, keepSignIn, shopper, takeSignIn } from './session.js';
 
@@ -158,7 +158,8 @@ export async function whoSheet() {
     shopper() && el('button', { class: 'button plain', type: 'button', onclick: () => signOut(sheet) }, t('who_leave')),
     el('div', { class: 'by-token' }),
   );
-  if (isLocal() || !shopper()?.issuer) await byToken({ body: sheet.body.querySelector('.by-token') }, choose).catch(() => {});
+  const body = sheet.body.querySelector('.by-token');
+  if (isLocal() || !shopper()?.issuer) await byToken({ body }, choose).catch(() => put(body, t('no_answer')));
 }
 
 async function signOut(sheet) {
@@ -174,5 +175,5 @@ async function signOut(sheet) {
 
 async function byToken(sheet, choose) {
   const part = await import('./bytoken.js');
-  return part.byToken({ el, put, t, shopper, tokenUser, exchange, shopperOf, demoShoppers }, sheet, choose);
+  return part.byToken({ el, put, TEXTS, t, shopper, tokenUser, exchange, shopperOf, demoShoppers }, sheet, choose);
 }

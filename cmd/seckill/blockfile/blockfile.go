@@ -154,7 +154,8 @@ func fields(line []byte) ([]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	out, err := r.Read()
 	if err != nil {
-		return nil, errors.New("its quotes are wrong: a field in quotes ends on its line, and has two for each quote in it")
+		return nil,
+			errors.New("its quotes are wrong: a field in quotes ends on its line, and has two for each quote in it")
 	}
 	return trimmed(out), nil
 }
@@ -235,8 +236,9 @@ func Subject(text string) (seckill.Subject, error) {
 	case err == nil:
 		return s, nil
 	case errors.As(err, &refused) && strings.HasPrefix(refused.Hint, "/"):
-		return s, errors.New("want a range of /32, /28, /24, /20 or /16, of IPv6 /64, /56, /48, /40 or /32; wider ones " +
-			"are for the firewall in front")
+		return s,
+			errors.New("want a range of /32, /28, /24, /20 or /16, of IPv6 /64, /56, /48, /40 or /32; wider ones " +
+				"are for the firewall in front")
 	case refused != nil && refused.Hint != "":
 		return s, fmt.Errorf("the range is written %s", refused.Hint)
 	}

@@ -41,7 +41,8 @@ func TestFilesThatAreRead(t *testing.T) {
 				{N: 5, Block: all("net:203.0.113.7/32", "*", "脚本 🤖", time.Time{})},
 				{N: 6, Block: all("net:2001:db8::/48", "*", "x", time.Time{})}}},
 		"one subject for two items": {header + "1001,7,x,\n1001,8,x,\n1001,*,x,\n", []blockfile.Line{
-			{N: 2, Block: all("user:1001", "7", "x", time.Time{})}, {N: 3, Block: all("user:1001", "8", "x", time.Time{})},
+			{N: 2, Block: all("user:1001", "7", "x", time.Time{})}, {N: 3, Block: all("user:1001", "8", "x",
+				time.Time{})},
 			{N: 4, Block: all("user:1001", "*", "x", time.Time{})}}},
 	} {
 		got, err := blockfile.Read(strings.NewReader(tt.file), "ada", now)
@@ -56,25 +57,27 @@ func TestFilesThatAreRead(t *testing.T) {
 // terminal, and that the lines beside it are judged, too.
 func TestLinesThatAreWrong(t *testing.T) {
 	for name, tt := range map[string]struct{ line, want string }{
-		"nobody":                 {",,x,", `subject "": want a user id, an address, or a range such as 203.0.113.0/24`},
-		"a name":                 {"ann,,x,", `subject "ann": want a user id`},
-		"full-width digits":      {"１００１,,x,", `subject "\uff11\uff10\uff10\uff11": want a user id`},
-		"a zero-width space":     {"1001\u200b,,x,", `subject "1001\u200b": want a user id`},
-		"a no-break space":       {"1001\u00a0,,x,", `subject "1001\u00a0": want a user id`},
-		"a leading zero":         {"01001,,x,", `subject "01001": want a user id`},
-		"a number too large":     {"9223372036854775808,,x,", `subject "9223372036854775808": want a user id`},
-		"an escape":              {"\x1b[2J,,x,", `subject "\x1b[2J": want a user id`},
-		"a range's odd size":     {"203.0.112.0/23,,x,", `subject "203.0.112.0/23": want a range of /32, /28, /24`},
-		"everybody":              {"0.0.0.0/0,,x,", `subject "0.0.0.0/0": want a range of /32`},
-		"a range's other end":    {"203.0.113.7/24,,x,", `subject "203.0.113.7/24": the range is written 203.0.113.0/24`},
-		"IPv4 in IPv6":           {"::ffff:203.0.113.0/120,,x,", `subject "::ffff:203.0.113.0/120": want a user id`},
-		"an interface":           {"fe80::1%eth0,,x,", `subject "fe80::1%eth0": want a range of /32`},
-		"an item in words":       {"1001,phone,x,", `item "phone": want 1 to 19 digits`},
-		"no reason":              {"1001,7,,", `reason: it is missing`},
-		"a reason too long":      {"1001,7," + strings.Repeat("因", 201) + ",", `want up to 200 characters on one line`},
-		"a control character":    {"1001,7,a\x00b,", `reason "a\x00b": want up to 200 characters on one line`},
-		"a carriage return":      {"1001,7,a\rb,", `reason "a\rb": want up to 200 characters on one line`},
-		"a day":                  {"1001,7,x,2026-12-31", `until "2026-12-31": want a time such as 2026-12-31T16:00:00Z`},
+		"nobody":             {",,x,", `subject "": want a user id, an address, or a range such as 203.0.113.0/24`},
+		"a name":             {"ann,,x,", `subject "ann": want a user id`},
+		"full-width digits":  {"１００１,,x,", `subject "\uff11\uff10\uff10\uff11": want a user id`},
+		"a zero-width space": {"1001\u200b,,x,", `subject "1001\u200b": want a user id`},
+		"a no-break space":   {"1001\u00a0,,x,", `subject "1001\u00a0": want a user id`},
+		"a leading zero":     {"01001,,x,", `subject "01001": want a user id`},
+		"a number too large": {"9223372036854775808,,x,", `subject "9223372036854775808": want a user id`},
+		"an escape":          {"\x1b[2J,,x,", `subject "\x1b[2J": want a user id`},
+		"a range's odd size": {"203.0.112.0/23,,x,", `subject "203.0.112.0/23": want a range of /32, /28, /24`},
+		"everybody":          {"0.0.0.0/0,,x,", `subject "0.0.0.0/0": want a range of /32`},
+		"a range's other end": {"203.0.113.7/24,,x,",
+			`subject "203.0.113.7/24": the range is written 203.0.113.0/24`},
+		"IPv4 in IPv6":        {"::ffff:203.0.113.0/120,,x,", `subject "::ffff:203.0.113.0/120": want a user id`},
+		"an interface":        {"fe80::1%eth0,,x,", `subject "fe80::1%eth0": want a range of /32`},
+		"an item in words":    {"1001,phone,x,", `item "phone": want 1 to 19 digits`},
+		"no reason":           {"1001,7,,", `reason: it is missing`},
+		"a reason too long":   {"1001,7," + strings.Repeat("因", 201) + ",", `want up to 200 characters on one line`},
+		"a control character": {"1001,7,a\x00b,", `reason "a\x00b": want up to 200 characters on one line`},
+		"a carriage return":   {"1001,7,a\rb,", `reason "a\rb": want up to 200 characters on one line`},
+		"a day": {"1001,7,x,2026-12-31",
+			`until "2026-12-31": want a time such as 2026-12-31T16:00:00Z`},
 		"over":                   {"1001,7,x,2026-11-25T10:00:00Z", `until 2026-11-25T10:00:00Z: it has passed`},
 		"a field too few":        {"1001,7,x", `3 fields, and the first line has 4`},
 		"a comma without quotes": {"1001,7,a, b,", `5 fields, and the first line has 4`},
@@ -136,7 +139,8 @@ func TestManyLines(t *testing.T) {
 	}
 	_, err = blockfile.Read(lines(1000, "%d,x,a script,"), "ada", now)
 	var bad *blockfile.Error
-	if !errors.As(err, &bad) || bad.Count != 1000 || len(bad.Faults) != blockfile.MaxFaults || bad.Faults[19].Line != 21 {
+	if !errors.As(err, &bad) || bad.Count != 1000 || len(bad.Faults) != blockfile.MaxFaults ||
+		bad.Faults[19].Line != 21 {
 		t.Errorf("a thousand faults: %v", err)
 	}
 	long := strings.NewReader(header + "1000,,x,\n1001,," + strings.Repeat("因", 10<<20/3) + ",\n1002,,x,\n")

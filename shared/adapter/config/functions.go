@@ -27,6 +27,8 @@ type Admit struct {
 	Tokens Tokens
 	Ticket Tickets
 	CORS   CORS
+
+	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
 }
 
 // Consume holds the settings of the function on the orders queue.
@@ -164,6 +166,8 @@ type Shop struct {
 	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
 	Push     Push
+
+	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
 }
 
 // Pay holds the settings of the function that gives ways to the payment provider's cashier.

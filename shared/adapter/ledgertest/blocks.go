@@ -115,7 +115,8 @@ var blockCases = []testCase{
 		s.ok(err)
 		slices.SortFunc(got, func(a, b seckill.Block) int { return a.Until.Compare(b.Until) })
 		s.same("stored", got, many)
-		for after, want := range map[string][]seckill.Block{"": {everywhere, many[0]}, everywhere.Item: {many[0]}, "1": {}} {
+		for after, want := range map[string][]seckill.Block{"": {everywhere, many[0]}, everywhere.Item: {many[0]},
+			"1": {}} {
 			got, err := s.Ledger.BlocksOn(s.ctx, "user:1000", after, 9)
 			s.ok(err)
 			s.same("after "+after, got, want)

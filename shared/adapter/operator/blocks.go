@@ -80,7 +80,8 @@ func (h *BlockHandler) put(ctx context.Context, r *request) (block.Done, error) 
 		case b.By != "" || !b.Made.IsZero():
 			return block.Done{}, seckill.Invalid("by", "")
 		}
-		blocks[i] = seckill.Block{Subject: s, Item: cmp.Or(b.Item, seckill.Everywhere), Reason: b.Reason, Until: b.Until}
+		blocks[i] = seckill.Block{Subject: s, Item: cmp.Or(b.Item, seckill.Everywhere), Reason: b.Reason,
+			Until: b.Until}
 	}
 	return h.block.Put(ctx, blocks, by, r.Dry)
 }
@@ -100,7 +101,8 @@ func (h *BlockHandler) list(ctx context.Context, r *request) (BlockPage, error) 
 	}
 	out.Next = p.Next
 	for _, b := range p.Rows {
-		out.Blocks = append(out.Blocks, Block{b.Subject.Written(), strings.TrimSuffix(b.Item, seckill.Everywhere), b.Reason,
+		out.Blocks = append(out.Blocks, Block{b.Subject.Written(), strings.TrimSuffix(b.Item, seckill.Everywhere),
+			b.Reason,
 			b.Until, b.By, b.Made})
 	}
 	for _, err := range p.Unreadable {

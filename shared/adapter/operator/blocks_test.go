@@ -53,7 +53,8 @@ func TestBlocksThroughClientAndHandler(t *testing.T) {
 		audited(`"command":"blocks",`)
 	}
 	if done, err := client.Block(t.Context(), []operator.Block{{Subject: "1001", Item: "8", Reason: "a script"},
-		{Subject: "1002", Reason: "a script"}}, false); err != nil || cmp.Diff(block.Done{Unknown: []string{"8"}}, done) != "" {
+		{Subject: "1002", Reason: "a script"}}, false); err != nil || cmp.Diff(block.Done{Unknown: []string{"8"}},
+		done) != "" {
 		t.Errorf("an unknown item: %+v, %v", done, err)
 	}
 	audited(`"command":"block","blocks":2,"made":0,"changed":0,"result":"unchanged"`)
