@@ -38,12 +38,11 @@ type door struct {
 
 func startDoor(b *testing.B, checks seckill.Checks) *door {
 	b.Helper()
-	listing := live("7", 1, 1)
-	listing.Checks = checks
-	d := &door{item: listing.Item}
+	listings := []seckill.Listing{live("7", 1, 1)}
+	local.SetChecks(listings, checks)
+	d := &door{item: listings[0].Item}
 	var stop func()
-	d.sys, stop = startBench(b, local.Options{Items: []seckill.Listing{listing},
-		Questions: local.DemoQuestions([]seckill.Listing{listing}, checks)})
+	d.sys, stop = startBench(b, local.Options{Items: listings})
 	b.Cleanup(stop)
 	var err error
 	if d.auth, err = jwtauth.New(jwtauth.Keys{Current: local.DefaultSecret}, d.sys.Clock); err != nil {

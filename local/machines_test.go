@@ -22,7 +22,7 @@ func TestMachines(t *testing.T) {
 	}
 	for _, simulated := range []bool{true, false} {
 		items := local.DemoItems(time.Now(), 5, 1)
-		local.DemoQuestions(items, seckill.ChecksStandard)
+		local.SetChecks(items, seckill.ChecksStandard)
 		w := start(t, local.Options{Items: items, Machines: simulated})
 		if err := w.Ledger.PutBlock(t.Context(), seckill.Block{Subject: "net:198.18.0.1/32", Item: local.DemoLive,
 			Reason: "test", By: "test", Made: time.Now(), Until: time.Now().Add(time.Hour)}); err != nil {
