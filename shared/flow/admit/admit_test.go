@@ -348,7 +348,8 @@ func BenchmarkTicket(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := f.Ticket(b.Context(), c, seckill.Answer{Item: item, Proof: got.Proof, Answer: "right"}); err != nil {
+		if _, err := f.Ticket(b.Context(), c, seckill.Answer{Item: item, Proof: got.Proof,
+			Answer: "right"}); err != nil {
 			b.Fatal(err)
 		}
 	}
