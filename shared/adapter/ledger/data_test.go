@@ -137,7 +137,8 @@ func typeName(v any) string {
 }
 
 // reading lists the methods of seckill.Ledger that write nothing.
-var reading = []string{"BlocksOf", "BlocksOn", "Counted", "Counts", "DueOrders", "ListBlocks", "Notifications", "Order", "OrdersByItem", "OrdersByUser",
+var reading = []string{"Act", "ActsOn", "Standing",
+	"BlocksOf", "BlocksOn", "Counted", "Counts", "DueOrders", "ListBlocks", "Notifications", "Order", "OrdersByItem", "OrdersByUser",
 	"Payments", "PaymentsOn", "Questions", "Quota", "Quotas", "Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused",
 	"Return", "Returns", "Stored", "Units", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 

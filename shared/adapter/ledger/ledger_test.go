@@ -190,6 +190,16 @@ var lifeSteps = []struct {
 	}},
 	{"BlocksOn", "Query", func(l seckill.Ledger) error { return second(l.BlocksOn(ctx, "user:8", "", 9)) }},
 	{"ListBlocks", "Index", func(l seckill.Ledger) error { return second(l.ListBlocks(ctx, 0, "", 9)) }},
+	{"KeepAct", "Transact 1", func(l seckill.Ledger) error {
+		return l.KeepAct(ctx, seckill.Act{ID: actID, At: start, User: "7", Rules: seckill.RuleFast})
+	}},
+	{"Act", "Get", func(l seckill.Ledger) error { return second(l.Act(ctx, actID)) }},
+	{"ActsOn", "Query", func(l seckill.Ledger) error { return second(l.ActsOn(ctx, seckill.Day(start), 0, "", 9)) }},
+	{"HandleAct", "Transact 1", func(l seckill.Ledger) error { return l.HandleAct(ctx, actID, "ada", "x", start) }},
+	{"PutMark", "Transact 1", func(l seckill.Ledger) error {
+		return l.PutMark(ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: start})
+	}},
+	{"Standing", "GetBatch", func(l seckill.Ledger) error { return second(l.Standing(ctx, "7", nil, "1")) }},
 	{"CountAttempt", "Transact 1", func(l seckill.Ledger) error { return l.CountAttempt(ctx, "7", "1", start) }},
 	{"PutQuestion", "Transact 1", func(l seckill.Ledger) error {
 		return l.PutQuestion(ctx, "1", seckill.Question{ID: "a", Text: "2 + 2?", Answers: []string{"4"}})
@@ -274,3 +284,5 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 		}
 	})
 }
+
+var actID = seckill.ActID(start, "a")

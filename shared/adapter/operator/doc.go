@@ -11,8 +11,8 @@
 // handles such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for
 // users and blocks, tell for events and counts, deliver for webhooks, acts for suspicious acts), in a local system the
 // route POST /_local/operator. Both halves and their limits are in this package, so that they cannot diverge. The
-// result of a command is JSON, or a refusal as a problem document of package httpapi. Only operators see the cause of a fault; shoppers do not. A handler
-// changes only what its flow changes.
+// result of a command is JSON, or a refusal as a problem document of package httpapi. Only operators see the cause of a
+// fault; shoppers do not. A handler changes only what its flow changes.
 //
 // To add a command, add a row with its arguments to its handler's list in commands.go, and a case to the handler's
 // do. Every command may be repeated: a repetition finds nothing left to do, except that each comparison of a bill is
