@@ -19,7 +19,7 @@ func (f faultError) Unwrap() error { return f.error }
 var self = "seckill"
 
 var ownCommand = regexp.MustCompile(
-	`(^|[\s"(])seckill (run|items|payments|refund|unknown|reconcile|erase|blocks|events|counts|load|plan|keys|` +
+	`(^|[\s"(])seckill (run|items|payments|refund|unknown|reconcile|erase|blocks|acts|events|counts|load|plan|keys|` +
 		`token|doctor|audit|sim|version)\b`)
 
 // asCalled replaces the tool's name in the commands that a text suggests by the name that the caller used.

@@ -269,7 +269,8 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 			len(m.stored()["jwt-2027"]))
 	}
 	for audience, want := range map[string]string{
-		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret", "stock": "redis-password",
+		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret",
+		"stock":  "redis-password",
 		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",
 		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
 			"jwt-secret",

@@ -20,7 +20,8 @@ import (
 
 // Routes maps the API's routes to their functions, as in template.yaml.
 var Routes = map[string]string{
-	"/seckill/buy": "buy", "/seckill/challenge": "admit", "/seckill/ticket": "admit", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway",
+	"/seckill/buy": "buy", "/seckill/challenge": "admit", "/seckill/ticket": "admit",
+	"/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway",
 	"/cashier/pay": "gateway", "/bill": "gateway",
 	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop",
 	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",

@@ -34,7 +34,8 @@ func testChecks(t *testing.T, s *stack) {
 	}
 	a, err := p.buy(t.Context(), 1, "without")
 	refused("without a ticket", a, err, "ticket_required")
-	a, err = p.Call(t.Context(), p.token, "POST", "/seckill/ticket", map[string]any{"seckill_id": it.ID, "proof": "e30="})
+	a, err = p.Call(t.Context(), p.token, "POST", "/seckill/ticket",
+		map[string]any{"seckill_id": it.ID, "proof": "e30="})
 	refused("without a proof", a, err, "check_failed")
 
 	tickets := map[*shopper]string{p: p.ticket(t), blocked: blocked.ticket(t)}

@@ -244,8 +244,11 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.BlocksOf(ctx, []seckill.Subject{block.Subject}, "1")
 			return err
 		}},
-		"Ledger.PutBlock":   {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
-		"Ledger.DropBlock":  {func(ctx context.Context) error { _, err := l.DropBlock(ctx, block.Subject, "1"); return err }},
+		"Ledger.PutBlock": {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
+		"Ledger.DropBlock": {func(ctx context.Context) error {
+			_, err := l.DropBlock(ctx, block.Subject, "1")
+			return err
+		}},
 		"Ledger.ListBlocks": {func(ctx context.Context) error { _, err := l.ListBlocks(ctx, 1, "", 1); return err }},
 		"Ledger.PutBlocks":  {func(ctx context.Context) error { return l.PutBlocks(ctx, []seckill.Block{block}) }},
 		"Ledger.Stored": {func(ctx context.Context) error {

@@ -255,7 +255,8 @@ func TestEveryPathIsConsidered(t *testing.T) {
 	}
 	own := []string{"/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz", "/order/list", "/order/{id}",
 		"/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push", "/seckill/alipay/notify",
-		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time", "/signin"}
+		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time",
+		"/signin"}
 	var api struct {
 		Resources struct {
 			Api struct { //nolint:revive // CloudFormation's

@@ -128,8 +128,8 @@ var ErrAttempts = errors.New("seckill: too many answers")
 type Proofs interface {
 	// Make returns a challenge for this user and item.
 	Make(user, item string, w Work, expires time.Time) ([]byte, error)
-	// Check reports whether a solution is this user's for this item, and not expired. took is how long its solver says to
-	// have worked, or the time since the challenge was made if that is less.
+	// Check reports whether a solution is this user's for this item, and not expired. took is how long its solver says
+	// to have worked, or the time since the challenge was made if that is less.
 	Check(solution []byte, user, item string) (took time.Duration, ok bool)
 }
 

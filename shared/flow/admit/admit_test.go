@@ -137,6 +137,7 @@ func TestChallenge(t *testing.T) {
 	fails := func(port string) func(*shop, *admit.Caller) {
 		return func(s *shop, _ *admit.Caller) { s.fault[port] = fault }
 	}
+	young := created(seckill.MinAccountAge - 1)
 	empty := func(s *shop, _ *admit.Caller) { s.pool = nil }
 	stopped := func(s *shop, _ *admit.Caller) { s.item.Stopped = true }
 	for name, c := range map[string]struct {
@@ -154,7 +155,7 @@ func TestChallenge(t *testing.T) {
 		"stopped":                       {seckill.ChecksStandard, stopped, seckill.CodeStopped},
 		"blocked":                       {seckill.ChecksStandard, blocked(time.Time{}), seckill.CodeBlocked},
 		"a block that is over":          {seckill.ChecksStandard, blocked(start.Add(-time.Minute)), ""},
-		"a new account":                 {seckill.ChecksStrict, created(seckill.MinAccountAge - 1), seckill.CodeAccountNew},
+		"a new account":                 {seckill.ChecksStrict, young, seckill.CodeAccountNew},
 		"an account that is old enough": {seckill.ChecksStrict, created(seckill.MinAccountAge), ""},
 		"a new account, standard":       {seckill.ChecksStandard, created(0), ""},
 		"the item cannot be read":       {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},

@@ -143,7 +143,8 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 		return refuse("checks %q: they are fixed since %s, when shoppers began to pass them", it.Checks,
 			tickets.Format(time.RFC3339))
 	case !sameAsked && !f.Clock.Now().Before(tickets):
-		return refuse("questions: they are fixed since %s, when shoppers began to be asked", tickets.Format(time.RFC3339))
+		return refuse("questions: they are fixed since %s, when shoppers began to be asked",
+			tickets.Format(time.RFC3339))
 	case it.Stock < old.Stock:
 		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
 	}
