@@ -77,7 +77,11 @@ func (Painter) Paint(s seckill.Sum, seed int) []byte {
 	right, down := waves(height, between), waves(width, between) // how far each row and column is off its place
 	for i, c := range text {
 		left, top := 12+float64(i*advance)+between(-2, 2), 14+between(-5, 5)
-		sin, cos := math.Sincos(between(-0.25, 0.25))
+		turned := between(-0.25, 0.25)
+		if c == '+' {
+			turned /= 5 // else it looks like ×
+		}
+		sin, cos := math.Sincos(turned)
 		// from a pixel back to a dot of the glyph
 		for y := range height {
 			for x := max(0, int(left)-8); x < min(width, int(left)+advance+8); x++ {
