@@ -71,19 +71,30 @@ func TestABlockAmidPurchases(t *testing.T) {
 // placing notes which orders are placed, and which of those began after the block was acknowledged.
 type placing struct {
 	consume.Ledger
-	after int           // orders are placed before half is closed
-	half  chan struct{} // closed when so many are placed
+	after        int           // orders are placed before half is closed
+	half         chan struct{} // closed when so many are placed
+	most         int           // begin before the block is acknowledged
+	acknowledged chan struct{} // closed when it is
 
-	mu           sync.Mutex
-	placed       int
-	acknowledged bool
-	late         []string
+	mu            sync.Mutex
+	begun, placed int
+	late          []string
 }
 
 func (p *placing) Place(ctx context.Context, o seckill.Order, limit int) error {
 	p.mu.Lock()
-	late := p.acknowledged
+	p.begun++
+	waits := p.begun > p.most
 	p.mu.Unlock()
+	if waits {
+		<-p.acknowledged
+	}
+	late := false
+	select {
+	case <-p.acknowledged:
+		late = true
+	default:
+	}
 	err := p.Ledger.Place(ctx, o, limit)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +129,8 @@ func blockAmid(t *testing.T, o local.Options, item string) {
 			}
 			orders = append(orders, id)
 		}
-		seen = &placing{Ledger: sys.Consume.Ledger, after: first, half: make(chan struct{})}
+		seen = &placing{Ledger: sys.Consume.Ledger, after: first, half: make(chan struct{}), most: 5 * first,
+			acknowledged: make(chan struct{})}
 		sys.Consume.Ledger = seen
 	})
 	select {
@@ -127,9 +139,7 @@ func blockAmid(t *testing.T, o local.Options, item string) {
 		t.Fatal("no order is placed")
 	}
 	w.blockUser(user, item) // its tables may be kept
-	seen.mu.Lock()
-	seen.acknowledged = true
-	seen.mu.Unlock()
+	close(seen.acknowledged)
 	atOnce := w.states(orders)
 	w.waitIdle()
 	end := w.states(orders)

@@ -96,6 +96,12 @@ func build(o Options, l net.Listener) (*System, error) {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	s.employ()
+	return s, nil
+}
+
+// employ makes the workers on queues and schedules.
+func (s *System) employ() {
 	for _, w := range []struct {
 		*worker
 		copies int
@@ -123,12 +129,11 @@ func build(o Options, l net.Listener) (*System, error) {
 		}
 	}
 	if s.Orders != nil {
-		for range o.Workers {
+		for range s.opt.Workers {
 			s.workers = append(s.workers, s.poller("orders", s.Orders, s.Consume.Handle),
 				s.poller("closings", s.Closings, s.Expire.Handle))
 		}
 	}
-	return s, nil
 }
 
 // unplaced returns the number of visible messages in an embedded orders queue.

@@ -46,7 +46,7 @@ func ParseSubject(text string) (Subject, error) {
 		return UserSubject(text), nil
 	}
 	addr, err := netip.ParseAddr(text)
-	bits := 0
+	var bits int
 	if err == nil {
 		addr = addr.Unmap()
 		bits = rangeBits[addr.Is4()][0] // an IPv6 household has 64 bits to choose from

@@ -78,7 +78,7 @@ var chosenDoor = []choice{
 	{"blocked-for-good-is-over", "a block without an end is over at once", blocksGo,
 		`until := int64(math.MaxInt64)`, `until := b.Made.UnixMilli()`},
 	{"block-stays", "a block cannot be removed", blocksGo,
-		`Op: OpDelete, If: []Cond{Eq("v", int64(Version))}`, `Op: OpDelete, If: []Cond{Eq("v", int64(Version+1))}`},
+		`Op: OpDelete, If: []Cond{Eq("v", Version)}`, `Op: OpDelete, If: []Cond{Eq("v", Version+1)}`},
 	{"block-acknowledged-unwritten", "an operator is told that a block holds though it could not be written", blocksGo,
 		`		return fmt.Errorf("ledger: block: %w", err)
 	}

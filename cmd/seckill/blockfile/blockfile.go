@@ -79,7 +79,7 @@ func Read(in io.Reader, by string, now time.Time) ([]Line, error) {
 	r := reader{in: bufio.NewReaderSize(in, MaxLine+2), by: by, now: now, first: map[string]int{}}
 	text, err := r.line()
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty: its first line should name the columns subject and reason")
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return nil, errors.New("it is UTF-16: save it as UTF-8")
@@ -93,11 +93,11 @@ func Read(in io.Reader, by string, now time.Time) ([]Line, error) {
 	for n := 2; ; n++ {
 		text, err := r.line()
 		switch {
-		case err == io.EOF && r.bad.Count > 0:
+		case errors.Is(err, io.EOF) && r.bad.Count > 0:
 			return nil, &r.bad
-		case err == io.EOF && len(out) == 0:
+		case errors.Is(err, io.EOF) && len(out) == 0:
 			return nil, errors.New("it has no block")
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return out, nil
 		case n > MaxLines+1:
 			return nil, fmt.Errorf("it has more than %d lines: split it", MaxLines)
@@ -130,7 +130,7 @@ func (r *reader) line() ([]byte, error) {
 		_, err = r.in.ReadSlice('\n')
 	}
 	switch {
-	case err == io.EOF && len(text) == 0:
+	case errors.Is(err, io.EOF) && len(text) == 0:
 		return nil, io.EOF
 	case err != nil && err != io.EOF:
 		return nil, err

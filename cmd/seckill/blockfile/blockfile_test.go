@@ -101,7 +101,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 		"empty":              {"", "it is empty"},
 		"a header only":      {header, "it has no block"},
 		"no header":          {"1001,7,x,\n", `line 1: "1001" is no column: there are subject, item, reason, until`},
-		"a column too many":  {"subject,reason,untill\n", `line 1: "untill" is no column`},
+		"a column too many":  {"subject,reason,till\n", `line 1: "till" is no column`},
 		"a column twice":     {"subject,reason,subject\n", "line 1: the column subject is there twice"},
 		"no reasons":         {"subject,until\n1001,\n", "line 1: the column reason is missing"},
 		"UTF-16":             {"\xff\xfes\x00u\x00", "it is UTF-16: save it as UTF-8"},

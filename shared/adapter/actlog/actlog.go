@@ -52,7 +52,8 @@ func (l *Log) Take(a *seckill.Act, user string, network netip.Prefix, trace stri
 	userHash, networkHash := Hashes(l.hash, a.At, user, network)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := append(l.buf[:0], `{"timestamp":"`...)
+	b := l.buf[:0]
+	b = append(b, `{"timestamp":"`...)
 	b = a.At.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, `","level":"INFO","msg":"`+Message+`"`...)
 	b = text(b, "trace", trace)
@@ -85,12 +86,14 @@ func (l *Log) Take(a *seckill.Act, user string, network netip.Prefix, trace stri
 // those of the log of refusals.
 func Hashes(hash func(string) string, at time.Time, user string, network netip.Prefix) (ofUser, ofNetwork string) {
 	var room [96]byte
-	day := at.UTC().AppendFormat(room[:0], time.DateOnly)
+	b := at.UTC().AppendFormat(room[:0], time.DateOnly)
+	day := len(b)
 	if user != "" {
-		ofUser = hash(string(append(append(day, "|user|"...), user...)))
+		b = append(append(b, "|user|"...), user...)
+		ofUser = hash(string(b))
 	}
 	if network.IsValid() {
-		b := append(day, "|network|"...)
+		b = append(b[:day], "|network|"...)
 		if network.Addr().Is4() {
 			b = network.Addr().AppendTo(b)
 		} else {

@@ -45,7 +45,7 @@ func (l *Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
 
 // DropBlock implements seckill.Blocks in one write.
 func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (dropped bool, err error) {
-	c, err := l.transact(ctx, []Write{{Key: blockKey(s, item), Op: OpDelete, If: []Cond{Eq("v", int64(Version))}}})
+	c, err := l.transact(ctx, []Write{{Key: blockKey(s, item), Op: OpDelete, If: []Cond{Eq("v", Version)}}})
 	if err != nil {
 		return false, fmt.Errorf("ledger: drop a block: %w", err)
 	}

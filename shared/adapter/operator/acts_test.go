@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -62,8 +63,8 @@ func TestActsThroughClientAndHandler(t *testing.T) {
 		"no reason": client.HandleAct(t.Context(), a.ID, ""),
 	} {
 		if operator.CodeOf(err) != seckill.CodeInvalid {
-			if r, ok := err.(*operator.Refusal); !ok ||
-				r.Code != seckill.CodeInvalid { //nolint:errorlint // not wrapped
+			var r *operator.Refusal
+			if !errors.As(err, &r) || r.Code != seckill.CodeInvalid {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
