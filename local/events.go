@@ -20,9 +20,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// DefaultEventSecret signs webhooks if Options name no other; a local run has no secrets.
-const DefaultEventSecret = "whsec_c2Vja2lsbC1sb2NhbC1ydW4taGFzLW5vLXNlY3JldHM="
-
 const (
 	eventShop  = "seckill"       // in the events' source
 	eventPosts = 16              // at the same time

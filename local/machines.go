@@ -1,13 +1,8 @@
 package local
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
-	"time"
-
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // MaxMachines is the number of machines that a simulated crowd can have.
@@ -31,17 +26,4 @@ func (s *System) machines(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// countedReserver counts the purchases that reach the stock.
-type countedReserver struct {
-	seckill.Reserver
-	calls atomic.Int64
-}
-
-// Reserve implements seckill.Reserver.
-func (c *countedReserver) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
-	resend time.Duration) (seckill.ReserveResult, error) {
-	c.calls.Add(1)
-	return c.Reserver.Reserve(ctx, now, r, keyed, resend)
 }

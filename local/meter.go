@@ -1,8 +1,11 @@
 package local
 
 import (
+	"context"
 	"maps"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,3 +51,16 @@ func (m *Meter) Refusals() map[seckill.Reason]int {
 }
 
 var _ seckill.Meter = (*Meter)(nil)
+
+// countedReserver counts the purchases that reach the stock.
+type countedReserver struct {
+	seckill.Reserver
+	calls atomic.Int64
+}
+
+// Reserve implements seckill.Reserver.
+func (c *countedReserver) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
+	c.calls.Add(1)
+	return c.Reserver.Reserve(ctx, now, r, keyed, resend)
+}

@@ -39,6 +39,9 @@ const (
 	host = "seckill.local" // of calls within the process
 )
 
+// DefaultEventSecret signs webhooks if Options name no other; a local run has no secrets.
+const DefaultEventSecret = "whsec_c2Vja2lsbC1sb2NhbC1ydW4taGFzLW5vLXNlY3JldHM="
+
 // Options are a system's settings. The zero value is the demo on DefaultPort.
 type Options struct {
 	Addr string // ":8100", ":0" for any free port; on the loopback interface only

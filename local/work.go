@@ -16,28 +16,6 @@ const (
 	idleLook      = time.Millisecond // how often WaitIdle checks
 )
 
-// worker does one kind of work: at its start, when ready fires, when next is due, and when the clock was moved. It
-// waits in between.
-type worker struct {
-	step  func(ctx context.Context, stop <-chan struct{}) (more bool)
-	next  func() (time.Time, bool) // when work is due; false: time alone brings none
-	ready <-chan struct{}          // may be nil
-	due   func(now time.Time) bool // work could begin now
-}
-
-// activity counts running workers, for WaitIdle.
-type activity struct {
-	busy  atomic.Int64
-	turns atomic.Uint64 // steps begun
-}
-
-func (a *activity) begin() {
-	a.busy.Add(1)
-	a.turns.Add(1)
-}
-
-func (a *activity) end() { a.busy.Add(-1) }
-
 // run executes a worker until stop is closed. It finishes a running step first, unless ctx ends.
 func (s *System) run(ctx context.Context, w *worker, stop <-chan struct{}) {
 	timer := time.NewTimer(longestIdle)

@@ -2,20 +2,13 @@ package sim
 
 import (
 	"cmp"
-	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/altcha"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/admit"
-	blocks "github.com/your-org/seckill/shared/flow/block"
-	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -79,272 +72,43 @@ func (d *door) hear(step string, err error) {
 	d.heard[step+": "+reason]++
 }
 
-// ask writes an item's questions.
-func (w *World) ask(item string, questions int) error {
-	for n := range questions {
-		q := seckill.Question{ID: strconv.Itoa(n), Text: fmt.Sprintf("%d + %d?", n, n),
-			Answers: []string{strconv.Itoa(2 * n), fmt.Sprint("the double of ", n)}}
-		if err := w.ledger.PutQuestion(context.Background(), item, q); err != nil {
-			return err
-		}
-		w.door.pool[item] = append(w.door.pool[item], q)
-	}
-	return nil
-}
-
-// tickets are an instance's maker and checker of tickets: they know the secrets of the moment.
-type tickets struct {
-	w     *World
-	clock seckill.Clock
-	of    int // value of changes
-	*jwtauth.Tickets
-}
-
-func (t *tickets) now() *jwtauth.Tickets {
-	if t.of != t.w.door.changes {
-		made, err := jwtauth.NewTickets(t.w.door.secrets, t.clock)
-		if err != nil {
-			panic(err)
-		}
-		t.Tickets, t.of = made, t.w.door.changes
-	}
-	return t.Tickets
-}
-
-// Make implements seckill.TicketMaker.
-func (t *tickets) Make(user, item string, expires time.Time) (string, error) {
-	text, err := t.now().Make(user, item, expires)
-	t.w.door.kids[text] = t.w.door.kid()
-	return text, err
-}
-
-// Check implements seckill.TicketChecker.
-func (t *tickets) Check(ticket, user, item string) error { return t.now().Check(ticket, user, item) }
-
-// cheap is the work of the world's proofs.
-var cheap = seckill.Work{Cost: 1, Tries: 2}
-
-// startDoor gives an instance its step of admission.
-func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, it seckill.Items) {
-	proofs, err := altcha.New([][]byte{[]byte("a secret of the world")}, clock)
-	if err != nil {
-		panic(err)
-	}
-	t := &tickets{w: w, clock: clock}
-	i.clock, i.picker = clock, proofs
-	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
-	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: proofs, Tickets: t, Picker: proofs,
-		Clock: clock, Meter: w.Events, Work: cheap})
-	if !w.door.closed {
-		i.Buy.Tickets = t
-	}
-}
-
 // passKey is the key of a context of a purchase; its value says whether the purchase's ticket is good.
 type passKey struct{}
 
-// passes reports of a purchase that is sent now whether it may reserve something, and whether its ticket must not be
-// refused.
-func (w *World) passes(p buy.Purchase) (may, must bool) {
-	if w.item(p.Item).Checks == seckill.ChecksOff {
-		return true, true
-	}
-	g, ok := w.door.given[p.Ticket]
-	if !ok || g.holder != (holder{p.User, p.Item}) || w.door.secrets[w.door.kids[p.Ticket]] == "" {
-		return false, false
-	}
-	now := w.Clock.Now()
-	return now.Before(g.expires.Add(seckill.SkewBound)), now.Before(g.expires.Add(-seckill.SkewBound))
+// blockKey is whom a block keeps from what.
+type blockKey struct {
+	subject seckill.Subject
+	item    string
 }
 
-// pass buys, and checks that a good ticket is not refused.
-func (i *Instance) pass(p buy.Purchase) (string, error) {
-	w := i.world
-	may, before := w.passes(p)
-	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
-	w.door.hear("buy", err)
-	if _, after := w.passes(p); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
-		w.truth.fail("A1 user %s is told for item %s that their good ticket is none: %v", p.User, p.Item, err)
-	}
-	return id, err
+// blockState is what operators asked about a block, what they were told, and what its row said when.
+type blockState struct {
+	begun, under int                // requests that were made; those without an answer
+	drops        int                // removals whose effect may be still to come
+	untils       map[time.Time]bool // ends that were asked for
+	told         *seckill.Block     // acknowledged, and neither removed nor replaced since
+	row          bool
+	writes       int
+	spans        []blockSpan // of the row, oldest first; the last one may go on
 }
 
-// checkAdmitted checks A1 for a new reservation.
-func (w *World) checkAdmitted(ctx context.Context, r seckill.Request) {
-	if w.item(r.Item).Checks == seckill.ChecksOff {
-		return
+// blockSpan is how long a block's row stood.
+type blockSpan struct{ from, to, until time.Time }
+
+func (d *door) block(k blockKey) *blockState {
+	b := d.blocks[k]
+	if b == nil {
+		b = &blockState{untils: map[time.Time]bool{}}
+		d.blocks[k] = b
 	}
-	if may, _ := ctx.Value(passKey{}).(bool); !may {
-		w.truth.fail("A1 order %s of user %s for item %s is reserved without a good ticket", r.Order, r.User, r.Item)
-	}
+	return b
 }
 
-// reply is an answer to a challenge, and what is true of it.
-type reply struct {
-	seckill.Answer
-	of      holder    // whose proof it is, and for which item; zero: nobody's
-	expires time.Time // of the proof
+func subjectsOf(c *admit.Caller) []seckill.Subject {
+	return append([]seckill.Subject{seckill.UserSubject(c.User)}, c.Networks...)
 }
 
-// callerOf returns a shopper of the world: where they are, and since when they have their account.
-func callerOf(user string) admit.Caller {
-	n, _ := strconv.Atoi(user)
-	c := admit.Caller{User: user, Networks: networksOf(n)}
-	switch n % 4 {
-	case 1: // old enough ten minutes after the sale's beginning
-		c.Created = epoch.Add(10*time.Minute - seckill.MinAccountAge)
-	case 2:
-		if n < 90 { // others buy what is left in the end
-			c.Created = epoch.Add(-time.Hour)
-		}
-	case 3:
-		c.Created = epoch.Add(-365 * 24 * time.Hour)
-	}
-	if n >= 90 && n%4 == 1 {
-		c.Created = time.Time{}
-	}
-	return c
-}
-
-// tooNew reports whether an account is too new for an item.
-func (w *World) tooNew(c admit.Caller, item string, now time.Time) bool {
-	return w.item(item).Checks == seckill.ChecksStrict && !c.Created.IsZero() &&
-		now.Sub(c.Created) < seckill.MinAccountAge
-}
-
-// challenge makes a shopper ask for a challenge, and solves it.
-func (i *Instance) challenge(user, item string) (reply, string, error) {
-	w, c, now := i.world, callerOf(user), i.clock.Now()
-	held := w.heldBlocks(&c, item)
-	got, err := i.Admit.Challenge(context.Background(), c, item)
-	w.checkDoorCode(&c, item, now, held, err)
-	w.door.hear("challenge", err)
-	if err != nil {
-		return reply{}, "", err
-	}
-	return solve(user, got), got.Question, nil
-}
-
-// solve solves a challenge; the answer to its question is right if there is a question.
-func solve(user string, c seckill.Challenge) reply {
-	solution, _, err := altcha.Solve(c.Proof)
-	if err != nil {
-		panic(err)
-	}
-	r := reply{Answer: seckill.Answer{Item: c.Item, Proof: solution}, of: holder{user, c.Item}, expires: c.Expires}
-	var n int
-	if _, err := fmt.Sscanf(c.Question, "%d + ", &n); err == nil {
-		r.Answer.Answer = " " + strings.ToUpper(fmt.Sprint("the double  of ", n))
-	}
-	return r
-}
-
-// answerRight reports whether an answer fits a question that the shopper has now, or had half an hour ago.
-func (i *Instance) answerRight(user, item, answer string, now time.Time) bool {
-	pool := i.world.door.pool[item]
-	if i.world.item(item).Checks != seckill.ChecksStrict || len(pool) == 0 {
-		return true
-	}
-	slot := now.Unix() / int64(seckill.ChallengeLife/time.Second)
-	return pool[i.picker.Pick(user, item, slot, len(pool))].Right(answer) ||
-		pool[i.picker.Pick(user, item, slot-1, len(pool))].Right(answer)
-}
-
-// ticket makes a shopper answer, and checks A1 for what they get: a ticket for a right answer only, never more than
-// MaxAttempts answers a minute, and no refusal without its reason.
-func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
-	w, c, h := i.world, callerOf(user), holder{user, r.Item}
-	now, began, held := i.clock.Now(), w.Clock.Now(), w.heldBlocks(&c, r.Item)
-	key := attempt{h, now.Unix() / int64(seckill.AttemptWindow/time.Second)}
-	right := r.of == h && i.answerRight(user, r.Item, r.Answer.Answer, now)
-	w.door.asked[key]++
-	got, err := i.Admit.Ticket(context.Background(), c, r.Answer)
-	code := seckill.CodeOf(err)
-	w.checkDoorCode(&c, r.Item, now, held, err)
-	w.door.hear("ticket", err)
-	if err == nil || code == seckill.CodeCheck {
-		if w.door.taken[key]++; w.door.taken[key] > seckill.MaxAttempts {
-			w.truth.fail("A1 user %s answered %d times for item %s in a minute", user, w.door.taken[key], r.Item)
-		}
-	}
-	if !began.Before(r.expires) {
-		w.door.heard["reply: late"]++
-	}
-	switch {
-	case err == nil && (!right || !began.Before(r.expires.Add(seckill.SkewBound))):
-		w.truth.fail("A1 user %s gets a ticket for item %s for the answer %q and a proof of %v until %s", user, r.Item,
-			r.Answer.Answer, r.of, r.expires)
-	case err == nil:
-		if _, known := w.door.given[got.Text]; !known {
-			w.door.newest[h] = append(w.door.newest[h], got.Text)
-		}
-		w.door.given[got.Text] = given{h, got.Expires}
-	case code == seckill.CodeCheck && right && w.Clock.Now().Before(r.expires.Add(-seckill.SkewBound)):
-		w.truth.fail("A1 user %s is told for item %s that a right answer is wrong: %v", user, r.Item, err)
-	case code == seckill.CodeTooMany && w.door.asked[key] <= seckill.MaxAttempts:
-		w.truth.fail("A1 user %s is told for item %s after %d answers that they are too many", user, r.Item,
-			w.door.asked[key])
-	}
-	return got, err
-}
-
-// checkDoorCode checks an answer of admit against what is true of the shopper: account and blocks.
-func (w *World) checkDoorCode(c *admit.Caller, item string, now time.Time, held heldBlocks, err error) {
-	opens := w.item(item).Start.Add(-seckill.TicketLead)
-	switch code := seckill.CodeOf(err); {
-	case err == nil && now.Before(opens):
-		w.truth.fail("A1 user %s passes for item %s at %s, tickets are given from %s on", c.User, item, now, opens)
-	case code == seckill.CodeNotStarted && !now.Before(opens):
-		w.truth.fail("A1 user %s is told at %s that item %s gives no tickets, since %s it does", c.User, now, item,
-			opens)
-	case err == nil && w.tooNew(*c, item, now):
-		w.truth.fail("A1 user %s passes for item %s with an account of %s", c.User, item, c.Created)
-	case err == nil:
-		if b := held.still(w); b != nil {
-			w.truth.fail("A4 user %s passes for item %s, for whom the block %+v was acknowledged", c.User, item, *b)
-		}
-	case code == seckill.CodeAccountNew && !w.tooNew(*c, item, now):
-		w.truth.fail("A1 user %s is told that an account of %s is too new for item %s", c.User, c.Created, item)
-	case code == seckill.CodeBlocked && !w.everBlocked(subjectsOf(c), item, held.at):
-		w.truth.fail("A4 user %s is told that they are blocked from item %s, and is not", c.User, item)
-	}
-}
-
-// admitted gives a purchase a ticket if its item has checks.
-func (i *Instance) admitted(p buy.Purchase) (buy.Purchase, error) {
-	if i.world.item(p.Item).Checks == seckill.ChecksOff {
-		return p, nil
-	}
-	r, _, err := i.challenge(p.User, p.Item)
-	if err != nil {
-		return p, err
-	}
-	t, err := i.ticket(p.User, r)
-	p.Ticket = t.Text
-	return p, err
-}
-
-// forged changes a ticket as one might who has no secret: n chooses how.
-func forged(ticket, user string, n int) string {
-	parts := strings.Split(ticket, ".")
-	if len(parts) != 3 {
-		return "a.ticket.of-mine"
-	}
-	switch n % 4 {
-	case 0: // another user in the text that is signed
-		claims, _ := base64.RawURLEncoding.DecodeString(parts[1])
-		at := strings.Index(string(claims), `"sub":"`)
-		parts[1] = base64.RawURLEncoding.EncodeToString([]byte(string(claims)[:at] + `"sub":"` + user + `"}`))
-	case 1: // no signature
-		parts[2] = ""
-	case 2: // an algorithm without one
-		parts[0] = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"k001","typ":"seckill-ticket"}`))
-	default:
-		first := "A"
-		if parts[2][:1] == first {
-			first = "B"
-		}
-		parts[2] = first + parts[2][1:]
-	}
-	return strings.Join(parts, ".")
+// networksOf returns the ranges of a shopper's network address; every fourth shopper shares one.
+func networksOf(n int) []seckill.Subject {
+	return seckill.NetworkSubjects(netip.AddrFrom4([4]byte{10, 0, byte(n >> 2 & 0xff), byte(1 + n>>10)}))
 }

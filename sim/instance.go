@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/flow/admit"
 	blocks "github.com/your-org/seckill/shared/flow/block"
@@ -189,4 +190,35 @@ func (i *Instance) Deliver() {
 func (i *Instance) Schedules() error {
 	ctx := context.Background()
 	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))
+}
+
+// cheap is the work of the world's proofs.
+var cheap = seckill.Work{Cost: 1, Tries: 2}
+
+// startDoor gives an instance its step of admission.
+func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, it seckill.Items) {
+	proofs, err := altcha.New([][]byte{[]byte("a secret of the world")}, clock)
+	if err != nil {
+		panic(err)
+	}
+	t := &tickets{w: w, clock: clock}
+	i.clock, i.picker = clock, proofs
+	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
+	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: proofs, Tickets: t, Picker: proofs,
+		Clock: clock, Meter: w.Events, Work: cheap})
+	if !w.door.closed {
+		i.Buy.Tickets = t
+	}
+}
+
+// pass buys, and checks that a good ticket is not refused.
+func (i *Instance) pass(p buy.Purchase) (string, error) {
+	w := i.world
+	may, before := w.passes(p)
+	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
+	w.door.hear("buy", err)
+	if _, after := w.passes(p); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
+		w.truth.fail("A1 user %s is told for item %s that their good ticket is none: %v", p.User, p.Item, err)
+	}
+	return id, err
 }

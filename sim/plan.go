@@ -384,3 +384,42 @@ func (p *Plan) setting() Setting {
 	}
 	return s
 }
+
+// DoorPlan is what a seed decides about admission.
+type DoorPlan struct {
+	Checks    []seckill.Checks // by item
+	Questions int              // of each item with ChecksStrict
+}
+
+// door draws what shoppers have to pass: in half the worlds nothing. Operators block in a third of either half.
+func (p *Plan) door(o Options) {
+	r := seeded(p.Seed, 22)
+	p.Door = &DoorPlan{Questions: []int{0, 1, 3, 5}[r.IntN(4)]}
+	checked := r.IntN(2) == 0
+	for range p.Items {
+		checks := seckill.ChecksOff
+		if checked {
+			checks = []seckill.Checks{seckill.ChecksStandard, seckill.ChecksStrict}[r.IntN(2)]
+		}
+		p.Door.Checks = append(p.Door.Checks, checks)
+	}
+	if len(p.Items) > 1 && r.IntN(4) == 0 { // one of two items
+		p.Door.Checks[r.IntN(2)] = seckill.ChecksOff
+	}
+	if checked && p.Prelude == "" && o.Items == 0 && r.IntN(10) == 0 { // the first come before tickets are given
+		p.Items[0].Opens = seckill.TicketLead + time.Duration(20+r.IntN(900))*time.Second
+	}
+	if checked {
+		p.Weights[actTicket] = 2 + r.IntN(8)
+		if r.IntN(3) == 0 {
+			p.Weights[actSecret] = 1 + r.IntN(2)
+		}
+	}
+	if r.IntN(3) == 0 {
+		p.Weights[actBlock] = 1 + r.IntN(6)
+		if p.PausePoints == nil && r.IntN(2) == 0 {
+			p.PausePoints = []string{[]string{"ledger.PutBlocks/Transact", "ledger.DropBlock/Transact",
+				"ledger.Place/Transact"}[r.IntN(3)]}
+		}
+	}
+}

@@ -394,3 +394,13 @@ type publication struct {
 	at       time.Time
 	versions map[string]int64
 }
+
+// checkAdmitted checks A1 for a new reservation.
+func (w *World) checkAdmitted(ctx context.Context, r seckill.Request) {
+	if w.item(r.Item).Checks == seckill.ChecksOff {
+		return
+	}
+	if may, _ := ctx.Value(passKey{}).(bool); !may {
+		w.truth.fail("A1 order %s of user %s for item %s is reserved without a good ticket", r.Order, r.User, r.Item)
+	}
+}

@@ -20,14 +20,6 @@ const (
 	maxBlocks   = 1_000_000 // that one command lists
 )
 
-// blockFlags are the flags of the commands about blocks.
-type blockFlags struct {
-	moneyFlags
-	user, network, item string
-	reason, until       string
-	lasts               time.Duration
-}
-
 func blocksCommand() *cobra.Command {
 	var f blockFlags
 	cmd := &cobra.Command{
@@ -57,55 +49,6 @@ repeated. Times are UTC.`,
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	cmd.AddCommand(addBlockCommand(&f), removeBlockCommand(&f), listBlocksCommand(&f), importBlocksCommand(&f))
 	return cmd
-}
-
-// whom adds the flags that name a subject.
-func (f *blockFlags) whom(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.user, "user", "", "user id, as in tokens")
-	cmd.Flags().StringVar(&f.network, "network", "", "range of addresses, such as 203.0.113.0/24, or one address")
-}
-
-func (f *blockFlags) named(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
-}
-
-// subject reads the flags that name a subject; "" if there is none.
-func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
-	user, network := cmd.Flags().Changed("user"), cmd.Flags().Changed("network")
-	switch {
-	case user && network:
-		return "", errors.New("--user and --network: give one of them")
-	case user && !seckill.ValidUserID(f.user):
-		return "", fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", f.user)
-	case user:
-		return seckill.UserSubject(f.user), nil
-	case !network:
-		return "", nil
-	}
-	s, err := blockfile.Subject(f.network)
-	if _, isUser := s.User(); isUser {
-		err = errors.New("want an address, or a range such as 203.0.113.0/24; --user is for user ids")
-	}
-	if err != nil {
-		return "", fmt.Errorf("--network %+.60q: %w", f.network, err)
-	}
-	return s, nil
-}
-
-// block reads the flags that name a subject and an item.
-func (f *blockFlags) block(cmd *cobra.Command) (b seckill.Block, err error) {
-	if b.Subject, err = f.subject(cmd); err != nil {
-		return b, err
-	}
-	if b.Subject == "" {
-		return b, errors.New("--user ID or --network RANGE is missing")
-	}
-	if b.Item = seckill.Everywhere; cmd.Flags().Changed("item") {
-		if b.Item = f.item; !seckill.ValidItemID(b.Item) {
-			return b, fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
-		}
-	}
-	return b, nil
 }
 
 func addBlockCommand(f *blockFlags) *cobra.Command {

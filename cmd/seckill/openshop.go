@@ -1,0 +1,23 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// shop opens the shop; of a stack, by the function that this output names.
+func (t *target) shop(cmd *cobra.Command, output string) (*shop, error) {
+	deployed, err := t.isDeployed(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if !deployed {
+		s, err := newRunningShop(t.url)
+		if err != nil {
+			return nil, err
+		}
+		return s.shop(), nil
+	}
+	s, err := openStack(cmd.Context(), t, output, waitingOn(cmd.ErrOrStderr()))
+	if err != nil {
+		return nil, err
+	}
+	return s.shop(), nil
+}
