@@ -28,6 +28,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
@@ -91,17 +92,21 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	put(t, endpoint+"/"+bucket, nil)
 	put(t, endpoint+"/"+bucket+"/stage.zip", zipped(t, filepath.Join(folder, "stage")))
 	type object = map[string]any
-	table := func(of string) object {
+	table := func(of string, keys ...string) object {
+		attributes, schema := make([]object, len(keys)), make([]object, len(keys))
+		for i, key := range keys {
+			attributes[i] = object{"AttributeName": key, "AttributeType": "S"}
+			schema[i] = object{"AttributeName": key, "KeyType": []string{"HASH", "RANGE"}[i]}
+		}
 		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of,
-			"BillingMode":          "PAY_PER_REQUEST",
-			"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}},
-			"KeySchema":            []object{{"AttributeName": "id", "KeyType": "HASH"}}}}
+			"BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": attributes, "KeySchema": schema}}
 	}
 	template, err := json.Marshal(object{
 		"Resources": object{
-			"Items":   table(dynamoledger.TableItems),
-			"Catalog": table(dynamoledger.TableCatalog),
-			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog"},
+			"Items":     table(dynamoledger.TableItems, "id"),
+			"Catalog":   table(dynamoledger.TableCatalog, "id"),
+			"Questions": table(ledger.TableQuestions, "item", "id"),
+			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog", "Questions"},
 				"Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
 					"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256,
 					"Code":        object{"S3Bucket": bucket, "S3Key": "stage.zip"},

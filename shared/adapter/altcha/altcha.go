@@ -40,7 +40,7 @@ const (
 // purpose says what a proof is good for. The fields are in the order of their names, as the signature has them.
 type purpose struct {
 	Item string `json:"item"`
-	Made int64  `json:"made"` // Unix milliseconds
+	Made int64  `json:"made,omitzero"` // Unix milliseconds
 	User string `json:"user"`
 }
 
