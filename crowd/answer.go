@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -140,3 +141,8 @@ const (
 
 // outcomes in the order of the report.
 var outcomes = []outcome{placed, accepted, rejected, soldOut, refused, failed, brokenOff}
+
+// kept reports whether a CDN answered from its cache, or by itself.
+func kept(cache string) bool {
+	return strings.HasPrefix(cache, "Hit") || strings.HasPrefix(cache, "FunctionGenerated")
+}

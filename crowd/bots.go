@@ -1,13 +1,9 @@
 package crowd
 
 import (
-	"errors"
-	"math"
 	"net/netip"
-	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -60,69 +56,3 @@ const (
 
 	accountAge, youngAge = 365 * 24 * time.Hour, 2 * 24 * time.Hour
 )
-
-func (b *Bots) validate() error {
-	if b.Work.Tries < 2 || b.KeyCPU <= 0 {
-		return errors.New("no work that the delays stand for")
-	}
-	return share("bots", b.Share)
-}
-
-// cast makes visit n a person's or a script's. It depends on the seed and n only.
-func (b *Bots) cast(v *visit) {
-	r := v.random
-	v.kind = person
-	if r.Float64() < b.Share {
-		v.kind = early + kind(r.IntN(int(kinds-early)))
-	}
-	v.second = 0
-	v.press = latency
-	switch v.kind {
-	case person:
-		v.absent = r.Float64() >= present
-		v.press = time.Duration(float64(reaction) * math.Exp(spreads*r.NormFloat64()))
-	case early:
-		v.press = -earlyBy + time.Duration(r.Int64N(int64(earlyEvery)))
-	case several:
-		v.second = time.Nanosecond
-	case few:
-		if len(b.Machines) > 0 {
-			v.machine = 1 + r.IntN(len(b.Machines))
-		}
-	}
-	v.press = b.takes(v.press)
-}
-
-// solves draws how long a shopper takes for a proof of work and, if there is one, for typing the answer to a question.
-func (b *Bots) solves(v *visit, question bool) time.Duration {
-	if v.kind != person {
-		tries := (0.5 + v.random.Float64()/2) * float64(b.Work.Tries)
-		return b.takes(time.Duration(tries * float64(b.KeyCPU)))
-	}
-	took := time.Second + time.Duration(v.random.Int64N(int64(time.Second)))
-	if question {
-		took += 3*time.Second + time.Duration(v.random.Int64N(int64(3*time.Second)))
-	}
-	return b.takes(took)
-}
-
-// answer returns what a shopper says to a question.
-func (b *Bots) answer(k kind, question string) string {
-	if k != person && k != farm {
-		return "?"
-	}
-	return b.Answers[question]
-}
-
-// sign makes a shopper's token. Tokens of a crowd with scripts say when the account was made.
-func (b *Bots) sign(secret string, v *visit, user int64, now, expires time.Time) (string, error) {
-	s, err := jwtauth.NewSigner(jwtauth.Keys{Current: secret})
-	if err != nil {
-		return "", err
-	}
-	age := accountAge
-	if v.kind == few {
-		age = youngAge
-	}
-	return s.SignToken(strconv.FormatInt(user, 10), now.Add(-age), expires)
-}

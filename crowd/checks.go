@@ -14,13 +14,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// What a shopper asks for to pass an item's checks, in the report. The journal has neither: no order depends on what
-// they were told.
-const (
-	actChallenge = "challenge" // POST /seckill/challenge
-	actTicket    = "ticket"    // POST /seckill/ticket
-)
-
 const badChallenge = "bad challenge" // the cause of a refusal
 
 // prepareAll has the accounts of a crowd with scripts pass the item's checks in peace, beginning spread over the lead.
@@ -177,4 +170,25 @@ func (s *shopper) insistOn(ctx context.Context, act string, body map[string]stri
 			return a, 0, errLeft
 		}
 	}
+}
+
+// solves draws how long a shopper takes for a proof of work and, if there is one, for typing the answer to a question.
+func (b *Bots) solves(v *visit, question bool) time.Duration {
+	if v.kind != person {
+		tries := (0.5 + v.random.Float64()/2) * float64(b.Work.Tries)
+		return b.takes(time.Duration(tries * float64(b.KeyCPU)))
+	}
+	took := time.Second + time.Duration(v.random.Int64N(int64(time.Second)))
+	if question {
+		took += 3*time.Second + time.Duration(v.random.Int64N(int64(3*time.Second)))
+	}
+	return b.takes(took)
+}
+
+// answer returns what a shopper says to a question.
+func (b *Bots) answer(k kind, question string) string {
+	if k != person && k != farm {
+		return "?"
+	}
+	return b.Answers[question]
 }

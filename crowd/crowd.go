@@ -15,7 +15,6 @@ import (
 const (
 	watchEvery  = 200 * time.Millisecond
 	sampleEvery = 100 * time.Millisecond
-	breath      = 300 * time.Millisecond // between the preparations and the first shopper
 )
 
 // Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means

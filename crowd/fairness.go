@@ -10,24 +10,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Kind counts the accounts of people, or of scripts of one kind.
-type Kind struct {
-	Name     string `json:"name"`
-	Accounts int    `json:"accounts"`
-	Came     int    `json:"came"`
-	Tickets  int    `json:"tickets"`
-	Orders   int    `json:"orders"`
-	Units    int    `json:"units"`
-
-	PerAccount float64 `json:"units_per_account"`
-	// ToPeople is the units of an account here for one unit of a person's account: fair is 1. It is nil if people got
-	// no unit.
-	ToPeople *float64 `json:"to_people"`
-	// What one more unit costs whoever runs such scripts; nil if they got none.
-	UnitAccounts *float64 `json:"accounts_a_unit"`
-	UnitCPU      *float64 `json:"cpu_seconds_a_unit"` // of proofs of work
-}
-
 // Fairness is who got the units of a crowd with scripts.
 type Fairness struct {
 	Checks  seckill.Checks `json:"checks"` // "": off

@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/coder/websocket"
@@ -22,31 +21,6 @@ type listener struct {
 	order string
 	news  chan seckill.State
 	gone  chan struct{} // closed when the connection has ended
-}
-
-// dialer connects shoppers.
-func (r *run) dialer() *http.Client {
-	transport := &http.Transport{TLSClientConfig: r.opt.TLS, DisableKeepAlives: true}
-	return &http.Client{Transport: transport, Timeout: r.opt.Timeout}
-}
-
-// listen connects as the page does. It returns nil, and the shopper polls, when there is no connection to be had.
-func (s *shopper) listen(ctx context.Context, r *result) *listener {
-	if r.pushURL == "" || s.opt.NoPush {
-		return nil
-	}
-	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
-	defer stop()
-	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
-	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
-	if err != nil {
-		s.tally.change(func(t *tally) { t.push.Refused++ })
-		return nil
-	}
-	s.tally.change(func(t *tally) { t.push.Connected++ })
-	l := &listener{conn: conn, order: r.order, news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
-	go l.hear(s.tally, r.at)
-	return l
 }
 
 func (l *listener) hear(t *tally, answered time.Time) {

@@ -150,3 +150,10 @@ func (o *Options) start() journal.Start {
 		Timeout: o.Timeout.String(), Patience: o.Patience.String(),
 		Flood: o.Flood.String(), Count: o.Count, Shares: o.Shares, Connections: o.Connections}
 }
+
+func (b *Bots) validate() error {
+	if b.Work.Tries < 2 || b.KeyCPU <= 0 {
+		return errors.New("no work that the delays stand for")
+	}
+	return share("bots", b.Share)
+}

@@ -11,18 +11,6 @@ import (
 	"github.com/your-org/seckill/record/journal"
 )
 
-// What a page asks for besides its purchase, in the report. The journal has none of it: it decides nothing.
-const (
-	actFile   = "file"   // the page, its style, its script
-	actList   = "list"   // GET /seckill/ing, /seckill/will
-	actStatus = "status" // GET /seckill/status/{item}
-)
-
-// ofPage reports whether an act is one of these, or about checks.
-func ofPage(act string) bool {
-	return act == actFile || act == actList || act == actStatus || act == actChallenge || act == actTicket
-}
-
 // Looks of the storefront's home page near a sale (web/src/core.js, web/src/items.js).
 const (
 	lookNear   = 5 * time.Second // at the list with the sale
@@ -91,11 +79,6 @@ type Pages struct {
 	Past      int `json:"past_cdn"`
 	PastFiles int `json:"past_cdn_files"`
 	Shoppers  int `json:"shoppers"`
-}
-
-// kept reports whether a CDN answered from its cache, or by itself.
-func kept(cache string) bool {
-	return strings.HasPrefix(cache, "Hit") || strings.HasPrefix(cache, "FunctionGenerated")
 }
 
 // pages counts what the page's figures are about: not what happens to an order afterwards.

@@ -11,7 +11,10 @@ import (
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
-const tokenSpare = time.Hour // validity of tokens beyond the longest possible run
+const (
+	tokenSpare = time.Hour              // validity of tokens beyond the longest possible run
+	breath     = 300 * time.Millisecond // between the preparations and the first shopper
+)
 
 // run is the state of a crowd. The mutex guards watched, open and late.
 type run struct {
@@ -119,4 +122,23 @@ func sleep(ctx context.Context, until time.Time) bool {
 	case <-t.C:
 		return true
 	}
+}
+
+// sign makes a shopper's token. Tokens of a crowd with scripts say when the account was made.
+func (b *Bots) sign(secret string, v *visit, user int64, now, expires time.Time) (string, error) {
+	s, err := jwtauth.NewSigner(jwtauth.Keys{Current: secret})
+	if err != nil {
+		return "", err
+	}
+	age := accountAge
+	if v.kind == few {
+		age = youngAge
+	}
+	return s.SignToken(strconv.FormatInt(user, 10), now.Add(-age), expires)
+}
+
+// dialer connects shoppers.
+func (r *run) dialer() *http.Client {
+	transport := &http.Transport{TLSClientConfig: r.opt.TLS, DisableKeepAlives: true}
+	return &http.Client{Transport: transport, Timeout: r.opt.Timeout}
 }

@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -85,4 +86,29 @@ func visitOf(o *Options, n int) visit {
 // keyOf returns the Idempotency-Key of a shopper's purchase.
 func keyOf(o *Options, n int) string {
 	return "load-" + strconv.FormatInt(o.Seed, 10) + "-" + strconv.Itoa(n)
+}
+
+// cast makes visit n a person's or a script's. It depends on the seed and n only.
+func (b *Bots) cast(v *visit) {
+	r := v.random
+	v.kind = person
+	if r.Float64() < b.Share {
+		v.kind = early + kind(r.IntN(int(kinds-early)))
+	}
+	v.second = 0
+	v.press = latency
+	switch v.kind {
+	case person:
+		v.absent = r.Float64() >= present
+		v.press = time.Duration(float64(reaction) * math.Exp(spreads*r.NormFloat64()))
+	case early:
+		v.press = -earlyBy + time.Duration(r.Int64N(int64(earlyEvery)))
+	case several:
+		v.second = time.Nanosecond
+	case few:
+		if len(b.Machines) > 0 {
+			v.machine = 1 + r.IntN(len(b.Machines))
+		}
+	}
+	v.press = b.takes(v.press)
 }

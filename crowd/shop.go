@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -184,4 +186,23 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 			return result{outcome: soldOut, at: time.Now()}
 		}
 	}
+}
+
+// listen connects as the page does. It returns nil, and the shopper polls, when there is no connection to be had.
+func (s *shopper) listen(ctx context.Context, r *result) *listener {
+	if r.pushURL == "" || s.opt.NoPush {
+		return nil
+	}
+	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
+	defer stop()
+	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
+	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
+	if err != nil {
+		s.tally.change(func(t *tally) { t.push.Refused++ })
+		return nil
+	}
+	s.tally.change(func(t *tally) { t.push.Connected++ })
+	l := &listener{conn: conn, order: r.order, news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
+	go l.hear(s.tally, r.at)
+	return l
 }
