@@ -125,7 +125,7 @@ var errLong = fmt.Errorf("longer than %d bytes", MaxLine)
 func (r *reader) line() ([]byte, error) {
 	text, err := r.in.ReadSlice('\n')
 	long := false
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		long = true
 		_, err = r.in.ReadSlice('\n')
 	}

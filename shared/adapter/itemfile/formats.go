@@ -19,7 +19,7 @@ import (
 func readCSV(data []byte) ([]record, []fault) {
 	r := csv.NewReader(bytes.NewReader(data))
 	header, err := r.Read()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil, nil
 	}
 	if err != nil {
@@ -35,7 +35,7 @@ func readCSV(data []byte) ([]record, []fault) {
 	var faults []fault
 	for {
 		cells, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return records, faults
 		}
 		if err != nil {
