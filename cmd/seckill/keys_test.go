@@ -32,7 +32,7 @@ alipay-shop-public-key: created: the public key of alipay-private-key
 gateway-private-key: created: an RSA key of 2048 bits
 alipay-public-key: created: the public key of gateway-private-key
 
-Written below /seckill/test: keys, admit, buy, gateway, login, notify, pay, payment, shop, signin
+Written below /seckill/test: keys, buy, gateway, login, notify, pay, payment, shop, signin, admit
 `
 	if names := m.written(); stdout != want || !sameNames(names, sandboxNames) {
 		t.Errorf("wrote %v, said\n%swant\n%s", names, stdout, want)

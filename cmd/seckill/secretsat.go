@@ -117,7 +117,9 @@ func (v *vault) write(ctx context.Context, all map[string]string, there map[stri
 	if err := put(secrets.Keys, all); err != nil {
 		return written, err
 	}
-	for _, audience := range secrets.Audiences() {
+	// What a deployment looks for comes last: once it is there, everything is.
+	others := slices.DeleteFunc(secrets.Audiences(), func(a string) bool { return a == secrets.Newest })
+	for _, audience := range append(others, secrets.Newest) {
 		if err := put(audience, secrets.Of(audience, all)); err != nil {
 			return written, err
 		}

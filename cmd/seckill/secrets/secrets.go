@@ -59,6 +59,9 @@ var audiences = map[string][]string{
 	"deliver": {WebhookSecret},
 }
 
+// Newest is the secret that earlier releases did not have. The guard of deployments looks for it.
+const Newest = "admit"
+
 // Audiences returns the names of the secrets besides Keys, sorted.
 func Audiences() []string { return slices.Sorted(maps.Keys(audiences)) }
 
