@@ -13,6 +13,9 @@ import (
 // pageOrders is how many orders one step of a recount reads.
 const pageOrders = 2 * seckill.MaxCounted
 
+// beginTime is how long the write that begins a recount may take.
+const beginTime = 10 * time.Second
+
 // Step is the result of one step of a recount.
 type Step struct {
 	Orders int           // orders read
@@ -77,13 +80,23 @@ func (f *Flow) recount(ctx context.Context, item, cursor string) (Step, error) {
 	return f.end(ctx, item, w, step)
 }
 
-// begin replaces the counts by an empty count.
+// begin replaces the counts by an empty count. The wait for the list of orders is measured from its time, so an
+// instance that stood still before the write begins once more.
 func (f *Flow) begin(ctx context.Context, item string) error {
-	c, err := f.Ledger.Counts(ctx, item)
-	if err != nil {
-		return err
+	for range tries {
+		c, err := f.Ledger.Counts(ctx, item)
+		if err != nil {
+			return err
+		}
+		at := f.Clock.Now()
+		if err := f.Ledger.BeginRecount(ctx, c, at); err != nil {
+			return err
+		}
+		if f.Clock.Now().Sub(at) < beginTime {
+			return nil
+		}
 	}
-	return f.Ledger.BeginRecount(ctx, c, f.Clock.Now())
+	return fmt.Errorf("count: the recount of item %s took %d times too long to begin", item, tries)
 }
 
 // end ends the recount if the walk through the orders began late enough to have met all of them; otherwise another

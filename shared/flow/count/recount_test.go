@@ -96,6 +96,35 @@ func TestRecount(t *testing.T) {
 }
 
 // TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
+// TestARecountThatStoodStill: an instance that stands still between the clock and the write that begins a recount does
+// not take the list for complete.
+func TestARecountThatStoodStill(t *testing.T) {
+	t.Parallel()
+	e := lagging(t, 0)
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
+	if _, err := other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	e.rows.before = func(n int) {
+		if n > 1 {
+			return
+		}
+		e.clock.Advance(2 * seckill.RecountWait)
+		newest := e.place(t, 1) // counted before the recount begins, and not in the list yet
+		if _, err := other.Changes(t.Context(), []seckill.OrderChange{newest}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step, _ := e.walk(t, "")
+	for step.Next != "" {
+		e.clock.Advance(step.Wait)
+		step, _ = e.walk(t, step.Next)
+	}
+	if c, err := e.flow.Of(t.Context(), "1"); err != nil || c.Total.Placed != 2 || c.Recounting {
+		t.Errorf("%+v, %v; want 2 placed", c, err)
+	}
+}
+
 func TestARecountThatAnotherReplaced(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 1)
