@@ -14,16 +14,14 @@ import (
 // buildAdmission builds the step that gives tickets, and returns the checker of tickets. Its keys derive from the
 // secret of tokens: whoever has that one may buy for anybody.
 func (s *System) buildAdmission() (seckill.TicketChecker, error) {
-	derived := func(use string) []byte {
-		m := hmac.New(sha256.New, []byte(s.opt.JWTSecret))
-		m.Write([]byte(use))
-		return m.Sum(nil)
-	}
-	tickets, err := jwtauth.NewTickets(map[string]string{"run": string(derived("tickets"))}, s.Clock)
+	m := hmac.New(sha256.New, []byte(s.opt.JWTSecret))
+	m.Write([]byte("tickets"))
+	secret := m.Sum(nil)
+	tickets, err := jwtauth.NewTickets(map[string]string{"run": string(secret)}, s.Clock)
 	if err != nil {
 		return nil, err
 	}
-	proofs, err := altcha.New([][]byte{derived("proofs of work")}, s.Clock)
+	proofs, err := altcha.New([][]byte{secret}, s.Clock)
 	if err != nil {
 		return nil, err
 	}

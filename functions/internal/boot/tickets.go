@@ -1,8 +1,6 @@
 package boot
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"sync/atomic"
 	"time"
 
@@ -11,10 +9,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// proofUse is the text under which the keys of proofs of work derive from those of tickets. No ticket has it as its
-// signed text, which begins with a header.
-const proofUse = "proofs of work"
 
 // TicketChecker opens the checker of tickets.
 func (b *Boot) TicketChecker(s config.Tickets) seckill.TicketChecker {
@@ -79,17 +73,17 @@ func (b *Boot) TicketMaker(s config.Tickets) *TicketMaker {
 func newTicketMakers(keys jwtauth.TicketKeys, clock seckill.Clock) (all *ticketMakers, err error) {
 	all = &ticketMakers{keys: keys, tickets: make([]*jwtauth.Tickets, len(keys)),
 		proofs: make([]*altcha.Proofs, len(keys))}
-	if all.picker, err = altcha.New([][]byte{proofSecret(keys[0])}, clock); err != nil {
+	if all.picker, err = altcha.New([][]byte{[]byte(keys[0].Secret)}, clock); err != nil {
 		return nil, err
 	}
 	for i := range keys {
 		if all.tickets[i], err = jwtauth.NewTickets(keys.Secrets(i+1), clock); err != nil {
 			return nil, err
 		}
-		secrets := [][]byte{proofSecret(keys[i])} // the first makes proofs
+		secrets := [][]byte{[]byte(keys[i].Secret)} // the first makes proofs; altcha derives keys of its own
 		for j := range keys {
 			if j != i {
-				secrets = append(secrets, proofSecret(keys[j]))
+				secrets = append(secrets, []byte(keys[j].Secret))
 			}
 		}
 		if all.proofs[i], err = altcha.New(secrets, clock); err != nil {
@@ -97,12 +91,6 @@ func newTicketMakers(keys jwtauth.TicketKeys, clock seckill.Clock) (all *ticketM
 		}
 	}
 	return all, nil
-}
-
-func proofSecret(k jwtauth.TicketKey) []byte {
-	m := hmac.New(sha256.New, []byte(k.Secret))
-	m.Write([]byte(proofUse))
-	return m.Sum(nil)
 }
 
 // Make implements seckill.TicketMaker.

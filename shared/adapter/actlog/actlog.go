@@ -82,8 +82,8 @@ func (l *Log) Take(a *seckill.Act, user string, network netip.Prefix, trace stri
 	_, _ = l.out.Write(b) // a step goes on without its log
 }
 
-// Hashes returns the keyed hashes of a user and a network on the day of a time; "" without a user or network. They are
-// those of the log of refusals.
+// Hashes returns the keyed hashes of a user and a network on the day of a time; "" without a user or network. Acts and
+// refusals have the same.
 func Hashes(hash func(string) string, at time.Time, user string, network netip.Prefix) (ofUser, ofNetwork string) {
 	var room [96]byte
 	b := at.UTC().AppendFormat(room[:0], time.DateOnly)

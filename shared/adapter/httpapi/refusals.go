@@ -3,10 +3,10 @@ package httpapi
 import (
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/actlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -60,12 +60,14 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("reason", string(reason)), slog.Int("count", n), slog.String("route", pattern)}
-	day := now.UTC().Format(time.DateOnly)
-	if id, err := user(r, f.who); err == nil {
-		attrs = append(attrs, slog.String("user_hash", f.who.Hash(day+"|user|"+id)))
+	id, _ := user(r, f.who) // "" without a good token
+	from, _ := netOf(r.RemoteAddr)
+	ofUser, ofNetwork := actlog.Hashes(f.who.Hash, now, id, from)
+	if ofUser != "" {
+		attrs = append(attrs, slog.String("user_hash", ofUser))
 	}
-	if from, ok := netOf(r.RemoteAddr); ok {
-		attrs = append(attrs, slog.String("network_hash", f.who.Hash(day+"|network|"+networkText(from))))
+	if ofNetwork != "" {
+		attrs = append(attrs, slog.String("network_hash", ofNetwork))
 	}
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", attrs...)
 }
@@ -87,12 +89,4 @@ func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	n := s.since
 	*s = said{at: now}
 	return n
-}
-
-// networkText returns a network as lines hash it: an IPv4 address, or an IPv6 prefix.
-func networkText(p netip.Prefix) string {
-	if p.Addr().Is4() {
-		return p.Addr().String()
-	}
-	return p.String()
 }
