@@ -23,7 +23,7 @@ func (s *System) handler() http.Handler {
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
-	door := s.door(api)
+	door := s.door(delayed(api))
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
 		mux.Handle(path, door)
 	}
