@@ -213,6 +213,7 @@ async function run(io, body, renewed = 0) {
     now,
     signal,
     sentBefore: earlier === meant.key,
+    ticket: Boolean(got?.ticket),
     soldOut: () => itemStatus(item.id).then((s) => s.sold_out && !s.as_of, () => false),
     onWait({ kind, ms, problem }) {
       waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });

@@ -5,6 +5,9 @@ import { decide, orderOf, pollWait, retryWait } from './core.js';
 /** How long a purchase is sent again by itself before the shopper is asked, ms. */
 export const GIVE_UP = 120_000;
 
+/** How long until a refused ticket is sent once more, ms: where it came to, its key may be too new to be known. */
+export const KEY_WAIT = 1_000;
+
 /**
  * Sends one purchase until it is answered. `send` must use the same idempotency key each time.
  * @param {object} io
@@ -13,13 +16,14 @@ export const GIVE_UP = 120_000;
  * @param {() => number} io.now  the server's clock
  * @param {AbortSignal} io.signal  the shopper left
  * @param {boolean} io.sentBefore  an earlier call sent it with the same key (a reload, "try again"): it may be an order
+ * @param {boolean} [io.ticket]  it is sent with one
  * @param {() => Promise<boolean>} io.soldOut  whether the item's status says so. Asked before each repeat while every
  *   attempt got 429, which the gateway answers before anything is done
  * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
  * @returns {Promise<{kind: string, orderId?: string, push?: object, problem?: object}>} accepted, limit, sign_in,
  *   refused, unanswered (nobody knows; the same key may be sent again) or left
  */
-export async function purchase({ send, wait, now, signal, onWait, sentBefore, soldOut }) {
+export async function purchase({ send, wait, now, signal, onWait, sentBefore, ticket, soldOut }) {
   const began = now();
   let untouched = !sentBefore; // no attempt can have become an order
   for (let attempt = 0; ; attempt++) {
@@ -41,6 +45,10 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, so
       // A server whose clock is behind ours answers so again at the start: never come back in less than a moment.
       ms = Math.max((problem.startTime || 0) - now(), retryWait(attempt, 0));
       onWait({ kind: 'waiting_start', ms, problem });
+    } else if (ticket && problem.code === 'ticket_required') {
+      ticket = false;
+      ms = retryWait(attempt, KEY_WAIT);
+      onWait({ kind: 'retrying', ms, problem });
     } else {
       return { kind: what, problem };
     }
