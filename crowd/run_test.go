@@ -18,8 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestShoppersHear: shoppers whom a shop pushes the outcome of their purchase ask once, or not at all if they hear it in
-// a rush before they ask.
+// TestShoppersHear: shoppers whom a shop pushes the outcome of their purchase ask once, or not at all if they hear
+// it in a rush before they ask.
 func TestShoppersHear(t *testing.T) {
 	t.Parallel()
 	for _, rush := range []bool{false, true} {
