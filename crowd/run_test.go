@@ -31,8 +31,8 @@ func TestShoppersHear(t *testing.T) {
 		o := options(sys.URL())
 		o.Shoppers, o.Ramp, o.Secret, o.Pay, o.Abandon = 150, 100*time.Millisecond, local.DefaultSecret, 0.5, 0.5
 		p := visit(t, o).Push
-		if p.Connected != 100 || p.Refused != 0 || p.Followed != 100 || p.Polls > 100 || rush && p.Polls+p.Outcomes < 100 ||
-			!rush && p.Polls < 100 {
+		if p.Connected != 100 || p.Refused != 0 || p.Followed != 100 || p.Polls > 100 ||
+			rush && p.Polls+p.Outcomes < 100 || !rush && p.Polls < 100 {
 			t.Errorf("rush: %v; %+v: want 100 connected, who ask at most once", rush, p)
 		}
 		t.Logf("rush: %v; %+v", rush, p)
