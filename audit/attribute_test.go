@@ -95,4 +95,5 @@ func TestUnitsThatAreNone(t *testing.T) {
 	}
 }
 
-var names = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "A1", "A4", "L1", "L2", "L3", "L4"}
+var names = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "A1", "A4",
+	"L1", "L2", "L3", "L4"}

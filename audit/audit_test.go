@@ -325,7 +325,7 @@ func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	w.bytes = bytes.Replace(w.journal(), []byte(`"status":200`), []byte(`"status":503`), 1)
 	r := w.audit(t)
 	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 6") ||
-		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 L4")) {
+		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 A1 L4")) {
 		t.Error(show(t, r))
 	}
 }

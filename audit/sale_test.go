@@ -248,7 +248,8 @@ func play() (rest, before *testSale, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID, it.Start = item, it.Start.Add(-time.Hour)
 	it.Checks = seckill.ChecksStandard
-	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it}, Work: seckill.Work{Cost: 1, Tries: 2}})
+	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it},
+		Work: seckill.Work{Cost: 1, Tries: 2}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -60,8 +60,8 @@ func TestScriptsBesidePeople(t *testing.T) {
 		second += n
 	}
 	if many := f.Kinds[1]; many.Came == 0 || second != 3*many.Came || f.Buys < f.People.Came+f.Scripts.Came+second {
-		t.Errorf("%d accounts on four connections press %d times besides, of %d purchases: %v", many.Came, second, f.Buys,
-			rep.Requests.Repeats)
+		t.Errorf("%d accounts on four connections press %d times besides, of %d purchases: %v", many.Came, second,
+			f.Buys, rep.Requests.Repeats)
 	}
 	if f.Reserves < int64(units) ||
 		f.Reserves > int64(f.Buys) || f.Challenges+f.Tickets > 0 || f.TicketCPU != 0 {

@@ -40,7 +40,8 @@ type attempt struct {
 }
 
 func newDoor() *door {
-	return &door{numbers: map[string]int{}, pictures: map[string]seckill.Sum{}, painted: map[painting][]byte{}, given: map[string]given{},
+	return &door{numbers: map[string]int{}, pictures: map[string]seckill.Sum{}, painted: map[painting][]byte{},
+		given:  map[string]given{},
 		newest: map[holder][]string{}, pool: map[string][]seckill.Question{}, asked: map[attempt]int{},
 		taken: map[attempt]int{}, blocks: map[blockKey]*blockState{}, heard: map[string]int{}}
 }

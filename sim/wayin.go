@@ -30,7 +30,8 @@ func (s *Sim) wayIn(i *Instance, user string, it *seckill.Item, a uint64) string
 	case 2:
 		return any
 	case 3:
-		return s.signedBy(s.door.keys()[0].Secret, h, s.Clock.Now().Add(-seckill.SkewBound-time.Second)) // its time is over
+		return s.signedBy(s.door.keys()[0].Secret, h,
+			s.Clock.Now().Add(-seckill.SkewBound-time.Second)) // its time is over
 	case 4:
 		return s.signedBy("a secret that was never one", h, it.End)
 	case 5:
