@@ -59,12 +59,20 @@ func (s *shopper) about(order string) journal.Entry {
 	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
 }
 
+// ticketHash is the hash of the shopper's ticket, when there is a journal.
+func (s *shopper) ticketHash() string {
+	if s.opt.Journal == nil {
+		return ""
+	}
+	return journal.Hash([]byte(s.ticket))
+}
+
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
 		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
 		ticket: s.ticket, machine: s.machine,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
-			Address: s.address}})
+			Address: s.address, Ticket: s.ticketHash()}})
 }
 
 // retryWait returns the page's delay before a retry: the server's delay plus up to a fifth; without one an exponential
