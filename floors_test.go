@@ -98,12 +98,13 @@ var floors = []struct{ folder, imports, tests string }{
 	{"record", "shared", ""},
 	{"plan", "shared", "crowd"},
 	{"audit", "record shared", "local"},
+	{"report", "audit record shared", "local"},
 	{"functions", "shared web", "audit local"},
 	{"sim", "shared", ""},
 	{"infra", "shared", ""},
 	{"local", "audit record shared web", ""},
 	{"crowd", "record shared", "audit local"},
-	{"cmd", "audit crowd infra local plan record shared sim", "functions"},
+	{"cmd", "audit crowd infra local plan record report shared sim", "functions"},
 	{"e2e", "audit cmd crowd functions infra local plan record shared web", ""},
 }
 
