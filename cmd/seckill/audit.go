@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/audit/servers"
@@ -78,19 +79,24 @@ exit code is 1 if a guarantee or the journal's chain is broken.`,
 	f := cmd.Flags()
 	f.StringVar(&set.item, "item", "", "item id")
 	f.StringVar(&set.journal, "journal", "", "journal file of seckill load --journal")
-	f.StringVar(&set.url, "url", defaultURL, "address of a running shop")
-	f.StringSliceVar(&set.redis, "redis", nil,
-		"address of Redis, host:port; several, separated by commas, with --redis-cluster")
-	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
-	f.BoolVar(&set.redisTLS, "redis-tls", false, "--redis speaks TLS")
-	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
-	f.StringVar(&set.prefix, "prefix", "", "prefix of the names of tables (default the stack's own)")
-	f.StringVar(&set.stack, "stack", "", "name of a deployed stack")
-	set.onAWS(f.StringVar)
+	set.from(f)
 	f.DurationVar(&set.again, "again", 3*time.Second,
 		"how long after the first reading to read again what is broken; 0s: never")
 	f.BoolVar(&set.json, "json", false, "print the result as JSON")
 	return cmd
+}
+
+// from adds the flags that say where the sale's data is.
+func (f *auditFlags) from(set *pflag.FlagSet) {
+	set.StringVar(&f.url, "url", defaultURL, "address of a running shop")
+	set.StringSliceVar(&f.redis, "redis", nil,
+		"address of Redis, host:port; several, separated by commas, with --redis-cluster")
+	set.BoolVar(&f.redisCluster, "redis-cluster", false, "--redis is a cluster")
+	set.BoolVar(&f.redisTLS, "redis-tls", false, "--redis speaks TLS")
+	set.StringVar(&f.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
+	set.StringVar(&f.prefix, "prefix", "", "prefix of the names of tables (default the stack's own)")
+	set.StringVar(&f.stack, "stack", "", "name of a deployed stack")
+	f.onAWS(set.StringVar)
 }
 
 func (f *auditFlags) run(cmd *cobra.Command) error {
