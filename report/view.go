@@ -40,7 +40,7 @@ func (s *ItemState) offer() Table {
 }
 
 func (s *ItemState) orders() Table {
-	rows := [][]string{{"", "ever", "in the end"}}
+	rows := [][]string{{"state", "ever", "in the end"}}
 	for _, i := range seckill.States {
 		if ever, now := s.Sums.Ever[i.State], s.Sums.Orders[i.State]; ever+now > 0 {
 			rows = append(rows, []string{string(i.State), strconv.Itoa(ever), strconv.Itoa(now)})
@@ -104,7 +104,7 @@ func (s *ItemState) guarantees() Table {
 }
 
 func (s *ItemState) minutes() Table {
-	t := Table{"Units by minute (UTC+8)", [][]string{{"", "placed", "paid", "given back"}}}
+	t := Table{"Units by minute (UTC+8)", [][]string{{"minute", "placed", "paid", "given back"}}}
 	for _, m := range s.Minutes {
 		t.Rows = append(t.Rows, []string{m.Minute.In(seckill.Zone).Format("2006-01-02 15:04"),
 			strconv.Itoa(m.Placed), strconv.Itoa(m.Paid), strconv.Itoa(m.GivenBack)})
