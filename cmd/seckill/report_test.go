@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/report"
+)
+
+// reported runs `seckill report …`.
+func reported(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	defer http.DefaultClient.CloseIdleConnections()
+	return command(t, append([]string{"report"}, args...)...)
+}
+
+// TestReportOfARunningShop makes a report of a running shop and of its dump, checks it, damages it, and proves an order.
+func TestReportOfARunningShop(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	t.Setenv("HOME", dir)
+	sys := sold(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	code, out, fault := reported(t, "make", "--url", sys.URL(), "--item", local.DemoLive, "--out", at("a.jsonl.gz"),
+		"--html", at("a.html"), "--again", "1ms")
+	if code != exitOK || fault != "" || !strings.Contains(out, "has 4 orders in") {
+		t.Fatalf("exit %d, %s%s", code, out, fault)
+	}
+	verifier := regexp.MustCompile(`demo\.seckill\.example\+\S+`).FindString(out)
+	code, out, _ = reported(t, "verify", at("a.jsonl.gz"), "--key", verifier)
+	if code != exitOK || !strings.Contains(out, "As it was signed by "+verifier+": 4 orders") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK || !strings.Contains(out, "I1 NoOversell") ||
+		!strings.Contains(out, "held in the end  4") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if page, err := os.ReadFile(at("a.html")); err != nil || !strings.Contains(string(page), "<polyline") {
+		t.Errorf("no page: %v", err)
+	}
+
+	resp, err := http.Get(sys.URL() + "/_local/dump?item=" + local.DemoLive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	f, err := os.Create(at("dump"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ReadFrom(resp.Body); err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	if code, out, fault = reported(t, "key", "shop.example", "--out", at("key")); code != exitOK {
+		t.Fatalf("exit %d, %s%s", code, out, fault)
+	}
+	if info, err := os.Stat(at("key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key's file: %v, %v", info.Mode(), err)
+	}
+	code, out, fault = reported(t, "make", "--dump", at("dump"), "--item", local.DemoLive, "--out", at("b.jsonl"),
+		"--key", at("key"))
+	if code != exitOK || !strings.Contains(out, "has 4 orders in") {
+		t.Fatalf("of a dump: exit %d, %s%s", code, out, fault)
+	}
+	text, err := os.ReadFile(at("b.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := regexp.MustCompile(`"order":"(\w+)"`).FindStringSubmatch(string(text))[1]
+	_, salt, _ := reported(t, "salt", order, "--key", at("key"))
+	proofOf(t, at, order, strings.TrimSpace(salt))
+	damaged := strings.Replace(string(text), `"count":1,`, `"count":2,`, 1)
+	if err := os.WriteFile(at("c.jsonl"), []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, fault = reported(t, "verify", at("c.jsonl"), "--key", at("key"))
+	if code != exitFault || !strings.Contains(out, "line 3, byte ") || !strings.Contains(out, "'2' was '1', in count") ||
+		!strings.Contains(fault, "not as it was signed") {
+		t.Errorf("damaged: exit %d, %s%s", code, out, fault)
+	}
+	refuses(t, step{"report make --dump " + at("dump") + " --item 2002 --out " + at("b.jsonl") + " --key " + at("key"),
+		exitUsage, "", "exists already"})
+}
+
+// proofOf proves an order to each of the four users who may have it: one of them does.
+func proofOf(t *testing.T, at func(string) string, order, salt string) {
+	t.Helper()
+	own := 0
+	for _, user := range []string{"9000", "9001", "9002", "9003", "9004"} {
+		code, out, fault := reported(t, "proof", at("b.jsonl"), "--key", at("key"), "--order", order, "--user", user, "--salt",
+			salt)
+		var p report.Proof
+		switch {
+		case code == exitOK && json.Unmarshal([]byte(out), &p) == nil && p.IsBuyer(salt, user):
+			own++
+		case code != exitFault || !strings.Contains(fault, "it is not user"):
+			t.Errorf("user %s: exit %d, %s%s", user, code, out, fault)
+		}
+	}
+	if own != 1 {
+		t.Errorf("%d users have order %s", own, order)
+	}
+}
+
+func TestReportRefuses(t *testing.T) {
+	t.Parallel()
+	refuses(t,
+		step{"report make --out x", exitUsage, "", "--item is missing"},
+		step{"report make --item 0 --out x", exitUsage, "", "want an item id"},
+		step{"report make --item 7", exitUsage, "", "--out is missing"},
+		step{"report make --item 7 --out x --stack s", exitUsage, "", "--key is missing"},
+		step{"report make --item 7 --out x --dump d", exitUsage, "", "--key is missing"},
+		step{"report make --item 7 --out x --dump d --stack s", exitUsage, "", "contradicts"},
+		step{"report make --item 7,8 --out x --dump d", exitUsage, "", "one --item"},
+		step{"report make --item 7 --out x --again 2h", exitUsage, "", "--again"},
+		step{"report verify", exitUsage, "", "FILE is missing"},
+		step{"report verify /nonexistent", exitUsage, "", "no such file"},
+		step{"report verify x --key nonsense", exitUsage, "", "want a verifier"},
+		step{"report proof x", exitUsage, "", "--order is missing"},
+		step{"report proof x --order o --user 1", exitUsage, "", "go together"},
+		step{"report salt o", exitUsage, "", "--key is missing"},
+		step{"report key shop", exitUsage, "", "--out is missing"},
+		step{"report key a+b --out x", exitUsage, "", "want a name"})
+}
