@@ -26,8 +26,8 @@ func TestRenew(t *testing.T) {
 			changed, err := s.Renew(age, wait)
 			if changed != wantChanged || (err != nil) != wantErr || api.calls.Load() != calls ||
 				string(s.Of(src)) != value || time.Since(begun) > longest {
-				t.Errorf("%s: changed %v, %v, %q after %d calls and %s; want %v, error %v, %q after %d, %s", step, changed,
-					err, s.Of(src), api.calls.Load(), time.Since(begun), wantChanged, wantErr, value, calls, longest)
+				t.Errorf("%s: changed %v, %v, %q after %d calls and %s; want %v, error %v, %q after %d, %s", step,
+					changed, err, string(s.Of(src)), api.calls.Load(), time.Since(begun), wantChanged, wantErr, value, calls, longest)
 			}
 		}
 		api.set("a", "2")

@@ -249,6 +249,42 @@ func TestRanges(t *testing.T) {
 	ask("and not for longer", seckill.CodeUnavailable, []seckill.Subject{wide}, wide)
 }
 
+// TestSaleMovedLater: a ticket ends with the end that was known when it was made. When the sale is moved, the same
+// answer gets another one, which counts as an answer and is refused for no other reason.
+func TestSaleMovedLater(t *testing.T) {
+	t.Parallel()
+	w, f := newShop(seckill.ChecksStandard)
+	challenge, err := f.Challenge(t.Context(), caller(), item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := seckill.Answer{Item: item, Proof: challenge.Proof}
+	renew := func(want time.Time) {
+		t.Helper()
+		got, err := f.Ticket(t.Context(), caller(), a)
+		if err != nil || !got.Expires.Equal(want) || got.Text != fmt.Sprintf("ticket 42 1001 %d", want.Unix()) {
+			t.Errorf("%+v, %v; want one until %s", got, err, want)
+		}
+	}
+	renew(end)
+	w.item.Start, w.item.End = start.Add(20*time.Minute), end.Add(20*time.Minute)
+	w.clock.now = w.clock.now.Add(2 * time.Second)
+	for range seckill.MaxAttempts - 1 {
+		renew(w.item.End)
+	}
+	if _, err := f.Ticket(t.Context(), caller(), a); seckill.CodeOf(err) != seckill.CodeTooMany {
+		t.Errorf("a sixth ticket within a minute: %v", err)
+	}
+	w.clock.now = w.clock.now.Add(time.Minute)
+	renew(w.item.End)
+	w.clock.now = end // the first proof is over; whoever comes now solves another
+	if challenge, err = f.Challenge(t.Context(), caller(), item); err != nil {
+		t.Fatal(err)
+	}
+	a.Proof = challenge.Proof
+	renew(w.item.End)
+}
+
 // TestTicket: a right answer gets a ticket until the sale ends, each time; a wrong one gets none.
 func TestTicket(t *testing.T) {
 	t.Parallel()
