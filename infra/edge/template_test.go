@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -310,6 +311,20 @@ func TestTemplateGetsTheFunction(t *testing.T) {
 	}
 	if len(whole) > 51200 {
 		t.Errorf("%d bytes: CloudFormation takes 51,200 from a command", len(whole))
+	}
+	if alias := regexp.MustCompile(`(?m)[:\[,-] [*&][a-z]+\b`).FindString(whole); alias != "" {
+		t.Errorf("it has %q, and CloudFormation takes no alias", alias)
+	}
+	parsed := func(text string) map[string]any {
+		var v struct{ Resources map[string]any }
+		if err := decode([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		delete(v.Resources, "Function")
+		return v.Resources
+	}
+	if diff := cmp.Diff(parsed(text), parsed(whole)); diff != "" {
+		t.Errorf("infra/edge.yaml (-), as deployed (+):\n%s", diff)
 	}
 	if _, err := Template(whole); err == nil {
 		t.Error("a template without a place for the function was taken")
