@@ -49,7 +49,8 @@ func TestFloodsAreRefused(t *testing.T) {
 		{"15000", "4500", false}, {"15001", "4500", true}, {"15000", "4501", true}, {"60000", "30000", true},
 		{"10", "10", false}, {"9", "10", true}, {"", "10", true}, {"many", "10", true}, {"-1", "10", true},
 	} {
-		err := CheckFloods(map[string]string{"FloodOfPurchases": c.buy, "FloodOfAnswers": c.admit}, throttles(1000, 300))
+		limits := map[string]string{"FloodOfPurchases": c.buy, "FloodOfAnswers": c.admit}
+		err := CheckFloods(limits, throttles(1000, 300))
 		if (err != nil) != c.refused {
 			t.Errorf("%+v: %v", c, err)
 		}
