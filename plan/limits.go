@@ -98,7 +98,7 @@ const TellAtOnce = 4
 // distribution in DynamoDB").
 const partitionWrites = 1_000
 
-// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund and repair, in addition to
+// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund, repair and acts, beside
 // notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
 // concurrency", AWS Lambda developer guide).
 const (

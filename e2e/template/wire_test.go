@@ -240,8 +240,8 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 
-		"Ledger.BlocksOf": {func(ctx context.Context) error {
-			_, err := l.BlocksOf(ctx, []seckill.Subject{block.Subject}, "1")
+		"Ledger.RangeBlocks": {func(ctx context.Context) error {
+			_, err := l.RangeBlocks(ctx, []seckill.Subject{block.Subject}, "1")
 			return err
 		}},
 		"Ledger.PutBlock": {func(ctx context.Context) error { return l.PutBlock(ctx, block) }},
@@ -270,7 +270,7 @@ func wires(t *testing.T) map[string][]right {
 			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
 		}},
 		"Ledger.Standing": {func(ctx context.Context) error {
-			_, err := l.Standing(ctx, "u", nil, "1")
+			_, err := l.Standing(ctx, "u", "1")
 			return err
 		}},
 		"Ledger.CountAttempt": {func(ctx context.Context) error { return l.CountAttempt(ctx, "u", "1", now) }},

@@ -26,10 +26,8 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
-	BlockReader
 	BlockKeeper
 	Attempts
-	Questions
 	QuestionKeeper
 	ActKeeper
 	ActHandler
