@@ -63,7 +63,7 @@ reports, which "seckill report key" makes. For a "seckill run" it may be absent:
 your configuration directory signs, which is made when it is missing.
 
 Wait until the sale is over and its refunds are made: a report is a picture of one moment. It needs
-memory for the orders of one item, about 3 KB for each. A broken guarantee does not keep the report
+memory for the orders of one item, about 1.5 KB for each. A broken guarantee does not keep the report
 from being made: the report says so, and the exit code is 1.`,
 		Example: `  seckill report make --item 2002 --out sale.jsonl
   seckill report make --item 2002,2003 --out sale.jsonl.gz --html sale.html --key report.key --stack seckill-prod
