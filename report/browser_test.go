@@ -21,7 +21,8 @@ var update = flag.Bool("update", false, "write web/browsertest/inclusion.json")
 func fixedKey(t *testing.T) *report.Key {
 	t.Helper()
 	seed := make([]byte, ed25519.SeedSize)
-	verifier, err := note.NewEd25519VerifierKey("test.example", ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+	public, _ := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+	verifier, err := note.NewEd25519VerifierKey("test.example", public)
 	if err != nil {
 		t.Fatal(err)
 	}

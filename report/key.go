@@ -25,7 +25,8 @@ const saltBytes = 16
 
 // GenerateKey makes the private key of a shop's reports, as ParseKey reads it. The name stands in every signature.
 func GenerateKey(name string) (string, error) {
-	if name == "" || len(name) > 100 || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' || c == '+' }) {
+	bad := func(c rune) bool { return c <= ' ' || c > '~' || c == '+' }
+	if name == "" || len(name) > 100 || strings.ContainsFunc(name, bad) {
 		return "", errors.New("want a name such as shop.example: up to 100 letters and signs without spaces and +")
 	}
 	private, verifier, err := note.GenerateKey(rand.Reader, name)
@@ -44,7 +45,8 @@ func ParseKey(text string) (*Key, error) {
 	probe := []byte("probe\n")
 	if err == nil {
 		var signed []byte
-		if signed, err = signer.Sign(probe); err == nil && (!public.Verify(probe, signed) || public.Name() != signer.Name()) {
+		signed, err = signer.Sign(probe)
+		if err == nil && (!public.Verify(probe, signed) || public.Name() != signer.Name()) {
 			err = errors.New("the two lines are not of one key")
 		}
 	}

@@ -96,14 +96,16 @@ func damage(line []byte, search bool) (f Finding, stated *tlog.Hash) {
 	// One byte of the leaf, or of what is around it?
 	want := tail(nil, computed)
 	if i, only := differ(end, want); only {
-		return Finding{Byte: len(line) - leafTail + i + 1, What: "the line's hash is damaged; its content is not"}, &computed
+		f = Finding{Byte: len(line) - leafTail + i + 1, What: "the line's hash is damaged; its content is not"}
+		return f, &computed
 	}
 	if h, ok := statedIn(end); ok {
 		stated = &h
 		if search && len(line) <= maxSearched {
 			if i, was := restore(content, h); i >= 0 {
 				content[i] = was
-				return Finding{Byte: i + 1, What: fmt.Sprintf("%q was %q, in %s", line[i], was, field(content, i))}, stated
+				what := fmt.Sprintf("%q was %q, in %s", line[i], was, field(content, i))
+				return Finding{Byte: i + 1, What: what}, stated
 			}
 		}
 	}

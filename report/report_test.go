@@ -31,8 +31,8 @@ func TestReport(t *testing.T) {
 	}
 	s := c.Items[0].Sums
 	// Of 60 orders, ten have each outcome. One payment has no order.
-	if s.Units.Count != (seckill.Count{Placed: 50, Paid: 20, GivenBack: 20}) || s.Units.Sold != 20 || s.Units.Held != 10 ||
-		s.Units.Never != 35 {
+	if s.Units.Count != (seckill.Count{Placed: 50, Paid: 20, GivenBack: 20}) || s.Units.Sold != 20 ||
+		s.Units.Held != 10 || s.Units.Never != 35 {
 		t.Errorf("units %+v", s.Units)
 	}
 	if want := (report.Totals{Captured: 41 * 129_900, Kept: 21 * 129_900, Due: 10 * 129_900, Refunded: 10 * 129_900,
@@ -150,8 +150,10 @@ func TestLinesOutOfPlace(t *testing.T) {
 			l[len(l)-1] = strings.TrimSuffix(l[len(l)-1], "\n")
 			return l
 		}, int64(len(lines)), "cut off"},
-		{"more behind it", func(l []string) []string { return append(l, l[5]) }, int64(len(lines)) + 1, "stands behind"},
-		{"a long line", func(l []string) []string { l[4] = strings.Repeat("x", 3<<20) + "\n"; return l }, 5, "has more than"},
+		{"more behind it", func(l []string) []string { return append(l, l[5]) }, int64(len(lines)) + 1,
+			"stands behind"},
+		{"a long line", func(l []string) []string { l[4] = strings.Repeat("x", 3<<20) + "\n"; return l }, 5,
+			"has more than"},
 	} {
 		c := verified(t, strings.Join(tt.edit(slices.Clone(lines)), ""), key.Verifier)
 		if c.OK() || !slices.ContainsFunc(c.Findings, func(f report.Finding) bool {
@@ -173,6 +175,14 @@ func TestKeys(t *testing.T) {
 	}
 	if c := verified(t, text, "nonsense"); c.OK() || !strings.Contains(c.Findings[0].What, "no public key") {
 		t.Errorf("no key: %+v", c)
+	}
+	// The last two bits of the signature's base64 mean nothing, and yet must be as they were.
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	b := []byte(text)
+	last := strings.LastIndexByte(text, '=') - 1
+	b[last] = alphabet[strings.IndexByte(alphabet, b[last])^1]
+	if c := verified(t, string(b), key.Verifier); c.OK() {
+		t.Error("a changed bit of the signature's text is accepted")
 	}
 	for _, bad := range []string{"", "PRIVATE+KEY+x", "a b", text[:300]} {
 		if _, err := report.ParseKey(bad); err == nil {
@@ -226,10 +236,14 @@ func TestGzip(t *testing.T) {
 	if c := verified(t, b.String(), key.Verifier); !c.OK() {
 		t.Errorf("%v", c.Findings)
 	}
-	for _, broken := range []string{b.String()[:b.Len()/2], b.String()[:5], b.String()[:400] + "x" + b.String()[401:]} {
-		if c := verified(t, broken, key.Verifier); c.OK() || !strings.Contains(c.Findings[0].What, "damaged") {
-			t.Errorf("%v", c.Findings)
+	whole := b.String()
+	for _, short := range []string{whole[:len(whole)/2], whole[:5]} {
+		if c := verified(t, short, key.Verifier); c.OK() || !strings.Contains(c.Findings[0].What, "is damaged") {
+			t.Errorf("%d bytes: %v", len(short), c.Findings)
 		}
+	}
+	if c := verified(t, whole[:400]+string([]byte{whole[400] ^ 1})+whole[401:], key.Verifier); c.OK() {
+		t.Error("a damaged file is accepted")
 	}
 }
 
@@ -299,7 +313,8 @@ func TestProof(t *testing.T) {
 	if _, _, err := report.Prove(strings.NewReader(text), key.Verifier, "onone"); !errors.Is(err, report.ErrNoOrder) {
 		t.Errorf("no order: %v", err)
 	}
-	if p, c, err := report.Prove(strings.NewReader(text[1:]), key.Verifier, orderID(0)); p != nil || err != nil || c.OK() {
+	p, c, err := report.Prove(strings.NewReader(text[1:]), key.Verifier, orderID(0))
+	if p != nil || err != nil || c.OK() {
 		t.Errorf("of a damaged report: %v %v", p, err)
 	}
 }

@@ -16,7 +16,7 @@ type Sums struct {
 	Rejected map[seckill.Code]int  `json:"rejected,omitempty"` // by reason
 	Units    Units                 `json:"units"`
 	Money    Totals                `json:"money"`
-	Placing  []Wait                `json:"wait_until_placed"` // from the purchase until its order was placed or rejected
+	Placing  []Wait                `json:"wait_until_placed"` // from the purchase to its order or refusal
 	Paying   []Wait                `json:"wait_until_paid"`   // from there until it was paid
 }
 

@@ -155,9 +155,10 @@ func (c *checker) line(line []byte, ended bool) error {
 	case bytes.HasPrefix(line, []byte(noteOpen)):
 		c.noteAt = c.read
 		var n struct{ Note string }
+		err := json.Unmarshal(line, &n)
 		if !ended {
 			c.tell("is cut off")
-		} else if json.Unmarshal(line, &n) != nil || !bytes.Equal(bytes.TrimSuffix(noteLine(n.Note), []byte("\n")), line) {
+		} else if err != nil || string(noteLine(n.Note)) != string(line)+"\n" {
 			c.tell("the signature's line is damaged")
 		}
 		c.note = n.Note

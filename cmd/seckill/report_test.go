@@ -20,7 +20,8 @@ func reported(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return command(t, append([]string{"report"}, args...)...)
 }
 
-// TestReportOfARunningShop makes a report of a running shop and of its dump, checks it, damages it, and proves an order.
+// TestReportOfARunningShop makes a report of a running shop and of its dump, checks it, damages it, and proves an
+// order.
 func TestReportOfARunningShop(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -37,8 +38,8 @@ func TestReportOfARunningShop(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "As it was signed by "+verifier+": 4 orders") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK || !strings.Contains(out, "I1 NoOversell") ||
-		!strings.Contains(out, "held in the end  4") {
+	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK ||
+		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	if page, err := os.ReadFile(at("a.html")); err != nil || !strings.Contains(string(page), "<polyline") {
@@ -80,7 +81,8 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, fault = reported(t, "verify", at("c.jsonl"), "--key", at("key"))
-	if code != exitFault || !strings.Contains(out, "line 3, byte ") || !strings.Contains(out, "'2' was '1', in count") ||
+	if code != exitFault || !strings.Contains(out, "line 3, byte ") ||
+		!strings.Contains(out, "'2' was '1', in count") ||
 		!strings.Contains(fault, "not as it was signed") {
 		t.Errorf("damaged: exit %d, %s%s", code, out, fault)
 	}
@@ -93,8 +95,8 @@ func proofOf(t *testing.T, at func(string) string, order, salt string) {
 	t.Helper()
 	own := 0
 	for _, user := range []string{"9000", "9001", "9002", "9003", "9004"} {
-		code, out, fault := reported(t, "proof", at("b.jsonl"), "--key", at("key"), "--order", order, "--user", user, "--salt",
-			salt)
+		code, out, fault := reported(t, "proof", at("b.jsonl"), "--key", at("key"), "--order", order, "--user", user,
+			"--salt", salt)
 		var p report.Proof
 		switch {
 		case code == exitOK && json.Unmarshal([]byte(out), &p) == nil && p.IsBuyer(salt, user):
