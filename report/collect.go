@@ -131,11 +131,11 @@ func (s *sale) addPayment(row ledger.Row) {
 		s.stray = append(s.stray, Payment{Line{Kind: kindPayment}, strings.Clone(id), m})
 		return
 	}
-	list := append(s.orders[i].Payments, m)
-	slices.SortFunc(list, func(a, b Money) int {
+	o := &s.orders[i]
+	o.Payments = append(o.Payments, m)
+	slices.SortFunc(o.Payments, func(a, b Money) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Trade, b.Trade))
 	})
-	s.orders[i].Payments = list
 }
 
 func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -58,8 +58,8 @@ func write(of string, n int, to io.Writer) error {
 	ms := opens.UnixMilli()
 	add(dump.Line{Now: ms + 3_600_000})
 	add(dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": of, "title": title,
-		"sk_price": int64(129_900), "start": ms, "end": ms + 600_000, "stock": int64(n + 5), "limit": int64(1), "buckets": int64(16),
-		"version": int64(1), "stopped": int64(0)}})
+		"sk_price": int64(129_900), "start": ms, "end": ms + 600_000, "stock": int64(n + 5), "limit": int64(1),
+		"buckets": int64(16), "version": int64(1), "stopped": int64(0)}})
 	for i := range n {
 		o, at := outcomes[i%len(outcomes)], opens.Add(time.Duration(i%60_000)*time.Millisecond)
 		row := ledger.Row{"v": int64(1), "id": orderID(i), "item": of, "user": userID(i), "count": int64(1),

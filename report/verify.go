@@ -53,15 +53,12 @@ var errStop = errors.New("stop")
 // is not nil, gets every undamaged line. The error is one of reading or of each; what is wrong is in Findings.
 func Verify(r io.Reader, verifier string, each func(line []byte, leaf tlog.Hash) error) (*Checked, error) {
 	c := &checker{each: each, out: &Checked{Verifier: verifier, Known: verifier != "", Findings: []Finding{}}}
-	in, err := newLines(r)
-	if err != nil {
-		c.find(Finding{What: "is damaged: " + err.Error()})
+	in, damage := newLines(r)
+	if damage != nil {
+		c.find(Finding{What: "is damaged: " + damage.Error()})
 		return c.out, nil
 	}
-	if err := c.run(in); err != nil {
-		return nil, err
-	}
-	return c.out, nil
+	return c.out, c.run(in)
 }
 
 // isDamage reports whether an error of reading says that a compressed file is damaged or cut off.
@@ -353,7 +350,10 @@ func (c *checker) takeStatement(content []byte) error {
 			{"orders of the item's line", c.item.Item.Orders, c.count()}} {
 			says, _ := marshal(part.says)
 			computed, _ := marshal(part.computed)
-			if !bytes.Equal(says, computed) && !(string(says) == "null" && string(computed) == "{}") {
+			if string(says) == "null" {
+				says = []byte("{}")
+			}
+			if !bytes.Equal(says, computed) {
 				c.tell("%s: it says %.300s, but the lines add up to %.300s", part.name, says, computed)
 			}
 		}
@@ -430,7 +430,7 @@ func (c *checker) open() (size int64, root tlog.Hash, err error) {
 		return 0, root, fmt.Errorf("is signed by another key, %.80s+%08x, not by %s+%08x", s.Name, s.Hash,
 			verifier.Name(), verifier.KeyHash())
 	case err != nil:
-		return 0, root, fmt.Errorf("the signature does not fit: %v", err)
+		return 0, root, fmt.Errorf("the signature does not fit: %w", err)
 	case len(n.Sigs)+len(n.UnverifiedSigs) != 1:
 		return 0, root, errors.New("wants one signature")
 	}
