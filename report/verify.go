@@ -53,12 +53,12 @@ var errStop = errors.New("stop")
 // is not nil, gets every undamaged line. The error is one of reading or of each; what is wrong is in Findings.
 func Verify(r io.Reader, verifier string, each func(line []byte, leaf tlog.Hash) error) (*Checked, error) {
 	c := &checker{each: each, out: &Checked{Verifier: verifier, Known: verifier != "", Findings: []Finding{}}}
-	in, damage := newLines(r)
-	if damage != nil {
-		c.find(Finding{What: "is damaged: " + damage.Error()})
-		return c.out, nil
+	in, err := newLines(r)
+	if err == nil {
+		return c.out, c.run(in)
 	}
-	return c.out, c.run(in)
+	c.find(Finding{What: "is damaged: " + err.Error()})
+	return c.out, nil
 }
 
 // isDamage reports whether an error of reading says that a compressed file is damaged or cut off.
