@@ -45,7 +45,9 @@ func TestRules(t *testing.T) {
 		"users of one client in one network": {func(_ int, a *seckill.Act, s *acts.Seen) {
 			s.Network, a.Action = one, seckill.ActChallenge
 		}, 300, seckill.RuleAgent},
-		"one user of one network": {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network, s.User = one, "7" }, 4000, 0},
+		"one user of one network": {func(_ int, _ *seckill.Act, s *acts.Seen) {
+			s.Network, s.User = one, "7"
+		}, 4000, 0},
 		"no network":              {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network = netip.Prefix{} }, 400, 0},
 		"one wrong answer": {func(i int, _ *seckill.Act, s *acts.Seen) {
 			s.Wrong = []string{"Paris!", " PARIS! ", "ｐａｒｉｓ！"}[i%3]
