@@ -114,8 +114,11 @@ func TestScriptsAtChecks(t *testing.T) {
 	if f.Extra.Count != int64(f.People.Tickets) || f.Extra.P50 < 40 || f.TicketCPU != 0.6 || f.Buys > 4*f.Scripts.Came {
 		t.Errorf("people took %+v; %+v", f.Extra, f)
 	}
-	if k := f.Scripts; k.UnitCPU == nil || *k.UnitCPU != 0.6*float64(k.Came)/float64(k.Units) ||
-		*k.UnitAccounts != 1/k.PerAccount {
+	if k := f.Scripts; k.Units == 0 { // on a busy machine people may be faster
+		if k.UnitCPU != nil || k.UnitAccounts != nil {
+			t.Errorf("no unit has a cost: %+v", k)
+		}
+	} else if *k.UnitCPU != 0.6*float64(k.Came)/float64(k.Units) || *k.UnitAccounts != 1/k.PerAccount {
 		t.Errorf("a unit's cost: %+v", k)
 	}
 	var text bytes.Buffer

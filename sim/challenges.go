@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
-	"github.com/your-org/seckill/shared/adapter/picture"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -126,25 +125,6 @@ func heardSum(text string, english bool) seckill.Sum {
 		}
 	}
 	return seckill.Sum{}
-}
-
-// painting is what a picture is made of.
-type painting struct {
-	sum  seckill.Sum
-	seed int
-}
-
-// painter remembers what pictures show, so that shoppers can read them, and that it has drawn them.
-type painter struct{ w *World }
-
-// Paint implements seckill.Painter.
-func (p painter) Paint(s seckill.Sum, seed int) []byte {
-	d, k := p.w.door, painting{s, seed}
-	if d.painted[k] == nil {
-		d.painted[k] = picture.Painter{}.Paint(s, seed)
-		d.pictures[string(d.painted[k])] = s
-	}
-	return d.painted[k]
 }
 
 // answerRight reports whether an answer fits what this instance asks the shopper now, or asked half an hour ago.

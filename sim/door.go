@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,6 +26,18 @@ type door struct {
 	taken     map[attempt]int               // answers that were looked at
 	blocks    map[blockKey]*blockState
 	heard     map[string]int // answers, by step and reason
+}
+
+// rotation is one change of the keys by an operator.
+type rotation struct {
+	at   time.Time
+	keys jwtauth.TicketKeys // all that there are from now on
+}
+
+// painting is what a picture is made of.
+type painting struct {
+	sum  seckill.Sum
+	seed int
 }
 
 // given is a ticket that admit gave for a right answer.

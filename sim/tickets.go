@@ -18,12 +18,6 @@ import (
 // instance that handles events has read it by then.
 const keyDelay = 15 * time.Minute
 
-// rotation is one change of the keys by an operator.
-type rotation struct {
-	at   time.Time
-	keys jwtauth.TicketKeys // all that there are from now on
-}
-
 // rotate adds a key, as an operator does: the first one makes tickets at once.
 func (d *door) rotate(now time.Time) {
 	var keys jwtauth.TicketKeys

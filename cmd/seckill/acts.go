@@ -36,8 +36,8 @@ challenge, a ticket or a purchase that a shopper asked for. It is suspicious if 
 
   prelude  a ticket for something that is not a page
   fast     a proof of work that took less time than any page needs
-  network  more than 100 users of one network address within 10 minutes
-  agent    more than 30 users of one network address with the same client within 10 minutes
+  network  more than 1000 users of one network address within 10 minutes
+  agent    more than 300 users of one network address with the same client within 10 minutes
   answer   more than 10 users with the same wrong answer within 10 minutes
   early    more than 5 presses for an item before its start within a minute
 
@@ -142,7 +142,8 @@ func blockActCommand(f *actFlags) *cobra.Command {
 		Short: "Block the user of a suspicious act, and record that it is handled",
 		Long: `Block the user of a suspicious act for every item and for good, and record that the act is handled.
 "seckill blocks" has blocks that end, or are about one item or a network; "seckill blocks remove"
-takes one back. Orders that were placed before stay.`,
+takes one back. Orders that were placed before stay. An act that only breaks the rules network and
+agent blocks nobody: many people may share a network and a kind of phone.`,
 		Example: `  seckill acts block 1794362400123-00000001 --why "buys by script"
   seckill acts block 1794362400123-00000001 --why "buys by script" --stack seckill-prod`,
 		Args: actArg,
@@ -152,11 +153,14 @@ takes one back. Orders that were placed before stay.`,
 				return err
 			}
 			a, err := s.Act(cmd.Context(), args[0])
-			if err == nil && a.User == "" {
-				return fmt.Errorf("act %s: it names no user", args[0])
-			}
-			if err != nil {
+			switch {
+			case err != nil:
 				return s.explain(err, "act "+args[0])
+			case a.User == "":
+				return fmt.Errorf("act %s: it names no user", args[0])
+			case seckill.ParseRules(a.Rules).Shared():
+				return fmt.Errorf("act %s only breaks %s, which many people may share. If you know more, use "+
+					"\"seckill blocks add\"", args[0], a.Rules)
 			}
 			blocks, err := f.signed(cmd, repairOutput, true)
 			if err != nil {

@@ -26,6 +26,9 @@ func TestActsCommandsAgainstARunningShop(t *testing.T) {
 		if i > 3 {
 			a.Item = "7"
 		}
+		if i == 4 {
+			a.Rules = seckill.RuleNetwork | seckill.RuleAgent
+		}
 		if err := sys.Ledger.KeepAct(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +71,7 @@ func TestActsCommandsAgainstARunningShop(t *testing.T) {
 		{"handle --why y", exitUsage, "", "ACT"},
 		{"handle " + id[0], exitUsage, "", "--why is missing"},
 		{"block " + id[0] + " --why ~", exitUsage, "", "--why is missing"},
+		{"block " + id[4] + " --why y --who liu", exitUsage, "", "network,agent, which many people may share"},
 		{"block " + seckill.ActID(now, "ffff") + " --why y --who liu", exitUsage, "", "act " + seckill.ActID(now,
 			"ffff")},
 	} {

@@ -58,6 +58,9 @@ func (r Rules) String() string {
 	return strings.Join(names, ",")
 }
 
+// Shared reports whether rules say something of a network only, which many people may share, and nothing of the user.
+func (r Rules) Shared() bool { return r != 0 && r&^(RuleNetwork|RuleAgent) == 0 }
+
 // ParseRules is the inverse of String. It leaves out what it does not know.
 func ParseRules(text string) (r Rules) {
 	for name := range strings.SplitSeq(text, ",") {

@@ -186,7 +186,7 @@ test('push: in a rush, heard late: one ask, after a while, and none for what is 
 
 for (const [name, breaks, when] of [
   ['is refused', (w) => w.last().ends(), 0],
-  ['does not open', () => {}, PATIENCE],
+  ['does not open', () => {}, SOON],
   ['breaks', (w) => (w.last().opens(), w.last().ends()), 0],
 ]) {
   test(`push: in a rush, a connection that ${name}: it asks as without push`, async () => {

@@ -16,7 +16,8 @@ export const SOON = 2_000;
 
 /**
  * A purchase within RUSH ms of the opening may have to wait for its row, and thousands with it. So its page asks nothing
- * while it connects, nor when it is open, for up to PATIENCE ms each; at other times an answer is there at once.
+ * while it connects, for up to SOON ms, nor for PATIENCE ms when it is open: below a second, should it have missed the
+ * push. At other times an answer is there at once.
  */
 export const RUSH = 60_000;
 export const PATIENCE = 700;
@@ -190,7 +191,7 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
       if (offer) begin();
       const ms = patience;
       patience = 0;
-      if (begun && alive && !open) await Promise.race([decided, wait(Math.max(SOON, ms))]);
+      if (begun && alive && !open) await Promise.race([decided, wait(SOON)]);
       rung = false;
       if (!ms || !open) return undefined;
       if (!news) await wait(ms, waking());

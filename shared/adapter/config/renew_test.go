@@ -27,8 +27,8 @@ func TestRenew(t *testing.T) {
 			if changed != wantChanged || (err != nil) != wantErr || api.calls.Load() != calls ||
 				string(s.Of(src)) != value || time.Since(begun) > longest {
 				t.Errorf("%s: changed %v, %v, %q after %d calls and %s; want %v, error %v, %q after %d, %s", step,
-					changed, err, string(s.Of(src)), api.calls.Load(), time.Since(begun), wantChanged, wantErr, value, calls,
-					longest)
+					changed, err, string(s.Of(src)), api.calls.Load(), time.Since(begun), wantChanged, wantErr, value,
+					calls, longest)
 			}
 		}
 		api.set("a", "2")

@@ -296,3 +296,45 @@ func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 		}
 	})
 }
+
+// TestAPeekReadsForHalfThePrice: it asks for no consistency.
+func TestAPeekReadsForHalfThePrice(t *testing.T) {
+	w := &wire{script: []fault{batch([]string{"a"}, nil)}}
+	rows, err := dynamoledger.New(w.config(), dynamoledger.Options{}).PeekBatch(ctx, []ledger.Key{returnKey("a")})
+	if err != nil || len(rows) != 1 || !strings.Contains(w.requests[0].Body, `"ConsistentRead":false`) {
+		t.Errorf("%v, %v: %s", rows, err, w.requests[0].Body)
+	}
+}
+
+// TestAnUpdateAlone: a condition that does not hold is told from a fault, with the row that it was checked against.
+func TestAnUpdateAlone(t *testing.T) {
+	update := ledger.Write{Key: returnKey("a"), Op: ledger.OpUpdate, Add: map[string]int64{"n": 1},
+		If: []ledger.Cond{ledger.AtMost("n", 4)}}
+	failed := answer(400, `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",`+
+		`"message":"no","Item":{"n":{"N":"5"}}}`)
+	for name, c := range map[string]struct {
+		answers  fault
+		canceled bool
+		fault    bool
+	}{
+		"done":      {answer(200, `{}`), false, false},
+		"condition": {failed, true, false},
+		"denied":    {refuse(400, "AccessDeniedException"), false, true},
+	} {
+		w := &wire{script: []fault{c.answers}}
+		err := dynamoledger.New(w.config(), dynamoledger.Options{}).Update(ctx, update)
+		var canceled *ledger.Canceled
+		if got := errors.As(err, &canceled); got != c.canceled || (err != nil && !got) != c.fault {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.canceled {
+			want := []ledger.Reason{{Code: ledger.ReasonCondition, Old: ledger.Row{"n": int64(5)}}}
+			if diff := cmp.Diff(want, canceled.Reasons); diff != "" {
+				t.Errorf("%s: got (+), want (-):\n%s", name, diff)
+			}
+		}
+		if w.calls() != 1 || !strings.Contains(w.requests[0].Body, `"UpdateExpression"`) {
+			t.Errorf("%s: %d calls, %s", name, w.calls(), w.requests[0].Body)
+		}
+	}
+}

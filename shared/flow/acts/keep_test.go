@@ -22,7 +22,16 @@ func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 // failing is a ledger whose writes fail after some.
 type failing struct {
 	*ledger.Ledger
-	left int
+	left  int
+	marks int // that were written
+}
+
+func (l *failing) PutMark(ctx context.Context, m seckill.Mark) error {
+	l.marks++
+	if l.left < 1 {
+		return errors.New("no answer")
+	}
+	return l.Ledger.PutMark(ctx, m)
 }
 
 func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
@@ -34,7 +43,7 @@ func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
 
 func newFlow() (*acts.Flow, *failing, *memory.Clock, meter) {
 	clock := memory.NewClock(now)
-	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30}
+	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30, 0}
 	m := meter{}
 	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: func(n int, do func(int)) {
 		for i := range n {
@@ -79,6 +88,34 @@ func TestKeep(t *testing.T) {
 			seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("user %q: %v, want kept: %v", a.User, err, want)
 		}
+	}
+}
+
+// TestMarksOfOneWhoHammers: a user's row is written at most once in ten minutes, and again after a fault.
+func TestMarksOfOneWhoHammers(t *testing.T) {
+	t.Parallel()
+	f, l, clock, _ := newFlow()
+	keep := func(fails bool, wantMarks int) {
+		t.Helper()
+		l.left = 100
+		if fails {
+			l.left = 0
+		}
+		err := f.Keep(t.Context(), []seckill.Act{suspect("1", "1", clock.Now(), 1)})
+		if (err != nil) != fails || l.marks != wantMarks {
+			t.Errorf("%v; %d marks written, want %d", err, l.marks, wantMarks)
+		}
+	}
+	keep(true, 1)
+	keep(false, 2)
+	for range 9 {
+		clock.Advance(time.Minute)
+		keep(false, 2)
+	}
+	clock.Advance(time.Minute)
+	keep(false, 3)
+	if s, err := l.Standing(t.Context(), "1", "1"); err != nil || !s.Marked.Equal(clock.Now().Add(seckill.MarkLife)) {
+		t.Errorf("marked until %v, %v", s.Marked, err)
 	}
 }
 

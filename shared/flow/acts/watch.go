@@ -15,11 +15,11 @@ import (
 // Thresholds, in one instance. Requests are spread over instances, so that a network with n users shows n/instances of
 // them to each. A carrier puts thousands of people behind one address: a mark costs them seconds, before the sale.
 const (
-	MaxOfNetwork = 100 // users of one network within Window
-	MaxOfAgent   = 30  // users of one network with the same client within Window
-	MaxOfAnswer  = 10  // users with the same wrong answer within Window
-	MaxEarly     = 5   // presses of a user for an item before its start within EarlyWindow
-	MinAnswer    = 4   // characters of a wrong answer that is no accident
+	MaxOfNetwork = 1000 // users of one network within Window
+	MaxOfAgent   = 300  // users of one network with the same client within Window; all phones of a kind are the same
+	MaxOfAnswer  = 10   // users with the same wrong answer within Window
+	MaxEarly     = 5    // presses of a user for an item before its start within EarlyWindow
+	MinAnswer    = 4    // characters of a wrong answer that is no accident
 
 	Window      = 10 * time.Minute
 	EarlyWindow = time.Minute
@@ -34,7 +34,7 @@ type Seen struct {
 	Wrong   string       // a wrong answer to the question
 }
 
-// Watch applies the rules in one instance. It is safe for concurrent use; its memory is fixed, 370 KiB when all
+// Watch applies the rules in one instance. It is safe for concurrent use; its memory is fixed, 2.6 MiB when all
 // rules are used. When there are more networks, answers or users than it has room for, the rules become looser.
 type Watch struct {
 	seed                           maphash.Seed

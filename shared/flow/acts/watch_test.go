@@ -38,14 +38,16 @@ func TestRules(t *testing.T) {
 		"too fast": {func(_ int, _ *seckill.Act, s *acts.Seen) { s.TooFast = true }, 0, seckill.RuleFast},
 		"users of one network": {func(i int, a *seckill.Act, s *acts.Seen) {
 			s.Network, a.Agent = one, fmt.Sprint(i)
-		}, 100, seckill.RuleNetwork},
+		}, 1000, seckill.RuleNetwork},
 		"users of one network over hours": {func(i int, a *seckill.Act, s *acts.Seen) {
-			s.Network, a.Agent, a.At = one, fmt.Sprint(i), now.Add(time.Duration(i)*6*time.Second)
-		}, 400, 0},
+			s.Network, a.Agent, a.At = one, fmt.Sprint(i), now.Add(time.Duration(i)*600*time.Millisecond)
+		}, 4000, 0},
 		"users of one client in one network": {func(_ int, a *seckill.Act, s *acts.Seen) {
 			s.Network, a.Action = one, seckill.ActChallenge
-		}, 30, seckill.RuleAgent},
-		"one user of one network": {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network, s.User = one, "7" }, 400, 0},
+		}, 300, seckill.RuleAgent},
+		"one user of one network": {func(_ int, _ *seckill.Act, s *acts.Seen) {
+			s.Network, s.User = one, "7"
+		}, 4000, 0},
 		"no network":              {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network = netip.Prefix{} }, 400, 0},
 		"one wrong answer": {func(i int, _ *seckill.Act, s *acts.Seen) {
 			s.Wrong = []string{"Paris!", " PARIS! ", "ｐａｒｉｓ！"}[i%3]
