@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 		"one user of one network": {func(_ int, _ *seckill.Act, s *acts.Seen) {
 			s.Network, s.User = one, "7"
 		}, 4000, 0},
-		"no network":              {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network = netip.Prefix{} }, 400, 0},
+		"no network": {func(_ int, _ *seckill.Act, s *acts.Seen) { s.Network = netip.Prefix{} }, 400, 0},
 		"one wrong answer": {func(i int, _ *seckill.Act, s *acts.Seen) {
 			s.Wrong = []string{"Paris!", " PARIS! ", "ｐａｒｉｓ！"}[i%3]
 		}, 10, seckill.RuleAnswer},
