@@ -209,8 +209,9 @@ func TestNobodyPressesBeforeTheOpening(t *testing.T) {
 		t.Errorf("%d came: %s", rep.Arrived, ending(rep))
 	}
 	for _, p := range s.of("/seckill/buy") {
-		// a browser's clock error is up to half a round trip
-		if early := s.start.Sub(p.at); early > 20*time.Millisecond {
+		// A browser's clock error is up to half a round trip, which is long on a busy machine. Who does not wait comes
+		// up to half a second early.
+		if early := s.start.Sub(p.at); early > 100*time.Millisecond {
 			t.Errorf("pressed %v before the opening", early)
 		}
 	}
