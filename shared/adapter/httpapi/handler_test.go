@@ -78,6 +78,8 @@ func TestEachStepServesItsOwnRoutes(t *testing.T) {
 			{"GET", "/seckill/time"}, {"GET", "/order/list"}, {"GET", "/order/{id}"}, {"POST", "/order/{id}/cancel"},
 			{"POST", "/order/{id}/push"}, {"GET", "/healthz"},
 		}},
+		{"fulfil", NewFulfil(s, auth, Options{}), []Route{{"POST", "/order/{id}/received"},
+			{"POST", "/order/{id}/refund-request"}}},
 	} {
 		if diff := cmp.Diff(c.want, c.h.Routes()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
