@@ -11,9 +11,9 @@ import (
 
 // How the storefront's page asks for an order while it is connected (web/src/push.js).
 const (
-	safetyPoll = time.Minute     // between two requests
-	rush       = time.Minute     // from the opening, in which the first request comes late
-	patience   = 3 * time.Second // until it
+	safetyPoll = time.Minute            // between two requests
+	rush       = time.Minute            // from the opening, in which the first request comes late
+	patience   = 700 * time.Millisecond // until it: a page that missed its push still shows it within a second
 )
 
 // maxHeard bounds the messages that wait for a shopper.

@@ -8,11 +8,12 @@
 # A shop (no sandbox) is asked about first: its name typed or in CONFIRM; refused while it is at work (BUSY=true deploys).
 # OVERRIDES ("Name=value Name=value", as seckill plan --overrides prints) go before samconfig.toml's parameters.
 # EDGE=true puts the CDN of infra/edge.yaml in front, a stack of its own in us-east-1; it then stays up to date with each deployment.
-# EDGE_DOMAIN and EDGE_CERTIFICATE (ACM, us-east-1) are its own name; EDGE_KEY=a or b says which of its two keys it sends.
+# EDGE_DOMAIN and EDGE_CERTIFICATE (ACM, us-east-1) are its own name; EDGE_KEY=a or b says which of its two keys it sends;
+# EDGE_SHARE (percent) how much of the API's throttles one network address may use before WAF refuses it.
 # STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing), GRADUAL=true or false whether traffic is
 # shifted to the release step by step (as samconfig.toml says if nothing).
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,14s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,15s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
@@ -41,7 +42,7 @@ guard() {
 
 # cdn deploy|url|destroy: the CDN in front of the stack
 cdn() {
-  go run ./infra/cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} \
+  go run ./infra/cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} ${EDGE_SHARE:+-share "$EDGE_SHARE"} \
     ${EDGE_DOMAIN:+"DomainName=$EDGE_DOMAIN"} ${EDGE_CERTIFICATE:+"CertificateArn=$EDGE_CERTIFICATE"}
 }
 

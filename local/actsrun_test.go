@@ -42,7 +42,7 @@ func TestActs(t *testing.T) {
 		t.Errorf("after it was handled: %+v, %v", page, err)
 	}
 	for user, want := range map[string]bool{"1001": false, "1002": true} {
-		s, err := w.Ledger.Standing(t.Context(), user, nil, local.DemoLive)
+		s, err := w.Ledger.Standing(t.Context(), user, local.DemoLive)
 		if err != nil || s.Marked.After(began.Add(seckill.MarkLife)) != want {
 			t.Errorf("user %s is marked until %v, %v", user, s.Marked, err)
 		}

@@ -20,7 +20,6 @@ func (s *System) handler() http.Handler {
 		Push: s.offers(), Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock),
 		Limits: httpapi.NewLimits(s.Clock), Contact: s.opt.Contact, Acts: httpapi.NewActs(s.acts, s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
-		httpapi.NewFulfil(s.Fulfil, s.auth, opt),
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()

@@ -110,7 +110,6 @@ func (s *System) employ() {
 		{s.schedule("stage", s.Stage.Run), 1},
 		{s.schedule("repair", s.Repair.Run), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
-		{s.schedule("fulfil", s.Fulfil.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
 		{s.notifier(), 1},
@@ -197,7 +196,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 		Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
 		Clock: s.Clock, Meter: s.Meter})
-	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
+	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
 		Questions: s.Ledger})

@@ -61,7 +61,7 @@ func reads(s *Sale, set *Setting) Reads {
 // Reserved instances of repair and stage (infra/sale.yaml).
 const (
 	repairs = 5
-	stages  = 10
+	stages  = 5
 )
 
 // Redis is a sale's load on Redis. Peaks are per second.

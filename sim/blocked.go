@@ -27,7 +27,7 @@ func (i *Instance) block(b seckill.Block) error {
 	}
 	mineStands := s.writes == writes || s.writes == writes+1 && s.row && s.spans[len(s.spans)-1].until.Equal(b.Until)
 	if err == nil && len(done.Unknown) == 0 && alone && s.begun == mine && mineStands {
-		s.told = &b
+		s.told, s.since = &b, w.Clock.Now()
 		w.door.heard["block: yes"]++
 	}
 	return err

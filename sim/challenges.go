@@ -231,7 +231,7 @@ func (w *World) checkDoorCode(c *admit.Caller, item string, now time.Time, held 
 		}
 	case code == seckill.CodeAccountNew && !w.tooNew(*c, item, now):
 		w.truth.fail("A1 user %s is told that an account of %s is too new for item %s", c.User, c.Created, item)
-	case code == seckill.CodeBlocked && !w.everBlocked(subjectsOf(c), item, held.at):
+	case code == seckill.CodeBlocked && !w.everBlocked(subjectsOf(c), item, held.at.Add(-rangesLag)):
 		w.truth.fail("A4 user %s is told that they are blocked from item %s, and is not", c.User, item)
 	}
 }

@@ -71,6 +71,7 @@ type blockState struct {
 	drops        int                // removals whose effect may be still to come
 	untils       map[time.Time]bool // ends that were asked for
 	told         *seckill.Block     // acknowledged, and neither removed nor replaced since
+	since        time.Time          // when it was acknowledged
 	row          bool
 	writes       int
 	spans        []blockSpan // of the row, oldest first; the last one may go on

@@ -451,6 +451,16 @@ func (r Rows) Get(ctx context.Context, k ledger.Key) (row ledger.Row, found bool
 	return row, found, err
 }
 
+// Update implements ledger.Rows.
+func (r Rows) Update(ctx context.Context, w ledger.Write) error {
+	return r.Hook("Update", func() error { return r.Next.Update(ctx, w) })
+}
+
+// PeekBatch implements ledger.Rows.
+func (r Rows) PeekBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
+	return get(r.Hook, "PeekBatch", func() ([]ledger.Row, error) { return r.Next.PeekBatch(ctx, keys) })
+}
+
 // GetBatch implements ledger.Rows.
 func (r Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
 	return get(r.Hook, "GetBatch", func() ([]ledger.Row, error) { return r.Next.GetBatch(ctx, keys) })

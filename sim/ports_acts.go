@@ -35,9 +35,6 @@ func (l Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
 }
 
 // Standing implements seckill.StandingReader.
-func (l Ledger) Standing(ctx context.Context, user string, networks []seckill.Subject, item string) (seckill.Standing,
-	error) {
-	return get(l.Hook, "ledger.Standing", func() (seckill.Standing, error) {
-		return l.Next.Standing(ctx, user, networks, item)
-	})
+func (l Ledger) Standing(ctx context.Context, user, item string) (seckill.Standing, error) {
+	return get(l.Hook, "ledger.Standing", func() (seckill.Standing, error) { return l.Next.Standing(ctx, user, item) })
 }

@@ -17,10 +17,10 @@ func (l Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (
 	return get(l.Hook, "ledger.DropBlock", func() (bool, error) { return l.Next.DropBlock(ctx, s, item) })
 }
 
-// BlocksOf implements seckill.Blocks.
-func (l Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
-	return get(l.Hook, "ledger.BlocksOf", func() ([]seckill.Block, error) {
-		return l.Next.BlocksOf(ctx, subjects, item)
+// RangeBlocks implements seckill.StandingReader.
+func (l Ledger) RangeBlocks(ctx context.Context, ranges []seckill.Subject, item string) ([]seckill.Block, error) {
+	return get(l.Hook, "ledger.RangeBlocks", func() ([]seckill.Block, error) {
+		return l.Next.RangeBlocks(ctx, ranges, item)
 	})
 }
 

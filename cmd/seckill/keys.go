@@ -88,10 +88,10 @@ alipayRootCert.crt. Put them into one folder and store them with --alipay-certif
 			config.RefreshEvery/time.Minute) +
 			`
 jwt-secret invalidates all earlier tokens. A new key in ticket-secret makes tickets a quarter of an
-hour later, and the two before it go on checking: after a leak, rotate it three times. After a change of alipay-private-key, Alipay refuses the
-shop's calls until its console has the new public key. In certificate mode this command does not
-create that key, because its certificate comes first: store both together (--alipay-private-key FILE
---alipay-certificates FOLDER).
+hour later, and the two before it go on checking: after a leak, rotate it three times. After a
+change of alipay-private-key, Alipay refuses the shop's calls until its console has the new public
+key. In certificate mode this command does not create that key, because its certificate comes
+first: store both together (--alipay-private-key FILE --alipay-certificates FOLDER).
 
 --token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
 JwtKids). --redis-password FILE stores the password of an existing Redis. The credentials need

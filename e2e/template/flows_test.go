@@ -43,14 +43,21 @@ func (s *source) port(name string) string {
 		if name == port {
 			return port
 		}
-		whole := s.packages[nounsPath].Scope().Lookup(port).Type().Underlying().(*types.Interface)
-		for part := range whole.EmbeddedTypes() {
-			if named, ok := part.(*types.Named); ok && named.Obj().Name() == name {
-				return port
-			}
+		if embeds(s.packages[nounsPath].Scope().Lookup(port).Type(), name) {
+			return port
 		}
 	}
 	return ""
+}
+
+// embeds reports whether an interface embeds another one, or one that embeds it.
+func embeds(whole types.Type, name string) bool {
+	for part := range whole.Underlying().(*types.Interface).EmbeddedTypes() {
+		if named, ok := part.(*types.Named); ok && (named.Obj().Name() == name || embeds(named, name)) {
+			return true
+		}
+	}
+	return false
 }
 
 func newSource(root string) *source {

@@ -122,6 +122,9 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 				slices.Sorted(maps.Keys(readable)))
 		}
 	}
+	if q := f.prop("DeadLetterQueue", "TargetArn"); q != nil { // Lambda parks what failed on the function's behalf
+		add(target(q), "sqs:SendMessage")
+	}
 	for _, e := range events(f) {
 		if e.kind == "SQS" { // Lambda receives the messages on the function's behalf
 			add(target(e.props["Queue"]), "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")

@@ -58,6 +58,7 @@ func (t *template) checkQueues(add func(string, ...any)) {
 		dead[target(q.prop("RedrivePolicy", "deadLetterTargetArn"))] = true
 	}
 	for _, f := range t.functions() {
+		dead[target(f.prop("DeadLetterQueue", "TargetArn"))] = true
 		for _, e := range events(f) { // of a stream
 			dead[target(at(e.props["DestinationConfig"], "OnFailure", "Destination"))] = true
 		}
@@ -166,6 +167,10 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 		checkBatch(f, e, add)
 		if t.resource(target(at(e.props["DestinationConfig"], "OnFailure", "Destination"))) == nil {
 			add("%s: drops what it could not handle while the stream kept it", f.id)
+		}
+	case "CloudWatchLogs":
+		if t.resource(target(f.prop("DeadLetterQueue", "TargetArn"))) == nil {
+			add("%s: drops lines of a log that it could not handle", f.id)
 		}
 	}
 }

@@ -68,6 +68,8 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		"records that go nowhere": {
 			"            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt UntoldQueue.Arn}}\n", "",
 			"TellFunction: drops what it could not handle"},
+		"lines that go nowhere": {"      DeadLetterQueue: {Type: SQS, TargetArn: !GetAtt UnkeptQueue.Arn}\n", "",
+			"ActsFunction: drops lines of a log"},
 		"batch size": {"BatchSize: 10\n", "BatchSize: 100\n", "batches of 100"},
 		"no bound": {
 			"            ScalingConfig: {MaximumConcurrency: !FindInMap [Batches, AtOnce, !Ref ConsumeConcurrency]}\n",

@@ -105,7 +105,6 @@ func TestRoutes(t *testing.T) {
 	serve("pay", httpapi.NewPay(nil, nil, httpapi.Options{}).Routes()...)
 	serve("signin", httpapi.NewSignIn(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
-	serve("shop", httpapi.NewFulfil(nil, nil, httpapi.Options{}).Routes()...)
 	for _, path := range web.Paths() {
 		serve("shop", httpapi.Route{Method: "GET", Pattern: path})
 	}

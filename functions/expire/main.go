@@ -3,14 +3,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/flow/expire"
-	"github.com/your-org/seckill/shared/flow/fulfil"
 )
 
 func main() {
@@ -23,9 +19,6 @@ func main() {
 			Closings: b.Queue(s.Closings.URL, s.Dead.URL),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
-		// The role of this function has all that the sweep of shipped orders needs: the index, and a change of orders.
-		paid := fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		minute := func(ctx context.Context) error { return errors.Join(flow.Sweep(ctx), paid.Sweep(ctx)) }
-		return apigw.BatchOr(apigw.Batch(flow.Handle, b.Log), apigw.Schedule(minute))
+		return apigw.BatchOr(apigw.Batch(flow.Handle, b.Log), apigw.Schedule(flow.Sweep))
 	})
 }

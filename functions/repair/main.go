@@ -34,7 +34,7 @@ func main() {
 		users := operator.NewUserHandler(addresses)
 		blocks := operator.NewBlockHandler(block.New(block.Deps{Ledger: ledger, Items: items, Clock: b.Clock}))
 		// Its role reads orders by item and by user, and changes them, for erasures: orders need no more.
-		orders := operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter}))
+		orders := operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock}))
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users, blocks, orders))

@@ -1,5 +1,5 @@
-// Command shop serves the pages, lists, details, orders, cancels, receipts and connect passes, as a Lambda function behind API
-// Gateway.
+// Command shop serves the pages, lists, details, orders, cancels, receipts and connect passes, as a Lambda function
+// behind API Gateway.
 package main
 
 import (
@@ -7,7 +7,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/web"
 )
@@ -25,8 +24,6 @@ func main() {
 		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin,
 			Contact: s.Contact,
 			Push:    b.Push(s.Push, s.Tokens)}, auth)
-		paid := fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		api := httpapi.Join(httpapi.NewShop(flow, auth, face), httpapi.NewFulfil(paid, auth, face))
-		return apigw.HTTP(web.Handler(api, web.Options{Push: s.Push.URL}))
+		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL}))
 	})
 }

@@ -2,8 +2,9 @@
 // behind it, whose Edge parameter has made API keys; AWS credentials (or AWS_ENDPOINT_URL). Out: the CDN, and on
 // standard output the shop's address.
 //
-//	cdn deploy -stack NAME -region REGION [-key a|b] [KEY=VALUE…]   creates or updates it; a parameter that is not
-//	                                                                named keeps its value
+//	cdn deploy -stack NAME -region REGION [-key a|b] [-share PERCENT] [KEY=VALUE…]
+//	                creates or updates it; a parameter that is not named keeps its value. One network address may use
+//	                -share of the stack's throttles before WAF refuses it, and no limit above a quarter is deployed
 //	cdn url -stack NAME -region REGION                              prints the address; nothing if there is no CDN
 //	cdn destroy -stack NAME -region REGION                          deletes it; its bucket of logs stays
 //
@@ -17,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +45,7 @@ const (
 // cdn is one run of the command.
 type cdn struct {
 	stack, region, key string
+	share              int
 	cfn                *cloudformation.Client // in home
 	behind             *cloudformation.Client // in region
 	api                *apigateway.Client
@@ -54,9 +57,12 @@ func main() {
 	flags.StringVar(&c.stack, "stack", "", "`name` of the stack behind it")
 	flags.StringVar(&c.region, "region", "", "where that stack is")
 	flags.StringVar(&c.key, "key", "", "which of its two keys the CDN sends: a or b (default the one it sends, else a)")
+	flags.IntVar(&c.share, "share", 0, "`percent` of the throttles that one network address may use, 1 to 25 (default "+
+		"that of the CDN, else 10)")
 	if len(os.Args) < 2 || flags.Parse(os.Args[2:]) != nil || c.stack == "" || c.region == "" ||
 		c.key != "" && c.key != "a" && c.key != "b" {
-		fmt.Fprintln(os.Stderr, "usage: cdn deploy|url|destroy -stack NAME -region REGION [-key a|b] [KEY=VALUE…]")
+		fmt.Fprintln(os.Stderr, "usage: cdn deploy|url|destroy -stack NAME -region REGION [-key a|b] [-share PERCENT] "+
+			"[KEY=VALUE…]")
 		os.Exit(2)
 	}
 	if err := c.run(context.Background(), os.Args[1], flags.Args()); err != nil {
@@ -124,12 +130,21 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		c.key = tag(found, "key")
 	}
 	c.key = cmp.Or(c.key, "a")
+	if c.share == 0 && found != nil {
+		c.share, _ = strconv.Atoi(tag(found, "share")) // none of a release before
+	}
+	c.share = cmp.Or(c.share, edge.DefaultShare)
+	throttle := func(name string) string { return stacks.Parameter(behind, name) }
+	params, err := edge.Floods(throttle, c.share)
+	if err != nil {
+		return err
+	}
 	value, err := c.keyValue(ctx)
 	if err != nil {
 		return err
 	}
-	params := map[string]string{"Stack": c.stack, "Key": value,
-		"Origin": fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)}
+	params["Stack"], params["Key"] = c.stack, value
+	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")
 		if !ok {
@@ -137,12 +152,16 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		}
 		params[name] = v
 	}
+	if err := edge.CheckFloods(params, throttle); err != nil {
+		return err
+	}
 	return c.put(ctx, found, body, params)
 }
 
 // put creates the stack, or updates the one that was found, and waits for it.
 func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
-	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key}}
+	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
+		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
 	same := &cloudformation.DescribeStacksInput{StackName: &name}
 	if found == nil {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)

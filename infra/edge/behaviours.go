@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Function is the code that runs for every request, before the cache and after it.
@@ -56,7 +58,8 @@ func Behaviours() []Behaviour {
 // staleOn has the statuses of an API that fails, in whose place an expired copy is sent.
 var staleOn = []int{500, 502, 503, 504}
 
-// Template returns infra/edge.yaml with the function's text in it, which CloudFormation takes only there.
+// Template returns infra/edge.yaml with the function's text in it, which CloudFormation takes only there, and without
+// aliases of YAML, which CloudFormation refuses.
 func Template(text string) (string, error) {
 	line := "      FunctionCode: " + placeholder
 	before, after, ok := strings.Cut(text, line)
@@ -65,5 +68,22 @@ func Template(text string) (string, error) {
 	}
 	_, after, _ = strings.Cut(after, "\n") // a comment may follow
 	block := "        " + strings.ReplaceAll(strings.TrimSpace(Function), "\n", "\n        ")
-	return before + "      FunctionCode: |\n" + block + "\n" + after, nil
+	var whole yaml.Node
+	if err := yaml.Unmarshal([]byte(before+"      FunctionCode: |\n"+block+"\n"+after), &whole); err != nil {
+		return "", err
+	}
+	spell(&whole)
+	out, err := yaml.Marshal(&whole)
+	return string(out), err
+}
+
+// spell replaces aliases with what they stand for, and leaves comments out.
+func spell(n *yaml.Node) {
+	n.Anchor, n.HeadComment, n.LineComment, n.FootComment = "", "", "", ""
+	for i, c := range n.Content {
+		if c.Kind == yaml.AliasNode {
+			n.Content[i] = c.Alias
+		}
+		spell(n.Content[i])
+	}
 }

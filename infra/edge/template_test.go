@@ -2,7 +2,10 @@ package edge
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +17,10 @@ import (
 
 // deployed is what this test reads of infra/edge.yaml. Intrinsic functions are read as their arguments.
 type deployed struct {
+	Parameters map[string]struct {
+		MinValue int
+		Default  any
+	}
 	Resources map[string]struct {
 		Type       string
 		Properties struct {
@@ -56,10 +63,13 @@ type rule struct {
 	Priority  int
 	Statement struct {
 		RateBasedStatement struct {
-			AggregateKeyType           string
-			EvaluationWindowSec, Limit int
-			ScopeDownStatement         scope
+			AggregateKeyType    string
+			EvaluationWindowSec int
+			Limit               any
+			CustomKeys          []struct{ Header struct{ Name string } }
+			ScopeDownStatement  scope
 		}
+		AndStatement struct{ Statements []scope }
 	}
 	Action struct {
 		Block struct {
@@ -79,7 +89,8 @@ type scope struct {
 		PositionalConstraint, SearchString string
 		TextTransformations                []struct{ Type string }
 	}
-	OrStatement struct{ Statements []scope }
+	OrStatement  struct{ Statements []scope }
+	NotStatement struct{ Statement *scope }
 }
 
 // paths returns the paths that a scope has, each compared as the API reads it.
@@ -102,48 +113,107 @@ func (s scope) paths(t *testing.T) (out []string) {
 	return out
 }
 
-// TestFloods checks that floods from one address are bounded on the routes that cost, above what a carrier's address
-// needs.
+// TestFloods checks that floods are bounded on the routes that cost: of an address by a parameter that make deploy
+// derives from the throttles, and that has no default which could be above them; of a token by what a page needs.
 func TestFloods(t *testing.T) {
 	t.Parallel()
-	const heads = 10_000 // behind one address, in an opening's minute
 	_, d := readTemplate(t)
-	acl := d.Resources["Acl"].Properties
-	calls := map[string]int{} // that each head may do a minute
-	for i, r := range acl.Rules {
+	limits := map[string]string{}
+	for i, r := range d.Resources["Acl"].Properties.Rules {
 		if r.Priority != i {
 			t.Errorf("%s is rule %d, of priority %d", r.Name, i, r.Priority)
 		}
 		rate := r.Statement.RateBasedStatement
-		if rate.Limit == 0 {
+		if rate.Limit == nil {
 			continue
 		}
-		if rate.AggregateKeyType != "IP" || rate.EvaluationWindowSec != 60 {
-			t.Errorf("%s: %+v, want of an address in a minute", r.Name, rate)
+		of := rate.AggregateKeyType
+		for _, k := range rate.CustomKeys {
+			of += " " + k.Header.Name
+		}
+		if rate.EvaluationWindowSec != window {
+			t.Errorf("%s: %+v, want of a minute", r.Name, rate)
 		}
 		for _, path := range rate.ScopeDownStatement.paths(t) {
-			calls[path] = rate.Limit / heads
+			limits[of+" "+path] = fmt.Sprint(rate.Limit)
 		}
-		says := r.Action.Block.CustomResponse
-		var problem struct {
-			Status  int    `json:"status"`
-			Code    string `json:"code"`
-			RetryMS int    `json:"retry_after_ms"`
-		}
-		headers := map[string]string{}
-		for _, h := range says.ResponseHeaders {
-			headers[h.Name] = h.Value
-		}
-		body := acl.CustomResponseBodies[says.CustomResponseBodyKey].Content
-		if err := json.Unmarshal([]byte(body), &problem); err != nil ||
-			says.ResponseCode != 429 || problem.Status != 429 || problem.Code != "too_many_requests" ||
-			problem.RetryMS != 60_000 || headers["Retry-After"] != "60" || headers["Cache-Control"] != "no-store" {
-			t.Errorf("%s answers %+v, %+v, %v", r.Name, says, problem, err)
+		d.says(t, &r, 429, "too_many_requests", 60_000)
+	}
+	want := map[string]string{"IP /seckill/buy": floodBuy, "IP /seckill/challenge": floodAdmit,
+		"IP /seckill/ticket": floodAdmit, "CUSTOM_KEYS authorization /seckill/buy": "300",
+		"CUSTOM_KEYS authorization /seckill/challenge": "300", "CUSTOM_KEYS authorization /seckill/ticket": "300"}
+	if diff := cmp.Diff(want, limits); diff != "" {
+		t.Errorf("limits, want (-), infra/edge.yaml (+):\n%s", diff)
+	}
+	for _, name := range []string{floodBuy, floodAdmit} {
+		if p := d.Parameters[name]; p.MinValue != fewest || p.Default != nil {
+			t.Errorf("%s: %+v, want at least WAF's %d, and no default", name, p, fewest)
 		}
 	}
-	want := map[string]int{"/seckill/buy": 6, "/seckill/challenge": 3, "/seckill/ticket": 3}
-	if diff := cmp.Diff(want, calls); diff != "" {
-		t.Errorf("calls of each of %d people behind one address, want (-), infra/edge.yaml (+):\n%s", heads, diff)
+}
+
+// TestNoToken checks that what is sent without a token to a route that costs is refused before the API, as the API
+// does it, and nothing else is: no other method, so that a browser's preflight passes, and no other path.
+func TestNoToken(t *testing.T) {
+	t.Parallel()
+	_, d := readTemplate(t)
+	rules := d.Resources["Acl"].Properties.Rules
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == "without-token" })
+	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != 3 {
+		t.Fatalf("rule %d: %+v", i, rules)
+	}
+	r := rules[i]
+	all := r.Statement.AndStatement.Statements
+	costly := []string{"/seckill/buy", "/seckill/challenge", "/seckill/ticket"}
+	if diff := cmp.Diff(costly, all[0].paths(t)); diff != "" {
+		t.Error(diff)
+	}
+	method, token := all[1].ByteMatchStatement, all[2].NotStatement.Statement
+	if method.FieldToMatch["Method"] == nil || method.PositionalConstraint != "EXACTLY" ||
+		method.SearchString != "POST" {
+		t.Errorf("method: %+v", method)
+	}
+	if token == nil {
+		t.Fatal("requests with a token are refused")
+	}
+	has := token.ByteMatchStatement
+	header, _ := json.Marshal(has.FieldToMatch["SingleHeader"])
+	if string(header) != `{"Name":"authorization"}` || has.PositionalConstraint != "STARTS_WITH" ||
+		has.SearchString != "bearer " || len(has.TextTransformations) != 1 ||
+		has.TextTransformations[0].Type != "LOWERCASE" {
+		t.Errorf("token: %+v", has)
+	}
+	d.says(t, &r, 403, "invalid_token", 0)
+	for _, before := range rules[i:] {
+		if before.Name != r.Name && before.Statement.RateBasedStatement.Limit == nil {
+			t.Errorf("%s comes after it", before.Name)
+		}
+	}
+}
+
+// says checks what a rule answers.
+func (d deployed) says(t *testing.T, r *rule, status int, code string, retry int) {
+	t.Helper()
+	says := r.Action.Block.CustomResponse
+	var problem struct {
+		Type    string `json:"type"`
+		Status  int    `json:"status"`
+		Code    string `json:"code"`
+		RetryMS int    `json:"retry_after_ms"`
+	}
+	headers := map[string]string{}
+	for _, h := range says.ResponseHeaders {
+		headers[h.Name] = h.Value
+	}
+	want := map[string]string{"Cache-Control": "no-store"}
+	if retry > 0 {
+		want["Retry-After"] = fmt.Sprint(retry / 1000)
+	}
+	body := d.Resources["Acl"].Properties.CustomResponseBodies[says.CustomResponseBodyKey].Content
+	if err := json.Unmarshal([]byte(body), &problem); err != nil || says.ResponseCode != status ||
+		problem.Status != status || problem.Code != code || problem.Type != "urn:problem-type:seckill:"+code ||
+		problem.RetryMS != retry || !maps.Equal(headers, want) {
+		t.Errorf("%s answers %+v, %+v, %v", r.Name, says, problem, err)
 	}
 }
 
@@ -240,6 +310,23 @@ func TestTemplateGetsTheFunction(t *testing.T) {
 	}
 	if diff := cmp.Diff(Function, d.Resources["Function"].Properties.FunctionCode); diff != "" {
 		t.Errorf("function.js (-), the template (+):\n%s", diff)
+	}
+	if len(whole) > 51200 {
+		t.Errorf("%d bytes: CloudFormation takes 51,200 from a command", len(whole))
+	}
+	if alias := regexp.MustCompile(`(?m)[:\[,-] [*&][a-z]+\b`).FindString(whole); alias != "" {
+		t.Errorf("it has %q, and CloudFormation takes no alias", alias)
+	}
+	parsed := func(text string) map[string]any {
+		var v struct{ Resources map[string]any }
+		if err := decode([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		delete(v.Resources, "Function")
+		return v.Resources
+	}
+	if diff := cmp.Diff(parsed(text), parsed(whole)); diff != "" {
+		t.Errorf("infra/edge.yaml (-), as deployed (+):\n%s", diff)
 	}
 	if _, err := Template(whole); err == nil {
 		t.Error("a template without a place for the function was taken")

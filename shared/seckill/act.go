@@ -161,8 +161,11 @@ type ActHandler interface {
 
 // StandingReader reads what admission has to know.
 type StandingReader interface {
-	// Standing reads the blocks of a user and of networks, as BlocksOf does, and the user's mark, at once.
-	Standing(ctx context.Context, user string, networks []Subject, item string) (Standing, error)
+	// Standing reads the user's blocks, for an item and for every item, and the user's mark, at once.
+	Standing(ctx context.Context, user, item string) (Standing, error)
+	// RangeBlocks reads the blocks of network ranges, for an item and for every item, also those that are over. There
+	// are at most 20 ranges. It may lag, and never decides about a placement.
+	RangeBlocks(ctx context.Context, ranges []Subject, item string) ([]Block, error)
 }
 
 // Dearer returns a proof of work for somebody who is marked.

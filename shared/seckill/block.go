@@ -120,16 +120,8 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 // Holds reports whether the block holds at a time.
 func (b *Block) Holds(at time.Time) bool { return b.Until.IsZero() || at.Before(b.Until) }
 
-// BlockReader reads blocks.
-type BlockReader interface {
-	// BlocksOf reads the blocks of these subjects for an item and for every item, also those that are over. There are
-	// at most 20 subjects.
-	BlocksOf(ctx context.Context, subjects []Subject, item string) ([]Block, error)
-}
-
 // Blocks keeps who is blocked.
 type Blocks interface {
-	BlockReader
 	// PutBlock writes a block; one of the same subject and item is replaced. Once it returns, Place places nothing
 	// for that user.
 	PutBlock(ctx context.Context, b Block) error

@@ -57,8 +57,8 @@ var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
 	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeWrongState, CodeNotPayable, CodeNotPushed, CodeForged,
-	CodeNotOurs, CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable,
-	CodeUnconfirmed, CodeInternal,
+	CodeNotOurs, CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany,
+	CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.

@@ -28,10 +28,8 @@ type Ledger interface {
 	Counter
 	Identities
 	Blocks
-	BlockReader
 	BlockKeeper
 	Attempts
-	Questions
 	QuestionKeeper
 	ActKeeper
 	ActHandler

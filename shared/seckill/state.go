@@ -57,7 +57,8 @@ var States = []StateInfo{
 	{Expired, 8, false, false, "not paid in time; units given back", 3},
 	{Cancelled, 9, false, false, "cancelled by the shopper; units given back", 5},
 	{Rejected, 10, false, true, "could not be placed", NoOlder},
-	{RefundOwed, 5, false, false, "money must be refunded; units are given back or kept, as the operator chose", NoOlder},
+	{RefundOwed, 5, false, false, "money must be refunded; units are given back or kept, as the operator chose",
+		NoOlder},
 	{Refunded, 6, false, true, "money went back; units as before", NoOlder},
 }
 

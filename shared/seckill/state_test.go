@@ -60,12 +60,11 @@ func stateMachineDoc() string {
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", s.State, s.Status, older(&s), holds, s.Means)
 	}
 	fmt.Fprintf(&b, "\n`status` is the contract's number. older is the number that older systems give the state; "+
-		"an order "+
-		"that staff have\nhidden, which is no state here, has %d there. Only an order for which nothing is left to do can "+
-		"be hidden; money that\ncomes late moves it all the same.\n", OlderHidden)
+		"an order that staff have\nhidden, which is no state here, has %d there. Only an order for which nothing "+
+		"is left to do can be hidden; money that\ncomes late moves it all the same.\n", OlderHidden)
 	b.WriteString(
 		"\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is " +
-			"not in\nthis table does not happen. No code makes a planned change yet.\n\n")
+			"not in\nthis table does not happen. Goods that have left are never given back to the stock.\n\n")
 	b.WriteString("| from | to | by | cause | its units |\n|---|---|---|---|---|\n")
 	for _, t := range Transitions {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, t.By, t.Cause, t.Units)

@@ -6,6 +6,8 @@ const (
 	ticketGo     = "shared/adapter/jwtauth/ticket.go"
 	ticketKeysGo = "shared/adapter/jwtauth/ticketkeys.go"
 	makersGo     = "shared/adapter/tickets/tickets.go"
+	rememberGo   = "shared/flow/admit/memory.go"
+	rangesGo     = "shared/flow/admit/reads.go"
 	blocksGo     = "shared/adapter/ledger/blocks.go"
 	attemptsGo   = "shared/adapter/ledger/admission.go"
 )
@@ -22,8 +24,10 @@ var chosenDoor = []choice{
 		`	if checked {
 		return refusal`, `	if checked || p.Ticket == "" {
 		return refusal`},
-	{"checks-remembered-forever", "an instance of buy remembers for ever that an item has no checks", admittedGo,
-		`known && age >= 0 && age < checksFresh {`, `known && age >= 0 {`},
+	{"checks-remembered-early", "an instance of buy remembers of an item what may still be changed", admittedGo,
+		`if !now.Before(it.Start.Add(-fixedLead)) {`, `if !now.IsZero() {`},
+	{"checks-read-each-time", "an instance of buy reads an item for each purchase without a ticket", admittedGo,
+		`if !now.Before(it.Start.Add(-fixedLead)) {`, `if now.IsZero() {`},
 	{"reserved-by-an-old-time", "buy reserves by the time before it read whether the item has checks", buyGo,
 		`	now = f.Clock.Now() // it may`, `	// it may`},
 	{"ticket-of-anybody", "a ticket serves every user", ticketGo, `case c.User != user, c.Item != item:`,
@@ -90,12 +94,14 @@ var chosenDoor = []choice{
 		`SK: item + "#" + strconv`, `SK: "#" + strconv`},
 	{"answers-of-all-time", "answers of a minute count for ever", attemptsGo,
 		`strconv.FormatInt(window.Unix(), 10)}`, `strconv.FormatInt(window.Unix()/1e9, 10)}`},
-	{"blocked-get-tickets", "admit reads no blocks", admitGo,
-		`for i := range s.Blocks {`, `for i := range s.Blocks[:0] {`},
+	{"blocked-get-tickets", "admit does not go by the blocks of the user", admitGo,
+		`blocked := hold(s.Blocks, now)`, `blocked := hold(nil, now)`},
 	{"blocked-networks-get-tickets", "admit reads the blocks of the user, and none of networks", admitGo,
-		`Standing(ctx, c.User, c.Networks, item)`, `Standing(ctx, c.User, nil, item)`},
-	{"blocked-for-ever-at-admit", "admit takes a block that is over for one that holds", admitGo,
-		`if s.Blocks[i].Holds(now) {`, `if s.Blocks[i].Item != "" {`},
+		`f.blocked(ctx, c.Networks, item, now)`, `f.blocked(ctx, nil, item, now)`},
+	{"ranges-remembered-forever", "an instance of admit reads the blocks of a range once", rememberGo,
+		`age < 0 || age >= m.fresh {`, `age < 0 {`},
+	{"blocked-for-ever-at-admit", "admit takes a block that is over for one that holds", rangesGo,
+		`if blocks[i].Holds(now) {`, `if blocks[i].Item != "" {`},
 	{"blocks-everywhere-unread", "placing does not look at blocks for every item", blocksGo,
 		`{{Key: blockKey(s, seckill.Everywhere), Op: OpCheck`, `{{Key: blockKey(s, "nothing"), Op: OpCheck`},
 	{"blocks-of-the-item-unread", "placing does not look at blocks for the item", blocksGo,

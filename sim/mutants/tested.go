@@ -35,7 +35,8 @@ var tested = map[string][2]string{
 	"only-the-last-entry-told":               {"./shared/flow/tell", "TestAgain"},
 	"tell/tell.go:Replay:negate-condition:1": {"./shared/flow/tell", "TestAgain"},
 	// A simulated item has the checks from the beginning.
-	"checks-remembered-forever": {"./shared/flow/buy", "TestChecksAreRemembered"},
+	"checks-remembered-early": {"./shared/flow/buy", "TestChecksThatMayChangeAreNotRemembered"},
+	"checks-read-each-time":   {"./shared/flow/buy", "TestChecksAreRemembered"},
 	// No simulated shopper disconnects while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }

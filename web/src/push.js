@@ -19,7 +19,7 @@ export const SOON = 2_000;
  * while it connects, nor when it is open, for up to PATIENCE ms each; at other times an answer is there at once.
  */
 export const RUSH = 60_000;
-export const PATIENCE = 3_000;
+export const PATIENCE = 700;
 
 /**
  * A connection for one order, opened by the first ready (with an offer) or wait; again after it broke, at most

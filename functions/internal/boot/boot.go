@@ -36,6 +36,10 @@ const (
 	initTimeout   = 8 * time.Second // Lambda gives init 10 s
 	reportTimeout = time.Second     // for reporting to Lambda why init failed
 	secretsWait   = 2 * time.Second // how long a scheduled event waits for a running read of the secrets
+
+	// a request that has what only newer secrets explain: forged ones must not make an instance read all the time
+	renewAge  = 10 * time.Second
+	renewWait = time.Second
 )
 
 // Settings are one function's (package config).
@@ -148,6 +152,18 @@ func (b *Boot) refresh() {
 	if err != nil {
 		b.Log.Warn("secrets stay as they were", "err", err)
 	}
+}
+
+// renew applies secrets that are at most renewAge old, or returns why it cannot.
+func (b *Boot) renew() error {
+	changed, err := b.secrets.Renew(renewAge, renewWait)
+	if changed {
+		err = errors.Join(err, b.make())
+	}
+	if err != nil {
+		b.Log.Warn("secrets could not be read in time", "err", err)
+	}
+	return err
 }
 
 // Options completes o, the options of a step's HTTP handler, with what is the same for every step. who has the step's

@@ -103,6 +103,9 @@ type Secrets struct {
 	values  map[string]Secret // by entry name
 	next    time.Time         // when to read again
 	reading bool
+	begun   time.Time    // the last read of a refresh
+	asked   time.Time    // when Renew waited last
+	failed  error        // of the last refresh
 	read    chan reading // receives the result of the refresh under way
 }
 
@@ -172,7 +175,7 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	now := s.clock.Now()
 	select {
 	case r := <-s.read:
-		s.reading = false
+		s.reading, s.failed = false, r.err
 		if r.err != nil {
 			s.next = now.Add(rand.N(againAfter))
 			return false, r.err
@@ -186,12 +189,51 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery {
 		return false, nil
 	}
-	s.reading = true
+	s.begin(now)
+	return false, nil
+}
+
+// begin starts a read; the caller holds the lock.
+func (s *Secrets) begin(now time.Time) {
+	s.reading, s.begun = true, now
 	go func() {
 		values, err := s.get(context.Background(), lateTimeout)
 		s.read <- reading{values, err}
 	}()
-	return false, nil
+}
+
+var errSlow = errors.New("settings: the secrets are being read")
+
+// Renew makes sure that the secrets are no older than age: if they are, it reads them and waits, at most that long. So
+// it reads once in that time at most, however often it is called. changed: some value is new. With an error the
+// secrets may be older.
+func (s *Secrets) Renew(age, wait time.Duration) (changed bool, err error) {
+	if len(s.sources) == 0 {
+		return false, nil
+	}
+	s.mu.Lock()
+	now := s.clock.Now()
+	recent := func(t time.Time) bool { return now.Sub(t) >= 0 && now.Sub(t) < age }
+	if !s.reading && recent(s.begun) || s.reading && recent(s.asked) {
+		defer s.mu.Unlock()
+		if s.reading {
+			return false, errSlow
+		}
+		return false, s.failed
+	}
+	s.asked = now
+	if !s.reading {
+		s.begin(now)
+	}
+	s.mu.Unlock()
+	s.Wait(wait)
+	changed, err = s.Refresh()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reading || !recent(s.begun) { // it read on while the instance was frozen
+		err = errors.Join(err, errSlow)
+	}
+	return changed, err
 }
 
 // Wait waits at most this long for the read that Refresh started, if any. Use it after events whose answer no client

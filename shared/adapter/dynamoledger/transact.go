@@ -58,6 +58,32 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	}
 }
 
+// Update implements ledger.Rows with one UpdateItem.
+func (r *Rows) Update(ctx context.Context, w ledger.Write) error {
+	item, err := r.item(&w)
+	if err == nil && item.Update == nil {
+		err = fmt.Errorf("dynamoledger: %s %s/%s is no update", w.Table, w.PK, w.SK)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := r.bound(ctx)
+	defer cancel()
+	u := item.Update
+	_, err = r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: u.TableName, Key: u.Key,
+		UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure})
+	var failed *types.ConditionalCheckFailedException
+	switch {
+	case errors.As(err, &failed):
+		return &ledger.Canceled{Reasons: []ledger.Reason{{Code: ledger.ReasonCondition, Old: decodeRow(failed.Item)}}}
+	case err != nil:
+		return fmt.Errorf("dynamoledger: update of %s: %w", *u.TableName, err)
+	}
+	return nil
+}
+
 // names returns the tables of the writes: DynamoDB's error for a missing table does not name it.
 func (r *Rows) names(writes []ledger.Write) string {
 	var names []string

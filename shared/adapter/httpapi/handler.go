@@ -3,7 +3,7 @@
 // document (RFC 9457) in words that a shopper understands. It decides nothing about a sale: it reads, calls one flow,
 // and writes.
 //
-// Each step has its own constructor (NewBuy, NewShop, NewFulfil, NewPay, NewNotify, NewSignIn), so that a function links only what
+// Each step has its own constructor (NewBuy, NewShop, NewPay, NewNotify, NewSignIn), so that a function links only what
 // it serves; Join combines them for a server that serves all.
 package httpapi
 

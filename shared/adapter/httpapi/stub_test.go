@@ -144,14 +144,14 @@ func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (p
 	return s.way, s.called()
 }
 
-func (s *stubs) Received(_ context.Context, user, id string) (seckill.Order, error) {
+func (s *stubs) Received(_ context.Context, user, id string) (shop.Status, error) {
 	s.user, s.id = user, id
-	return seckill.Order{ID: id, State: seckill.Received}, s.called()
+	return shop.Status{Order: id, State: seckill.Received}, s.called()
 }
 
-func (s *stubs) AskRefund(_ context.Context, user, id, why string) (seckill.Order, error) {
+func (s *stubs) AskRefund(_ context.Context, user, id, why string) (shop.Status, error) {
 	s.user, s.id, s.why = user, id, why
-	return seckill.Order{ID: id, State: seckill.Paid}, s.called()
+	return shop.Status{Order: id, State: seckill.Paid}, s.called()
 }
 
 func (s *stubs) Challenge(_ context.Context, c admit.Caller, id string) (seckill.Challenge, error) {
@@ -172,7 +172,7 @@ func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3
 func newStubsWith(o Options) (*Handler, *stubs) {
 	s := &stubs{}
 	auth := verifier()
-	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewFulfil(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o),
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewPay(s, auth, o), NewNotify(s, o), NewSignIn(s, o),
 		NewAdmit(s, auth, o)), s
 }
 

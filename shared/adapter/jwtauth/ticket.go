@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ const MaxTicket = 512
 type Tickets struct {
 	clock  seckill.Clock
 	newest string            // the header of the tickets that are made
+	kid    string            // theirs
 	keys   map[string][]byte // by the encoded header, which has nothing but type, algorithm and kid
 }
 
@@ -45,7 +47,7 @@ func NewTickets(secrets map[string]string, clock seckill.Clock) (*Tickets, error
 		if err != nil {
 			return nil, err
 		}
-		t.newest = b64.EncodeToString(header)
+		t.kid, t.newest = kid, b64.EncodeToString(header)
 		t.keys[t.newest] = []byte(secrets[kid])
 	}
 	if t.newest == "" {
@@ -89,6 +91,25 @@ func (t *Tickets) Check(ticket, user, item string) error {
 		return errTicketExpired
 	}
 	return nil
+}
+
+// Newer reports whether a ticket may have a key that began after every known one (TicketKey.Kid), and by now: then the
+// keys have to be read again before it is refused.
+func (t *Tickets) Newer(ticket string) bool {
+	header, _, _ := strings.Cut(ticket, ".")
+	if _, known := t.keys[header]; known || len(ticket) > MaxTicket {
+		return false
+	}
+	var h struct {
+		Kid string `json:"kid"`
+	}
+	text, err := b64.DecodeString(header)
+	if err != nil || json.Unmarshal(text, &h) != nil || h.Kid <= t.kid {
+		return false
+	}
+	from, err := strconv.ParseInt(h.Kid, 10, 64)
+	k := TicketKey{From: time.Unix(from, 0)}
+	return err == nil && k.Kid() == h.Kid && !t.clock.Now().Add(2*seckill.SkewBound).Before(k.From)
 }
 
 var (

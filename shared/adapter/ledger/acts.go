@@ -99,9 +99,8 @@ func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
 }
 
 // Standing implements seckill.StandingReader in one read.
-func (l *Ledger) Standing(ctx context.Context, user string, networks []seckill.Subject, item string) (seckill.Standing,
-	error) {
-	keys := append(blockKeys(append([]seckill.Subject{seckill.UserSubject(user)}, networks...), item), markKey(user))
+func (l *Ledger) Standing(ctx context.Context, user, item string) (seckill.Standing, error) {
+	keys := append(blockKeys([]seckill.Subject{seckill.UserSubject(user)}, item), markKey(user))
 	rows, err := l.rows.GetBatch(ctx, keys)
 	if err != nil {
 		return seckill.Standing{}, fmt.Errorf("ledger: blocks and mark: %w", err)

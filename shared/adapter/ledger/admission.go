@@ -10,18 +10,20 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// CountAttempt implements seckill.Attempts in one write. The row of a minute is deleted some time after it.
+// CountAttempt implements seckill.Attempts in one update: if that is executed twice, it costs an answer. The row of a
+// minute is deleted some time after it.
 func (l *Ledger) CountAttempt(ctx context.Context, user, item string, now time.Time) error {
 	window := now.Truncate(seckill.AttemptWindow)
-	c, err := l.transact(ctx, []Write{{
+	err := l.rows.Update(ctx, Write{
 		Key: Key{Table: TableAttempts, PK: user, SK: item + "#" + strconv.FormatInt(window.Unix(), 10)},
 		Op:  OpUpdate, Set: Row{"v": Version, attrExpires: window.Add(time.Hour).Unix()},
-		Add: map[string]int64{"n": 1}, If: []Cond{AtMost("n", seckill.MaxAttempts-1)}}})
-	if err != nil {
-		return fmt.Errorf("ledger: count an answer: %w", err)
-	}
-	if c != nil {
+		Add: map[string]int64{"n": 1}, If: []Cond{AtMost("n", seckill.MaxAttempts-1)}})
+	var canceled *Canceled
+	switch {
+	case errors.As(err, &canceled):
 		return seckill.ErrAttempts
+	case err != nil:
+		return fmt.Errorf("ledger: count an answer: %w", err)
 	}
 	return nil
 }

@@ -52,9 +52,9 @@ func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) 
 	return c == nil, nil
 }
 
-// BlocksOf implements seckill.Blocks in one read.
-func (l *Ledger) BlocksOf(ctx context.Context, subjects []seckill.Subject, item string) ([]seckill.Block, error) {
-	return l.blocksAt(ctx, blockKeys(subjects, item))
+// RangeBlocks implements seckill.StandingReader in one read.
+func (l *Ledger) RangeBlocks(ctx context.Context, ranges []seckill.Subject, item string) ([]seckill.Block, error) {
+	return blocksAt(ctx, l.rows.PeekBatch, blockKeys(ranges, item))
 }
 
 // Stored implements seckill.BlockKeeper in one read.
@@ -63,14 +63,15 @@ func (l *Ledger) Stored(ctx context.Context, blocks []seckill.Block) ([]seckill.
 	for i := range blocks {
 		keys[i] = blockKey(blocks[i].Subject, blocks[i].Item)
 	}
-	return l.blocksAt(ctx, keys)
+	return blocksAt(ctx, l.rows.GetBatch, keys)
 }
 
-func (l *Ledger) blocksAt(ctx context.Context, keys []Key) ([]seckill.Block, error) {
+func blocksAt(ctx context.Context, read func(context.Context, []Key) ([]Row, error), keys []Key) ([]seckill.Block,
+	error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	rows, err := l.rows.GetBatch(ctx, keys)
+	rows, err := read(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: blocks: %w", err)
 	}

@@ -13,7 +13,8 @@ import (
 // order's violates an invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
 	cause string) error {
-	if o.State == seckill.RefundOwed || restock && o.State.Left() || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
+	if o.State == seckill.RefundOwed || restock && o.State.Left() ||
+		!o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
 		p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: owe a refund of %s: in %s, %d units, %d buckets, payment of %s", o.ID, o.State,
 			len(o.Units), o.Buckets, p.Order)

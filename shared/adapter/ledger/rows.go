@@ -135,11 +135,16 @@ type Rows interface {
 	// Transact executes 1 to MaxWrites writes on distinct keys, all or nothing. *Canceled if a condition does not
 	// hold.
 	Transact(ctx context.Context, writes []Write) error
+	// Update executes one OpUpdate alone, at half the price of a transaction: after a lost answer a driver may execute
+	// it twice. *Canceled as in Transact.
+	Update(ctx context.Context, w Write) error
 	// Get reads one row consistently; found reports whether it exists.
 	Get(ctx context.Context, k Key) (row Row, found bool, err error)
 	// GetBatch reads 1 to MaxBatch rows of distinct keys in any order; each read is consistent, but together they are
 	// no snapshot. The result omits rows that do not exist.
 	GetBatch(ctx context.Context, keys []Key) ([]Row, error)
+	// PeekBatch reads as GetBatch does, at half the price: a row may be as it was a moment ago.
+	PeekBatch(ctx context.Context, keys []Key) ([]Row, error)
 	// Query reads at most limit rows of a partition consistently, ascending by sort key, after afterSK. Fewer than
 	// limit rows means that there are no more.
 	Query(ctx context.Context, table, pk, afterSK string, limit int) ([]Row, error)

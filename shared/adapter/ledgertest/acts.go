@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -74,14 +75,13 @@ var actCases = []testCase{
 		}
 		s.same("acts", len(s.acts(seckill.Day(now))), 1)
 	}},
-	{"a mark is read with the blocks, and never shortened", func(s *suite) {
+	{"a mark is read with the user's blocks, and never shortened", func(s *suite) {
 		at := now.UTC().Truncate(time.Millisecond)
-		nets := []seckill.Subject{"net:203.0.113.7/32"}
 		standing := func(want seckill.Standing) {
 			s.Helper()
-			got, err := s.Ledger.Standing(s.ctx, "7", nets, "1")
+			got, err := s.Ledger.Standing(s.ctx, "7", "1")
 			s.ok(err)
-			slices.SortFunc(got.Blocks, func(a, b seckill.Block) int { return len(a.Subject) - len(b.Subject) })
+			slices.SortFunc(got.Blocks, func(a, b seckill.Block) int { return cmp.Compare(a.Item, b.Item) })
 			s.same("standing", got, want)
 		}
 		standing(seckill.Standing{})
@@ -90,7 +90,11 @@ var actCases = []testCase{
 		}
 		s.ok(s.Ledger.PutMark(s.ctx, seckill.Mark{User: "8", Until: at.Add(2 * time.Hour)}))
 		standing(seckill.Standing{Marked: at.Add(time.Hour)})
-		user, net := s.block("user:7", "1", time.Time{}), s.block("net:203.0.113.7/32", seckill.Everywhere, time.Time{})
-		standing(seckill.Standing{Blocks: []seckill.Block{user, net}, Marked: at.Add(time.Hour)})
+		everywhere := s.block("user:7", seckill.Everywhere, now.Add(time.Hour))
+		one := s.block("user:7", "1", time.Time{})
+		s.block("user:7", "2", time.Time{})
+		s.block("user:8", "1", time.Time{})
+		s.block("net:203.0.113.7/32", "1", time.Time{})
+		standing(seckill.Standing{Blocks: []seckill.Block{everywhere, one}, Marked: at.Add(time.Hour)})
 	}},
 }

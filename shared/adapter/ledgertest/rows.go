@@ -236,11 +236,30 @@ var rowCases = []testCase{
 		s.fault("get", err)
 		_, err = s.Rows.GetBatch(ctx, []ledger.Key{key("1")})
 		s.fault("get batch", err)
+		_, err = s.Rows.PeekBatch(ctx, []ledger.Key{key("1")})
+		s.fault("peek batch", err)
+		s.fault("update", s.Rows.Update(ctx, ledger.Write{Key: key("1"), Op: ledger.OpUpdate,
+			Set: ledger.Row{"a": int64(1)}}))
 		_, err = s.Rows.Query(ctx, ledger.TableReturns, "p", "", 1)
 		s.fault("query", err)
 		_, _, err = s.Rows.Index(ctx, ledger.IndexOrdersDue, "00", "", 1, false)
 		s.fault("index", err)
 		s.wantRows()
+	}},
+	{"an update alone changes the row if its conditions hold", func(s *suite) {
+		update := ledger.Write{Key: key("1"), Op: ledger.OpUpdate, Set: ledger.Row{"t": "x"},
+			Add: map[string]int64{"n": 1}, If: []ledger.Cond{ledger.AtMost("n", 1)}}
+		for n := range 2 {
+			s.ok(s.Rows.Update(s.ctx, update))
+			s.wantRows(stored("1", ledger.Row{"t": "x", "n": int64(n + 1)}))
+		}
+		s.canceled(s.Rows.Update(s.ctx, update), failed(stored("1", ledger.Row{"t": "x", "n": int64(2)})))
+		update.Key, update.If = key("2"), []ledger.Cond{ledger.Eq("t", "x")}
+		s.canceled(s.Rows.Update(s.ctx, update), failed(nil))
+		s.fault("a put", s.Rows.Update(s.ctx, put("2", nil)))
+		update.Add = map[string]int64{"t": 1}
+		s.fault("an attribute named twice", s.Rows.Update(s.ctx, update))
+		s.wantRows(stored("1", ledger.Row{"t": "x", "n": int64(2)}))
 	}},
 	{"rows that are read belong to the caller", func(s *suite) {
 		row := func() ledger.Row { return ledger.Row{"set": ledger.Set{"a"}, "list": []string{"p"}} }
@@ -284,25 +303,29 @@ var rowCases = []testCase{
 	}},
 	{"a batch of reads gives the rows that are there", func(s *suite) {
 		s.transact(puts(3)...)
+		s.CatchUp()
 		keys := []ledger.Key{key("002"), key("gone"), key("000")}
-		rows, err := s.Rows.GetBatch(s.ctx, keys)
-		s.ok(err)
-		got := map[string]ledger.Row{}
-		for _, row := range rows {
-			got[row["order"].(string)] = row
-		}
-		s.same("rows", got, map[string]ledger.Row{"000": stored("000", ledger.Row{"a": int64(0)}),
-			"002": stored("002", ledger.Row{"a": int64(2)})})
-		_, err = s.Rows.GetBatch(s.ctx, append(keys, key("000")))
-		s.fault("a row twice", err)
-		_, err = s.Rows.GetBatch(s.ctx, nil)
-		s.fault("no row", err)
 		many := make([]ledger.Key, ledger.MaxBatch+1)
 		for i := range many {
 			many[i] = key(fmt.Sprint(i))
 		}
-		_, err = s.Rows.GetBatch(s.ctx, many)
-		s.fault("101 rows", err)
+		for _, read := range []func(context.Context, []ledger.Key) ([]ledger.Row, error){s.Rows.GetBatch,
+			s.Rows.PeekBatch} {
+			rows, err := read(s.ctx, keys)
+			s.ok(err)
+			got := map[string]ledger.Row{}
+			for _, row := range rows {
+				got[row["order"].(string)] = row
+			}
+			s.same("rows", got, map[string]ledger.Row{"000": stored("000", ledger.Row{"a": int64(0)}),
+				"002": stored("002", ledger.Row{"a": int64(2)})})
+			_, err = read(s.ctx, append(keys, key("000")))
+			s.fault("a row twice", err)
+			_, err = read(s.ctx, nil)
+			s.fault("no row", err)
+			_, err = read(s.ctx, many)
+			s.fault("101 rows", err)
+		}
 	}},
 	{"a read that makes no sense is a fault", func(s *suite) {
 		_, err := s.Rows.Query(s.ctx, "nonsense", "p", "", 1)

@@ -163,6 +163,11 @@ func (m *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 	return rows, nil
 }
 
+// PeekBatch implements ledger.Rows. It does not lag.
+func (m *Rows) PeekBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
+	return m.GetBatch(ctx, keys)
+}
+
 // Query implements ledger.Rows.
 func (m *Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) ([]ledger.Row, error) {
 	if err := ctx.Err(); err != nil {

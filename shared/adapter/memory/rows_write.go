@@ -74,6 +74,14 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	return nil
 }
 
+// Update implements ledger.Rows.
+func (m *Rows) Update(ctx context.Context, w ledger.Write) error {
+	if w.Op != ledger.OpUpdate {
+		return fmt.Errorf("memory: %s %s/%s is no update", w.Table, w.PK, w.SK)
+	}
+	return m.Transact(ctx, []ledger.Write{w})
+}
+
 // check evaluates every condition; *ledger.Canceled if one does not hold.
 func check(writes []ledger.Write, changes []rowChange) error {
 	var c *ledger.Canceled

@@ -68,7 +68,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%v, %d acts, %v", err, len(list), m)
 	}
 	for user, want := range map[string]time.Time{"1": now.Add(23 * time.Hour), "3": {}, "4": {}, "5": {}} {
-		s, err := l.Standing(t.Context(), user, nil, "1")
+		s, err := l.Standing(t.Context(), user, "1")
 		if err != nil || !s.Marked.Equal(want) {
 			t.Errorf("user %s is marked until %v, %v; want %v", user, s.Marked, err, want)
 		}

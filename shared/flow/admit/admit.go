@@ -38,14 +38,16 @@ type Deps struct {
 // Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
-	items *itemcache.Cache
-	pools *pools
+	items  *itemcache.Cache
+	pools  memory[[]seckill.Question] // by item
+	ranges memory[[]seckill.Block]    // by range and item
 }
 
 // New returns an instance.
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock),
-		pools: &pools{from: d.Questions, of: map[string]pool{}}}
+		pools:  memory[[]seckill.Question]{fresh: poolFresh, most: maxPools},
+		ranges: memory[[]seckill.Block]{fresh: RangesFresh, most: maxRanges}}
 }
 
 // Caller is who asks.
@@ -109,14 +111,16 @@ func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.T
 	if err != nil {
 		return nil, seckill.Work{}, err
 	}
-	s, err := f.Ledger.Standing(ctx, c.User, c.Networks, item)
-	if err != nil {
-		return nil, seckill.Work{}, seckill.AsError(err)
+	s, err := f.Ledger.Standing(ctx, c.User, item)
+	blocked := hold(s.Blocks, now)
+	if err == nil && !blocked {
+		blocked, err = f.blocked(ctx, c.Networks, item, now)
 	}
-	for i := range s.Blocks {
-		if s.Blocks[i].Holds(now) {
-			return nil, seckill.Work{}, seckill.Refuse(seckill.CodeBlocked)
-		}
+	switch {
+	case err != nil:
+		return nil, seckill.Work{}, seckill.AsError(err)
+	case blocked:
+		return nil, seckill.Work{}, seckill.Refuse(seckill.CodeBlocked)
 	}
 	if now.Before(s.Marked) {
 		return it, f.Work.Dearer(), nil
@@ -203,7 +207,7 @@ func (f *Flow) asks(ctx context.Context, user string, it *seckill.Item, now time
 	if it.Checks != seckill.ChecksStrict {
 		return asked{}, nil
 	}
-	all, err := f.pools.get(ctx, it.ID, now)
+	all, err := f.pool(ctx, it.ID, now)
 	if err != nil {
 		return asked{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +45,9 @@ type shop struct {
 	pool          []seckill.Question
 	attempts      map[string]int // by user, item and minute
 	fault         map[string]error
-	asked         []seckill.Subject
-	reads         int // of questions
+	ranges        []seckill.Block
+	asked         []seckill.Subject // ranges, of which blocks were read
+	reads         int               // of questions
 }
 
 func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
@@ -55,13 +57,21 @@ func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
 	return w.item, w.fault["item"]
 }
 
-func (w *shop) Standing(_ context.Context, user string, networks []seckill.Subject,
-	of string) (seckill.Standing, error) {
+func (w *shop) Standing(_ context.Context, _, of string) (seckill.Standing, error) {
 	if of != item {
 		return seckill.Standing{}, errors.New("another item")
 	}
-	w.asked = append([]seckill.Subject{seckill.UserSubject(user)}, networks...)
 	return seckill.Standing{Blocks: w.blocks, Marked: w.marked}, w.fault["blocks"]
+}
+
+func (w *shop) RangeBlocks(_ context.Context, ranges []seckill.Subject, of string) (out []seckill.Block, err error) {
+	w.asked = append(w.asked, ranges...)
+	for _, b := range w.ranges {
+		if slices.Contains(ranges, b.Subject) && of == item {
+			out = append(out, b)
+		}
+	}
+	return out, w.fault["ranges"]
 }
 
 func (w *shop) CountAttempt(_ context.Context, user, item string, now time.Time) error {
@@ -160,6 +170,7 @@ func TestChallenge(t *testing.T) {
 		"a new account, standard":       {seckill.ChecksStandard, created(0), ""},
 		"the item cannot be read":       {seckill.ChecksStandard, fails("item"), seckill.CodeUnavailable},
 		"the blocks cannot be read":     {seckill.ChecksStandard, fails("blocks"), seckill.CodeUnavailable},
+		"blocks of ranges are unknown":  {seckill.ChecksStandard, fails("ranges"), seckill.CodeUnavailable},
 		"the questions cannot be read":  {seckill.ChecksStrict, fails("questions"), seckill.CodeUnavailable},
 		"no questions: a sum":           {seckill.ChecksStrict, empty, ""},
 	} {
@@ -190,7 +201,7 @@ func TestChallenge(t *testing.T) {
 			if left <= 0 || left > 2*seckill.ChallengeLife || got.Expires.After(end) {
 				t.Errorf("it expires after %v, at %v", left, got.Expires)
 			}
-			if len(w.asked) != 2 || w.asked[0] != "user:42" {
+			if !slices.Equal(w.asked, caller().Networks) {
 				t.Errorf("blocks of %v were read", w.asked)
 			}
 		})
@@ -199,6 +210,79 @@ func TestChallenge(t *testing.T) {
 	if _, err := f.Challenge(t.Context(), caller(), "1002"); seckill.CodeOf(err) != seckill.CodeItemUnknown {
 		t.Errorf("an unknown item: %v", err)
 	}
+}
+
+// TestRanges: whoever comes from a blocked range gets nothing. An instance reads a range's blocks every ten seconds,
+// however many shoppers it has.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	const narrow, wide, other = "net:203.0.113.7/32", "net:203.0.0.0/16", "net:203.0.113.8/32"
+	w, f := newShop(seckill.ChecksStandard)
+	ask := func(what string, want seckill.Code, reads []seckill.Subject, from ...seckill.Subject) {
+		t.Helper()
+		w.asked = nil
+		_, err := f.Challenge(t.Context(), admit.Caller{User: alice, Networks: from}, item)
+		if (err != nil || want != "") && seckill.CodeOf(err) != want || !slices.Equal(w.asked, reads) {
+			t.Errorf("%s: %v, blocks of %v were read; want %q, %v", what, err, w.asked, want, reads)
+		}
+	}
+	block := func(s seckill.Subject, until time.Time) { w.ranges = []seckill.Block{{Subject: s, Until: until}} }
+	ask("first", "", []seckill.Subject{narrow, wide}, narrow, wide)
+	block(wide, time.Time{})
+	w.clock.now = w.clock.now.Add(admit.RangesFresh - 1)
+	ask("from memory", "", nil, narrow, wide)
+	ask("another address of the range", "", []seckill.Subject{other}, other, wide)
+	w.clock.now = w.clock.now.Add(1)
+	ask("after ten seconds", seckill.CodeBlocked, []seckill.Subject{narrow, wide}, narrow, wide)
+	ask("a blocked range is remembered", seckill.CodeBlocked, nil, other, wide)
+	ask("a block is of its range only", "", nil, narrow)
+	block(wide, w.clock.now.Add(admit.RangesFresh+time.Second))
+	w.clock.now = w.clock.now.Add(admit.RangesFresh)
+	ask("a block with an end", seckill.CodeBlocked, []seckill.Subject{wide}, wide)
+	w.clock.now = w.clock.now.Add(time.Second)
+	ask("after its end, from memory", "", nil, wide)
+	w.clock.now = w.clock.now.Add(-time.Minute)
+	ask("the clock was set back", seckill.CodeBlocked, []seckill.Subject{wide}, wide)
+	w.fault["ranges"] = errors.New("no answer")
+	ask("what is known holds while nothing can be read", seckill.CodeBlocked, nil, wide)
+	w.clock.now = w.clock.now.Add(admit.RangesFresh)
+	ask("and not for longer", seckill.CodeUnavailable, []seckill.Subject{wide}, wide)
+}
+
+// TestSaleMovedLater: a ticket ends with the end that was known when it was made. When the sale is moved, the same
+// answer gets another one, which counts as an answer and is refused for no other reason.
+func TestSaleMovedLater(t *testing.T) {
+	t.Parallel()
+	w, f := newShop(seckill.ChecksStandard)
+	challenge, err := f.Challenge(t.Context(), caller(), item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := seckill.Answer{Item: item, Proof: challenge.Proof}
+	renew := func(want time.Time) {
+		t.Helper()
+		got, err := f.Ticket(t.Context(), caller(), a)
+		if err != nil || !got.Expires.Equal(want) || got.Text != fmt.Sprintf("ticket 42 1001 %d", want.Unix()) {
+			t.Errorf("%+v, %v; want one until %s", got, err, want)
+		}
+	}
+	renew(end)
+	w.item.Start, w.item.End = start.Add(20*time.Minute), end.Add(20*time.Minute)
+	w.clock.now = w.clock.now.Add(2 * time.Second)
+	for range seckill.MaxAttempts - 1 {
+		renew(w.item.End)
+	}
+	if _, err := f.Ticket(t.Context(), caller(), a); seckill.CodeOf(err) != seckill.CodeTooMany {
+		t.Errorf("a sixth ticket within a minute: %v", err)
+	}
+	w.clock.now = w.clock.now.Add(time.Minute)
+	renew(w.item.End)
+	w.clock.now = end // the first proof is over; whoever comes now solves another
+	if challenge, err = f.Challenge(t.Context(), caller(), item); err != nil {
+		t.Fatal(err)
+	}
+	a.Proof = challenge.Proof
+	renew(w.item.End)
 }
 
 // TestTicket: a right answer gets a ticket until the sale ends, each time; a wrong one gets none.

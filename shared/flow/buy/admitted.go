@@ -7,14 +7,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// checksFresh is how long an instance remembers whether an item has checks: they are fixed TicketLead before the start.
-const checksFresh = 10 * time.Second
-
-// checks is what an instance remembers of an item.
-type checks struct {
-	any bool
-	at  time.Time
-}
+// fixedLead is when what the item's row says of checks is for good, before the start: from StageLead on nothing but a
+// stop and more stock changes an item. The minute is for clocks that differ, and for a change that is under way.
+const fixedLead = seckill.StageLead - time.Minute
 
 var errNoTicket = seckill.Refuse(seckill.CodeTicket)
 
@@ -40,23 +35,24 @@ func (f *Flow) admitted(ctx context.Context, p Purchase, now time.Time) error {
 	return nil
 }
 
-// checked reports whether an item has checks. While the item cannot be read, what was known before counts.
+// checked reports whether an item has checks. Once that is fixed, the instance reads no row for it any more: all
+// instances share the row, and a purchase does not need the ledger's database.
 func (f *Flow) checked(ctx context.Context, item string, now time.Time) (bool, error) {
 	f.mu.RLock()
-	c, known := f.checks[item]
+	has, known := f.checks[item]
 	f.mu.RUnlock()
-	if age := now.Sub(c.at); known && age >= 0 && age < checksFresh {
-		return c.any, nil
+	if known {
+		return has, nil
 	}
 	it, _, err := f.items.Get(ctx, item)
 	if err != nil {
-		if known && seckill.CodeOf(err) != seckill.CodeItemUnknown {
-			return c.any, nil
-		}
 		return false, err
 	}
-	f.mu.Lock()
-	f.checks[item] = checks{it.Checks != seckill.ChecksOff, now} // bounded by the number of items
-	f.mu.Unlock()
-	return it.Checks != seckill.ChecksOff, nil
+	has = it.Checks != seckill.ChecksOff
+	if !now.Before(it.Start.Add(-fixedLead)) {
+		f.mu.Lock()
+		f.checks[item] = has // bounded by the number of items
+		f.mu.Unlock()
+	}
+	return has, nil
 }

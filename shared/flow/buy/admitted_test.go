@@ -94,34 +94,69 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// TestChecksAreRemembered: an instance reads an item each 10 s at most; while it cannot, it goes on with what it knew,
-// and without that lets nobody pass who has no ticket.
+// TestChecksAreRemembered: an instance reads an item once, as soon as its checks are for good. Without that answer
+// nobody passes who has no ticket; with it, a purchase needs no database.
 func TestChecksAreRemembered(t *testing.T) {
 	t.Parallel()
-	f, items := setupChecks(t, seckill.ChecksStandard)
-	items.err = errors.New("no answer")
-	if err := f.present("2", ""); seckill.CodeOf(err) != seckill.CodeUnavailable {
-		t.Errorf("nothing is known: %v", err)
-	}
-	if err := f.present("1", "good"); err != nil {
-		t.Errorf("a ticket needs no read: %v", err)
-	}
-	items.err = nil
-	f.clock.Advance(2 * time.Second)
-	for range 2 {
-		if err := f.present("2", ""); seckill.CodeOf(err) != seckill.CodeTicket {
-			t.Error(err)
+	for checks, want := range map[seckill.Checks]seckill.Code{seckill.ChecksOff: "",
+		seckill.ChecksStandard: seckill.CodeTicket} {
+		f, items := setupChecks(t, checks)
+		items.err = errors.New("no answer")
+		if err := f.present("2", ""); seckill.CodeOf(err) != seckill.CodeUnavailable ||
+			seckill.AsError(err).RetryAfter <= 0 {
+			t.Errorf("checks %q, nothing is known: %v", checks, err)
+		}
+		if err := f.present("1", "good"); err != nil {
+			t.Errorf("checks %q, a ticket needs no read: %v", checks, err)
+		}
+		items.err = nil
+		reads := items.reads
+		for _, after := range []time.Duration{0, time.Second, 40 * time.Minute} {
+			f.clock.Advance(after)
+			if err := f.present("2", ""); err == nil != (want == "") || err != nil && seckill.CodeOf(err) != want {
+				t.Errorf("checks %q: %v", checks, err)
+			}
+			items.err = errors.New("no answer")
+		}
+		if items.reads != reads+1 {
+			t.Errorf("checks %q: %d reads more, want 1", checks, items.reads-reads)
 		}
 	}
-	reads := items.reads
-	f.clock.Advance(10*time.Second - 1)
-	if err := f.present("2", ""); seckill.CodeOf(err) != seckill.CodeTicket || items.reads != reads {
-		t.Errorf("remembered: %v, %d reads more", err, items.reads-reads)
+}
+
+// TestChecksThatMayChangeAreNotRemembered: until the item is loaded for sale, an import may change its checks.
+func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	f, items := setupChecks(t, seckill.ChecksOff)
+	clock := memory.NewClock(f.item.Start.Add(-48 * time.Hour))
+	d := f.Deps
+	d.Clock, d.Items, d.Tickets = clock, items, tickets{}
+	f.Flow = buy.New(d)
+	change := func(c seckill.Checks) {
+		t.Helper()
+		f.item.Checks, f.item.Version = c, f.item.Version+1
+		if err := f.items.Put(t.Context(), f.item, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	items.err = errors.New("no answer")
-	f.clock.Advance(time.Minute)
-	if err := f.present("2", ""); seckill.CodeOf(err) != seckill.CodeTicket || items.reads != reads+1 {
-		t.Errorf("while the item cannot be read: %v, %d reads more", err, items.reads-reads)
+	for _, c := range []struct {
+		before time.Duration // the start
+		checks seckill.Checks
+		want   seckill.Code
+		reads  int
+	}{
+		{24 * time.Hour, seckill.ChecksOff, seckill.CodeNotStarted, 1},
+		{seckill.StageLead - 58*time.Second, seckill.ChecksStrict, seckill.CodeTicket, 1},
+		{seckill.StageLead - time.Minute, seckill.ChecksOff, seckill.CodeNotStarted, 1},
+		{time.Minute, seckill.ChecksStrict, seckill.CodeNotStarted, 0}, // nobody can change it, and nobody looks
+	} {
+		change(c.checks)
+		clock.Advance(f.item.Start.Add(-c.before).Sub(clock.Now()))
+		reads := items.reads
+		if err := f.present("2", ""); seckill.CodeOf(err) != c.want || items.reads != reads+c.reads {
+			t.Errorf("%s before the start, checks %q: %v, %d reads; want %s, %d", c.before, c.checks, err,
+				items.reads-reads, c.want, c.reads)
+		}
 	}
 }
 

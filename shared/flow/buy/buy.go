@@ -45,7 +45,7 @@ type Flow struct {
 	woke    map[string]time.Time // by item
 	// by item: when its row said that it should be installed, though the stock did not have it
 	missed map[string]time.Time
-	checks map[string]checks // by item
+	checks map[string]bool // by item: whether it has any, once that is fixed
 }
 
 // refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper and
@@ -60,7 +60,7 @@ type refusal struct {
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{},
 		woke: map[string]time.Time{}, missed: map[string]time.Time{},
-		checks: map[string]checks{}}
+		checks: map[string]bool{}}
 }
 
 // Refusals without further content are made once, so that the sold-out answer allocates nothing.

@@ -1,6 +1,6 @@
-// Package fulfil is an order's life after it is paid: staff confirm it, ship it, note something and hide it from lists;
-// its shopper says that it came or asks for a refund; the schedule ends it. In: an operator, a shopper, or a schedule
-// (each minute). Out: an order that moved on, with who and when in its history. It touches only the ledger.
+// Package fulfil is what staff do with orders after they are paid: list, confirm, ship, note something, and hide from
+// lists. In: an operator. Out: an order that moved on, with who and when in its history. It touches only the ledger.
+// Receipts are flow shop's, the schedule that ends orders is flow expire's.
 //
 // Each change is a conditional write on the state that was read, so a refund and a shipment of one order exclude each
 // other, and each may be repeated: what is done already is left alone.
@@ -14,18 +14,16 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits.
 const (
 	MaxParcel  = 64  // characters of a carrier, and of a parcel's number
-	MaxNote    = 500 // characters of a note, and of a shopper's reason
+	MaxNote    = 500 // characters of a note
 	MaxParcels = 100 // of one call
 	MaxEntries = 200 // of a history that still takes a note
 	MaxWho     = 64  // characters of an operator's name
-	pageRows   = 100 // orders per read of a sweep
 	maxTries   = 4   // attempts for an order that changes meanwhile
 )
 
@@ -34,29 +32,19 @@ type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister
 	seckill.Fulfiller
-	seckill.FulfilLister
 }
 
 // Deps are the step's dependencies.
 type Deps struct {
 	Ledger Ledger
 	Clock  seckill.Clock
-	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. Only one sweep at a
-// time.
-type Flow struct {
-	Deps
-	due sweep.Sweep[string]
-}
+// Flow is one instance of the step. It is safe for concurrent use.
+type Flow struct{ Deps }
 
 // New returns an instance.
-func New(d Deps) *Flow {
-	f := &Flow{Deps: d}
-	f.due = sweep.Sweep[string]{Meter: d.Meter}
-	return f
-}
+func New(d Deps) *Flow { return &Flow{d} }
 
 // Order reads an order for staff. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Order(ctx context.Context, id string) (seckill.Order, error) {
@@ -161,88 +149,6 @@ func (f *Flow) Hide(ctx context.Context, id, who, why string, hidden bool) (bool
 func room(o *seckill.Order) error {
 	if len(o.History) >= MaxEntries {
 		return seckill.Invalid("order", "one with fewer than "+strconv.Itoa(MaxEntries)+" entries in its history")
-	}
-	return nil
-}
-
-// Received records that the user's order came. The error is an *seckill.Error: CodeOrderUnknown, also for another
-// user's; CodeWrongState for one that is not on its way.
-func (f *Flow) Received(ctx context.Context, user, id string) (seckill.Order, error) {
-	var seen seckill.Order
-	_, err := f.change(ctx, id, func(o seckill.Order, now time.Time) (bool, error) {
-		seen = o
-		switch {
-		case o.User != user:
-			return false, seckill.Refuse(seckill.CodeOrderUnknown)
-		case o.State == seckill.Received || o.State == seckill.Completed:
-			return false, nil
-		case o.State != seckill.Shipped:
-			return false, &seckill.Error{Code: seckill.CodeWrongState, Order: id}
-		}
-		seen.State = seckill.Received
-		return true, f.Ledger.Fulfil(ctx, o, seckill.Received, now.Add(seckill.CompletedAfter), now,
-			"received by the shopper")
-	})
-	return seen, err
-}
-
-// refundable lists the states in which a shopper may ask for a refund.
-var refundable = []seckill.State{seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received}
-
-// AskRefund records why the user wants their order refunded; staff decide. The first request stays. The error is an
-// *seckill.Error: CodeInvalid; CodeOrderUnknown, also for another user's; CodeWrongState for one that is not paid, or is
-// completed.
-func (f *Flow) AskRefund(ctx context.Context, user, id, why string) (seckill.Order, error) {
-	if err := seckill.CheckLine("reason", why, MaxNote); err != nil {
-		return seckill.Order{}, err
-	}
-	var seen seckill.Order
-	_, err := f.change(ctx, id, func(o seckill.Order, now time.Time) (bool, error) {
-		seen = o
-		switch {
-		case o.User != user:
-			return false, seckill.Refuse(seckill.CodeOrderUnknown)
-		case o.RefundWhy != "" || o.State == seckill.RefundOwed || o.State == seckill.Refunded:
-			return false, nil
-		case !slices.Contains(refundable, o.State):
-			return false, &seckill.Error{Code: seckill.CodeWrongState, Order: id}
-		}
-		seen.RefundWhy = why
-		return true, f.Ledger.AskRefund(ctx, o, why, now, "the shopper asks for a refund")
-	})
-	return seen, err
-}
-
-// Sweep moves on what is due: shipped orders to received, received ones to completed.
-func (f *Flow) Sweep(ctx context.Context) error {
-	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
-}
-
-func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {
-	return f.Ledger.FulfilDue(ctx, shard, now, after, pageRows)
-}
-
-// each moves on one order if it is due: the index that named it may lag.
-func (f *Flow) each(ctx context.Context, id string) error {
-	o, err := f.Ledger.Order(ctx, id)
-	if err != nil {
-		return fmt.Errorf("order %s: %w", id, err)
-	}
-	now := f.Clock.Now()
-	var since time.Time
-	for _, c := range o.History {
-		if c.State == o.State && since.IsZero() {
-			since = c.At
-		}
-	}
-	switch {
-	case o.State == seckill.Shipped && !now.Before(since.Add(seckill.ReceivedAfter)):
-		err = f.Ledger.Fulfil(ctx, o, seckill.Received, now.Add(seckill.CompletedAfter), now, "15 days after shipping")
-	case o.State == seckill.Received && !now.Before(since.Add(seckill.CompletedAfter)):
-		err = f.Ledger.Fulfil(ctx, o, seckill.Completed, time.Time{}, now, "7 days after receipt")
-	}
-	if err != nil && !errors.Is(err, seckill.ErrStateChanged) {
-		return fmt.Errorf("order %s: %w", id, err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type Shipped struct {
 }
 
 // Ship ships confirmed orders, up to MaxParcels, in the operator's name; with confirm also paid ones, which it confirms
-// first. It judges all of them before it writes one. dry: nothing is written. An order that leaves its state meanwhile,
+// first. It checks all of them before it writes one. dry: nothing is written. An order that leaves its state meanwhile,
 // because it is refunded, is a fault of its own. Those that were shipped with the same carrier and number are left
 // alone, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
 func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, dry bool) (Shipped, error) {
@@ -50,7 +50,7 @@ func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, 
 		}
 		seen[parcels[i].Order] = true
 		if err == nil {
-			_, err = f.judge(ctx, &parcels[i], confirm)
+			_, err = f.check(ctx, &parcels[i], confirm)
 		}
 		if err := done.fault(i, err); err != nil {
 			return done, err
@@ -100,8 +100,8 @@ func (p *Parcel) Check() error {
 	return seckill.CheckLine("number", p.Number, MaxParcel)
 }
 
-// judge reads a parcel's order, and refuses one that cannot be shipped so. An order that was shipped so is right.
-func (f *Flow) judge(ctx context.Context, p *Parcel, confirm bool) (seckill.Order, error) {
+// check reads a parcel's order, and refuses one that cannot be shipped so. An order that was shipped so is right.
+func (f *Flow) check(ctx context.Context, p *Parcel, confirm bool) (seckill.Order, error) {
 	o, err := f.Order(ctx, p.Order)
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func (f *Flow) judge(ctx context.Context, p *Parcel, confirm bool) (seckill.Orde
 
 func (f *Flow) ship(ctx context.Context, who string, p *Parcel, confirm bool) (bool, error) {
 	for range maxTries {
-		o, err := f.judge(ctx, p, confirm)
+		o, err := f.check(ctx, p, confirm)
 		if err != nil || o.State.Left() {
 			return false, err
 		}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -29,7 +28,7 @@ func TestWhatShoppersSayOfTheirOrders(t *testing.T) {
 }
 
 func TestRefusedWordsOfShoppers(t *testing.T) {
-	tooLong := seckill.CheckLine("reason", "", fulfil.MaxNote)
+	tooLong := seckill.CheckLine("reason", "", shop.MaxReason)
 	for name, c := range map[string]struct {
 		path, body string
 		headers    []string
@@ -38,11 +37,13 @@ func TestRefusedWordsOfShoppers(t *testing.T) {
 		detail     string // in English
 		called     bool
 	}{
-		"no token":       {receivedPath, "", []string{"Authorization", "-"}, nil, seckill.CodeToken, "sign in", false},
-		"no order":       {"/order/x/received", "", nil, nil, seckill.CodeOrderUnknown, "no such", false},
-		"another state":  {receivedPath, "", nil, seckill.Refuse(seckill.CodeWrongState), seckill.CodeWrongState, "as it is", true},
-		"no ledger":      {receivedPath, "", nil, seckill.ErrSignLater, seckill.CodeUnavailable, "busy", true},
-		"request, token": {requestPath, `{"reason":"x"}`, []string{"Authorization", "-"}, nil, seckill.CodeToken, "sign in", false},
+		"no token": {receivedPath, "", []string{"Authorization", "-"}, nil, seckill.CodeToken, "sign in", false},
+		"no order": {"/order/x/received", "", nil, nil, seckill.CodeOrderUnknown, "no such", false},
+		"another state": {receivedPath, "", nil, seckill.Refuse(seckill.CodeWrongState), seckill.CodeWrongState,
+			"as it is", true},
+		"no ledger": {receivedPath, "", nil, seckill.ErrSignLater, seckill.CodeUnavailable, "busy", true},
+		"request, token": {requestPath, `{"reason":"x"}`, []string{"Authorization", "-"}, nil, seckill.CodeToken,
+			"sign in", false},
 		"request of none": {"/order/x/refund-request", `{"reason":"x"}`, nil, nil, seckill.CodeOrderUnknown, "no such",
 			false},
 		"no body":      {requestPath, "", nil, nil, seckill.CodeInvalid, "could not be read", false},
@@ -50,7 +51,8 @@ func TestRefusedWordsOfShoppers(t *testing.T) {
 		"no text":      {requestPath, `{"reason":1}`, nil, nil, seckill.CodeInvalid, "1 to 500 characters", false},
 		"reason twice": {requestPath, `{"reason":"x","reason":"y"}`, nil, nil, seckill.CodeInvalid, "1 to 500", false},
 		"reason long":  {requestPath, `{"reason":"x"}`, nil, tooLong, seckill.CodeInvalid, "1 to 500", true},
-		"body large":   {requestPath, strings.Repeat(" ", maxReasonBody+1), nil, nil, seckill.CodeTooLarge, "too large", false},
+		"body large": {requestPath, strings.Repeat(" ", maxReasonBody+1), nil, nil, seckill.CodeTooLarge, "too large",
+			false},
 	} {
 		h, s := newStubs()
 		s.err = c.err
