@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/count"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/reconcile"
@@ -195,6 +196,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 		Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
 		Clock: s.Clock, Meter: s.Meter})
+	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
 		Questions: s.Ledger})
@@ -202,7 +204,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
 	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
-		operator.NewBillHandler(s.Reconcile), operator.NewEventHandler(s.tell),
+		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),
 		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),

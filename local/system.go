@@ -30,6 +30,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/flow/expire"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/pay"
 	"github.com/your-org/seckill/shared/flow/push"
@@ -64,6 +65,7 @@ type System struct {
 	Notify  *notify.Flow
 	Expire  *expire.Flow
 	Refund  *refund.Flow
+	Fulfil  *fulfil.Flow
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow

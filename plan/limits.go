@@ -74,9 +74,10 @@ const (
 // issuers, health, the page and its files.
 const Methods = 17
 
-// Methods that few call, with a throttle of their own: the API's page and description, pictures, and an icon.
+// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, and what
+// shoppers say of orders that are paid.
 const (
-	RareMethods = 4
+	RareMethods = 6
 	RareRate    = 20 // calls per second of each
 	RareBurst   = 20
 	rareCalls   = RareMethods * RareRate

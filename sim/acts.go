@@ -69,6 +69,8 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case per kind
 		s.shop(t)
 	case actRefund:
 		s.refund(t)
+	case actFulfil:
+		s.fulfil(t)
 	case actErase:
 		s.erase(t)
 	case actSignIn:

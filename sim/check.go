@@ -143,10 +143,10 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 		}
 	}
 	switch {
-	case kept > 1 || kept == 1 && o.state != seckill.Paid:
+	case kept > 1 || kept == 1 && !paidFor(o.state):
 		return fmt.Errorf("I6 order %s in %q keeps %d payments", id, o.state, kept)
-	case o.state == seckill.Paid && kept != 1:
-		return fmt.Errorf("I6 order %s is paid by %d payments", id, kept)
+	case paidFor(o.state) && kept != 1:
+		return fmt.Errorf("I6 order %s in %s is paid by %d payments", id, o.state, kept)
 	case o.state == seckill.Expired && len(w.Provider.captured(id)) > 0:
 		return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
 	case (o.state == seckill.Expired || o.state == seckill.Cancelled) && w.Provider.closedPaid(id):

@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/deliver"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
@@ -33,6 +34,7 @@ type Instance struct {
 	Notify    *notify.Flow
 	Expire    *expire.Flow
 	Refund    *refund.Flow
+	Fulfil    *fulfil.Flow
 	Reconcile *reconcile.Flow
 	Stage     *stage.Flow
 	Repair    *repair.Flow
@@ -79,6 +81,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 			Meter: w.Events}),
 		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
 			Orders: orders, Clock: clock, Meter: w.Events}),
+		Fulfil:    fulfil.New(fulfil.Deps{Ledger: lg, Clock: clock}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
 		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
 		Repair:    rep,

@@ -51,7 +51,10 @@ var meanwhile = map[string]func(w *World, i *Instance){
 	"Redis forgets all":                      func(w *World, i *Instance) { w.Forget() },
 	"Redis is restored from before the sale": func(w *World, i *Instance) { _ = forget(w, i) },
 	"the sale is stopped":                    func(w *World, i *Instance) { _ = i.Stop(true) },
-	"the shopper is blocked":                 func(w *World, i *Instance) { _ = blocked("1")(w, i) },
+	"an operator refunds the order": func(w *World, i *Instance) {
+		_, _ = i.Refund.Order(ctx, w.id("1"), "ann", "broken", true)
+	},
+	"the shopper is blocked": func(w *World, i *Instance) { _ = blocked("1")(w, i) },
 }
 
 // hook returns a hook that counts calls and applies the fault once.
@@ -81,7 +84,7 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 
 // TestKillPoints kills every flow before and after each of its port calls, lets each call fail before and after its
 // effect, and lets others act just before it, one at a time. Whatever the process had done, the others finish it: I1
-// to I11, I14, I15, A1 and A4 hold immediately and afterwards, nothing is stranded, and every unit still sells.
+// to I11, I14 to I16, A1 and A4 hold immediately and afterwards, nothing is stranded, and every unit still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken, played := map[string]int{}, map[string]int{}, 0
 	var mu sync.Mutex
@@ -110,7 +113,7 @@ func TestKillPoints(t *testing.T) {
 		}
 	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop", "signin",
-		"tell", "count", "deliver", "admit"} {
+		"tell", "count", "deliver", "admit", "fulfil"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
 			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
@@ -253,6 +256,12 @@ func TestChecksSee(t *testing.T) {
 		"I6": func(w *World) []ledger.Write {
 			r := w.Rows.Dump(ledger.TableOrders)[0]
 			r["state"] = "paid"
+			delete(r, "id")
+			return []ledger.Write{put(ledger.TableOrders, w.id("1"), "", r)}
+		},
+		"I16": func(w *World) []ledger.Write {
+			r := w.Rows.Dump(ledger.TableOrders)[0]
+			r["hidden"] = int64(1)
 			delete(r, "id")
 			return []ledger.Write{put(ledger.TableOrders, w.id("1"), "", r)}
 		},

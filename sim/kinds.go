@@ -45,6 +45,7 @@ const (
 	actTicket
 	actBlock
 	actSecret
+	actFulfil
 	nActs
 )
 

@@ -217,6 +217,9 @@ func (s *Sim) End() error {
 	if err := s.outlive(); err != nil {
 		return fmt.Errorf("the time of addresses over: %w", err)
 	}
+	if err := s.parcelsArrive(); err != nil {
+		return fmt.Errorf("parcels arrived: %w", err)
+	}
 	return nil
 }
 

@@ -135,7 +135,7 @@ func (p *Plan) payMuch(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
 	for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
 		p.Weights[a] *= 3
 	}
-	p.Weights[actRefund] = 6
+	p.Weights[actRefund], p.Weights[actFulfil] = 6, 6
 	p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
 	p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
 	if percent(r, 80) {
@@ -221,6 +221,9 @@ func (p *Plan) extras(r *rand.Rand) {
 	}
 	if percent(r, 40) && p.Weights[actRefund] == 0 && p.Prelude == "" {
 		p.Weights[actRefund] = 1 + r.IntN(3)
+	}
+	if percent(r, 40) && p.Prelude == "" {
+		p.Weights[actFulfil] = 2 + r.IntN(6)
 	}
 	if percent(r, 40) {
 		p.Weights[actErase] = 1 + r.IntN(3)

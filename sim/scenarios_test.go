@@ -194,7 +194,7 @@ func waited(w *World, i *Instance) error {
 	return w.Check()
 }
 
-var scenarios = append(doorScenarios, []scenario{
+var scenarios = slices.Concat(doorScenarios, fulfilScenarios, []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
 	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),
@@ -331,7 +331,7 @@ var scenarios = append(doorScenarios, []scenario{
 	{flow: "count", name: "a recount whose first walk misses the newest order", prepare: steps(install,
 		bought("1", 2, "k"), next, streamed), step: steps(recounted, waited, recounted),
 		atLeast: 8},
-}...)
+})
 
 // signedIn signs a person in.
 func signedIn(person int) func(*World, *Instance) error {

@@ -51,6 +51,9 @@ type orderRow struct {
 	history        []string
 	gaveBack       int  // how often its history says so
 	cancelled      bool // its user began to cancel it
+	left           bool // it was shipped
+	parcel         string
+	hidden         bool
 	first          bool
 }
 
@@ -196,10 +199,15 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	t.say("  order %s of shopper %s is %s, units %v", id, o.user, o.state, o.units)
 	o.history, _ = is["history"].([]string)
 	t.moved(old, o)
+	t.wroteFulfil(old, o, is)
+	before := ""
 	for _, h := range o.history {
-		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) ||
-			f[1] == string(seckill.Cancelled)) {
+		f := strings.Fields(h)
+		if len(f) > 1 && f[1] != before && (f[1] == string(seckill.Expired) || f[1] == string(seckill.Cancelled)) {
 			o.gaveBack++
+		}
+		if len(f) > 1 {
+			before = f[1] // an entry in the same state is a note
 		}
 	}
 	if t.orders[id] = o; old == nil {
@@ -274,7 +282,7 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 		t.fail("I9 order %s in %s has lost its address", id, state)
 	}
 	a, b := maps.Clone(was), maps.Clone(is)
-	for _, attr := range []string{"address", "erased"} {
+	for _, attr := range []string{"address", "erased", "refund_why"} {
 		delete(a, attr)
 		delete(b, attr)
 	}

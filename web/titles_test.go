@@ -21,6 +21,7 @@ func TestRefusalsHaveTitles(t *testing.T) {
 	// it buys without a ticket.
 	elsewhere := []seckill.Code{seckill.CodeForged, seckill.CodeNotOurs, seckill.CodeNotFound,
 		seckill.CodeStillQueued, seckill.CodeNotCancelable, seckill.CodeCancelLimit, seckill.CodeNotPayable,
+		seckill.CodeWrongState,
 		seckill.CodeNotPushed, seckill.CodeNoChecks}
 	final := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	for _, code := range seckill.Codes() {

@@ -239,7 +239,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s.becomes(seckill.Expired)
 		try(
 			step{"refund " + order + " --why x --json", exitUsage, "",
-				"seckill: order ORDER: The order must be paid, and its goods not on their way; it is expired. (see: " +
+				"seckill: order ORDER: The order must be paid, and not completed; it is expired. (see: " +
 					"seckill refund --help)\n"},
 			step{"unknown " + order + " --trade 1 --why x", exitUsage, "",
 				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says " +

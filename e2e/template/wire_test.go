@@ -161,6 +161,16 @@ func wires(t *testing.T) map[string][]right {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
 		"Ledger.DueOrders": {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, "", 1); return err }},
+		"Ledger.Fulfil": {func(ctx context.Context) error {
+			return l.Fulfil(ctx, paid, seckill.Confirmed, time.Time{}, now, "c")
+		}},
+		"Ledger.Note":      {func(ctx context.Context) error { return l.Note(ctx, paid, now, "c") }},
+		"Ledger.Hide":      {func(ctx context.Context) error { return l.Hide(ctx, paid, true, now, "c") }},
+		"Ledger.AskRefund": {func(ctx context.Context) error { return l.AskRefund(ctx, paid, "x", now, "c") }},
+		"Ledger.FulfilDue": {func(ctx context.Context) error {
+			_, err := l.FulfilDue(ctx, 1, now, "", 1)
+			return err
+		}},
 		"Ledger.StartRefund": { // with restock and without
 			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, true, now, "c") },
 			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, false, now, "c") }},

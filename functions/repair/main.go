@@ -1,6 +1,6 @@
 // Command repair keeps stock and ledger consistent, as a Lambda function that runs each minute. Because it is the
 // only function without crowds that reaches both stock and ledger, it also executes the operator's commands about a
-// user and about blocks, and erases expired addresses.
+// user, about blocks and about orders after they are paid, and erases expired addresses.
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/erase"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/repair"
 )
 
@@ -32,8 +33,10 @@ func main() {
 			Keep: s.Addresses.Keep()})
 		users := operator.NewUserHandler(addresses)
 		blocks := operator.NewBlockHandler(block.New(block.Deps{Ledger: ledger, Items: items, Clock: b.Clock}))
+		// Its role reads orders by item and by user, and changes them, for erasures: orders need no more.
+		orders := operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock}))
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
-		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users, blocks))
+		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users, blocks, orders))
 	})
 }

@@ -1,5 +1,5 @@
-// Command shop serves the pages, lists, details, orders, cancels and connect passes, as a Lambda function behind API
-// Gateway.
+// Command shop serves the pages, lists, details, orders, cancels, receipts and connect passes, as a Lambda function
+// behind API Gateway.
 package main
 
 import (

@@ -31,6 +31,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -254,12 +255,11 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	db := dynamodb.NewFromConfig(cfg)
 	for _, i := range indexes {
 		table := stacks.Output(s, "StackPrefix") + i.table
-		out, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: &table, IndexName: aws.String(i.index),
-			Limit: aws.Int32(1)})
+		some, err := hasRows(ctx, db, table, i.index)
 		if err != nil {
 			return fmt.Errorf("table %s cannot be asked: %w", table, err)
 		}
-		if len(out.Items) > 0 {
+		if some {
 			busy = append(busy, i.what)
 		}
 	}
@@ -267,6 +267,24 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 		return errors.New("refused, " + g.stack + " is at work: " + strings.Join(busy, ", "))
 	}
 	return nil
+}
+
+// hasRows reports whether an index has a row, besides those of orders on their way, which wait for weeks.
+func hasRows(ctx context.Context, db *dynamodb.Client, table, index string) (bool, error) {
+	in := &dynamodb.ScanInput{TableName: &table, IndexName: &index, Limit: aws.Int32(1)}
+	if index == ledger.IndexOrdersDue {
+		in.Limit = nil // it counts the rows before the filter
+		in.FilterExpression = aws.String("NOT begins_with(due_shard, :on_its_way)")
+		in.ExpressionAttributeValues = map[string]dynamotypes.AttributeValue{
+			":on_its_way": &dynamotypes.AttributeValueMemberS{Value: ledger.FulfilShard}}
+	}
+	for {
+		out, err := db.Scan(ctx, in)
+		if err != nil || len(out.Items) > 0 || out.LastEvaluatedKey == nil {
+			return err == nil && len(out.Items) > 0, err
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
 }
 
 // named requires the stack's name, from CONFIRM or typed.

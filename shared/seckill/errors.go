@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Code is the stable name of a refusal. Clients branch on it.
@@ -31,6 +34,8 @@ const (
 	CodeNotCancelable Code = "not_cancellable" // the order can no longer be cancelled
 	// the shopper has used up the cancels for this item; the order expires by itself
 	CodeCancelLimit Code = "cancel_limit"
+	// what is asked for cannot be done to an order in its state, such as the receipt of one that is not on its way
+	CodeWrongState  Code = "wrong_state"
 	CodeNotPayable  Code = "not_payable"       // the order cannot be paid now: it is paid, closed, or its hold is over
 	CodeNotPushed   Code = "not_pushed"        // this deployment pushes nothing: ask for the order
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
@@ -51,9 +56,9 @@ const (
 var codes = []Code{
 	CodeInvalid, CodeTooLarge, CodeToken, CodeSignIn, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
 	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
-	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeNotPayable, CodeNotPushed, CodeForged, CodeNotOurs,
-	CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany, CodeUnavailable,
-	CodeUnconfirmed, CodeInternal,
+	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeWrongState, CodeNotPayable, CodeNotPushed, CodeForged,
+	CodeNotOurs, CodeNotReady, CodeTicket, CodeNoChecks, CodeCheck, CodeAccountNew, CodeBlocked, CodeTooMany,
+	CodeUnavailable, CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
@@ -103,6 +108,16 @@ func Refuse(c Code) *Error { return &Error{Code: c} }
 
 // Invalid returns an invalid_request about one field.
 func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }
+
+// CheckLine returns an invalid_request about a field unless its text is one line of 1 to most characters, which a
+// history may store.
+func CheckLine(field, text string, most int) error {
+	if strings.TrimSpace(text) == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > most ||
+		strings.ContainsFunc(text, unicode.IsControl) {
+		return Invalid(field, fmt.Sprintf("1..%d characters, no line breaks", most))
+	}
+	return nil
+}
 
 // RetryAfterFault is the wait before a retry after a fault that sets no wait of its own.
 const RetryAfterFault = time.Second

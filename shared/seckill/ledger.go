@@ -22,6 +22,8 @@ type Ledger interface {
 	PaymentReader
 	NotificationKeeper
 	RefundRecorder
+	Fulfiller
+	FulfilLister
 	BillRecorder
 	Counter
 	Identities
@@ -75,7 +77,8 @@ type OrderLister interface {
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.
 	OrdersByItem(ctx context.Context, item, after string, limit int) (OrderPage, error)
-	// EraseAddress deletes the delivery address of an order in this state, and changes nothing else.
+	// EraseAddress deletes the delivery address of an order in this state and what its shopper wrote about a refund,
+	// and changes nothing else.
 	// ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 }
@@ -139,7 +142,7 @@ type NotificationKeeper interface {
 // RefundRecorder records the progress of refunds.
 type RefundRecorder interface {
 	// StartRefund moves a paid order and its captured payment, both as read, to refund_due. With restock its units
-	// return to sale as in GiveBack; otherwise the order keeps them. ErrStateChanged.
+	// return to sale as in GiveBack; otherwise the order keeps them, as it must if it has left. ErrStateChanged.
 	StartRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
 	// Refunded records that a payment was refunded, and moves the order from one state to another (the same if it
 	// stays). besides is another payment of the order that is still refund_due, for which the order waits; "" if
@@ -154,6 +157,26 @@ type RefundRecorder interface {
 	// RescheduleNow makes an order that is still in closing due at once and records in its history who asked for it.
 	// ErrStateChanged.
 	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
+}
+
+// Fulfiller records what becomes of a paid order. Each method changes the order only in the state in which it was read:
+// ErrStateChanged.
+type Fulfiller interface {
+	// Fulfil moves the order on. next is when the schedule moves it on again; zero: never. A shipped order gets
+	// o.Carrier and o.Number.
+	Fulfil(ctx context.Context, o Order, to State, next, at time.Time, cause string) error
+	// Note adds an entry to the order's history.
+	Note(ctx context.Context, o Order, at time.Time, cause string) error
+	// Hide takes the order off the lists or, if hidden is false, puts it back.
+	Hide(ctx context.Context, o Order, hidden bool, at time.Time, cause string) error
+	// AskRefund records why the order's shopper asks for a refund.
+	AskRefund(ctx context.Context, o Order, why string, at time.Time, cause string) error
+}
+
+// FulfilLister lists the orders that the schedule moves on.
+type FulfilLister interface {
+	// FulfilDue pages through the ids of shipped and received orders that are due by now, oldest first. Index read.
+	FulfilDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
 }
 
 // BillRecorder reads what the ledger recorded on a day and keeps the results of comparing it with the bill.

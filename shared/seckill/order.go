@@ -15,9 +15,12 @@ const (
 	ItemFresh    = time.Second      // largest age of the item data that a placement was checked against
 	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
 	// cancels per user and item: enough to change one's mind, too few to hold units in turns all day
-	MaxCancels   = 5
-	ReturnShards = 16 // partitions of the return rows
-	DueShards    = 16 // partitions of the due indexes
+	MaxCancels = 5
+	// how long after shipping an order counts as received, and after that as completed
+	ReceivedAfter  = 15 * 24 * time.Hour
+	CompletedAfter = 7 * 24 * time.Hour
+	ReturnShards   = 16 // partitions of the return rows
+	DueShards      = 16 // partitions of the due indexes
 
 	// MinAddressKeep is the shortest time after a sale's end for which addresses are kept: the goods must be shipped,
 	// and no message that could still place an order may remain.
@@ -48,6 +51,10 @@ type Order struct {
 	Reason         Code      // rejected: the reason
 	Title          string    // the commodity's title when sold
 	Buckets        int       // the item's Buckets, which locate its unit rows
+	Carrier        string    // who carries the goods; "" until they are shipped
+	Number         string    // the carrier's number of the parcel
+	Hidden         bool      // staff took it off the lists
+	RefundWhy      string    // why its shopper asks for a refund; "": they do not, or it is erased with the address
 	History        []Change
 }
 

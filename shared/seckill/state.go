@@ -26,7 +26,6 @@ type Transition struct {
 	By       string // the step that makes it
 	Cause    string // why, in words
 	Units    string // what happens to its units
-	Planned  bool   // no code makes it yet
 }
 
 // StateInfo describes a state.
@@ -36,44 +35,62 @@ type StateInfo struct {
 	Holds  bool   // whether an order in it holds units
 	Final  bool   // whether no transition leaves it
 	Means  string // in words
+	Older  int    // the number that older systems give it; NoOlder: none. OlderHidden is theirs for a hidden order
 }
+
+// Numbers of older systems that are no state's.
+const (
+	NoOlder     = -1
+	OlderHidden = 6
+)
 
 // States lists every state, in the order of an order's life.
 var States = []StateInfo{
-	{Queued, 7, true, false, "reserved in the stock, its message on the way to the ledger"},
-	{PendingPayment, 1, true, false, "placed; waits for payment until pay_by"},
-	{Closing, 1, true, false, "no payment is offered; the payment provider is asked whether it was paid"},
-	{Paid, 2, true, false, "paid in time"},
-	{Confirmed, 2, true, false, "taken up by the shop"},
-	{Shipped, 3, true, false, "on its way"},
-	{Received, 4, true, false, "received by the shopper, or 15 days after shipping"},
-	{Completed, 4, true, true, "7 days after receipt"},
-	{Expired, 8, false, false, "not paid in time; units given back"},
-	{Cancelled, 9, false, false, "cancelled by the shopper; units given back"},
-	{Rejected, 10, false, true, "could not be placed"},
-	{RefundOwed, 5, false, false, "money must be refunded; units are given back or kept, as the operator chose"},
-	{Refunded, 6, false, true, "money went back; units as before"},
+	{Queued, 7, true, false, "reserved in the stock, its message on the way to the ledger", 0},
+	{PendingPayment, 1, true, false, "placed; waits for payment until pay_by", 1},
+	{Closing, 1, true, false, "no payment is offered; the payment provider is asked whether it was paid", 1},
+	{Paid, 2, true, false, "paid in time", 2},
+	{Confirmed, 2, true, false, "taken up by the shop", 4},
+	{Shipped, 3, true, false, "on its way", 7},
+	{Received, 4, true, false, "received by the shopper, or 15 days after shipping", 8},
+	{Completed, 4, true, true, "7 days after receipt", 9},
+	{Expired, 8, false, false, "not paid in time; units given back", 3},
+	{Cancelled, 9, false, false, "cancelled by the shopper; units given back", 5},
+	{Rejected, 10, false, true, "could not be placed", NoOlder},
+	{RefundOwed, 5, false, false, "money must be refunded; units are given back or kept, as the operator chose",
+		NoOlder},
+	{Refunded, 6, false, true, "money went back; units as before", NoOlder},
 }
 
 // Transitions is the complete table: flows make no other change (I5). docs/state_machine.md is generated from it.
 var Transitions = []Transition{
-	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows", false},
+	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows"},
 	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h",
-		"freed in the stock", false},
-	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay", false},
-	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay", false},
-	{Closing, Paid, "notify, expire", "an authentic payment", "stay", false},
-	{Closing, Expired, "expire", "the trade is closed, or never existed, after the hold", "given back", false},
-	{Closing, Cancelled, "expire", "the trade is closed, or never existed, after a cancel", "given back", false},
-	{Paid, Confirmed, "back office", "the shop takes it up", "stay", true},
-	{Confirmed, Shipped, "back office", "goods handed to the carrier", "stay", true},
-	{Shipped, Received, "shop, schedule", "the shopper says so, or 15 days passed", "stay", true},
-	{Received, Completed, "schedule", "7 days passed", "stay", true},
-	{Expired, RefundOwed, "notify, expire", "late money", "none held", false},
-	{Cancelled, RefundOwed, "notify, expire", "late money", "none held", false},
-	{Paid, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale", false},
-	{Confirmed, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale", true},
-	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before", false},
+		"freed in the stock"},
+	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay"},
+	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay"},
+	{Closing, Paid, "notify, expire", "an authentic payment", "stay"},
+	{Closing, Expired, "expire", "the trade is closed, or never existed, after the hold", "given back"},
+	{Closing, Cancelled, "expire", "the trade is closed, or never existed, after a cancel", "given back"},
+	{Paid, Confirmed, "fulfil", "staff take it up", "stay"},
+	{Confirmed, Shipped, "fulfil", "staff handed the goods to a carrier", "stay"},
+	{Shipped, Received, "fulfil", "the shopper says so, or 15 days passed", "stay"},
+	{Received, Completed, "fulfil", "7 days passed", "stay"},
+	{Expired, RefundOwed, "notify, expire", "late money", "none held"},
+	{Cancelled, RefundOwed, "notify, expire", "late money", "none held"},
+	{Paid, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
+	{Confirmed, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
+	{Shipped, RefundOwed, "operator", "the operator refunds after shipping", "kept out of sale"},
+	{Received, RefundOwed, "operator", "the operator refunds after receipt", "kept out of sale"},
+	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before"},
+}
+
+// Left reports whether an order in this state has left the shop: its units are never given back.
+func (s State) Left() bool { return s == Shipped || s == Received || s == Completed }
+
+// Over reports whether nothing is left to do for an order in this state, unless money comes late.
+func (s State) Over() bool {
+	return s == Completed || s == Expired || s == Cancelled || s == Rejected || s == Refunded
 }
 
 // Info returns the state's description; the zero StateInfo for an unknown state.

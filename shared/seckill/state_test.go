@@ -29,12 +29,12 @@ func TestStateMachineDoc(t *testing.T) {
 	}
 }
 
-// by returns the step that makes a change, or "planned".
-func by(t *Transition) string {
-	if t.Planned {
-		return t.By + " (planned)"
+// older returns the number of older systems for a state.
+func older(s *StateInfo) string {
+	if s.Older == NoOlder {
+		return "–"
 	}
-	return t.By
+	return fmt.Sprint(s.Older)
 }
 
 func stateMachineDoc() string {
@@ -44,27 +44,30 @@ func stateMachineDoc() string {
 			"together.\n\n```mermaid\nstateDiagram-v2\n")
 	b.WriteString("    [*] --> queued: buy\n")
 	for _, t := range Transitions {
-		fmt.Fprintf(&b, "    %s --> %s: %s\n", t.From, t.To, by(&t))
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", t.From, t.To, t.By)
 	}
 	for _, s := range States {
 		if s.Final {
 			fmt.Fprintf(&b, "    %s --> [*]\n", s.State)
 		}
 	}
-	b.WriteString("```\n\n## States\n\n| state | `status` | holds units | meaning |\n|---|---|---|---|\n")
+	b.WriteString("```\n\n## States\n\n| state | `status` | older | holds units | meaning |\n|---|---|---|---|---|\n")
 	for _, s := range States {
 		holds := "no"
 		if s.Holds {
 			holds = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", s.State, s.Status, holds, s.Means)
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", s.State, s.Status, older(&s), holds, s.Means)
 	}
+	fmt.Fprintf(&b, "\n`status` is the contract's number. older is the number that older systems give the state; "+
+		"an order that staff have\nhidden, which is no state here, has %d there. Only an order for which nothing "+
+		"is left to do can be hidden; money that\ncomes late moves it all the same.\n", OlderHidden)
 	b.WriteString(
 		"\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is " +
-			"not in\nthis table does not happen. No code makes a planned change yet.\n\n")
+			"not in\nthis table does not happen. Goods that have left are never given back to the stock.\n\n")
 	b.WriteString("| from | to | by | cause | its units |\n|---|---|---|---|---|\n")
 	for _, t := range Transitions {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, by(&t), t.Cause, t.Units)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, t.By, t.Cause, t.Units)
 	}
 	b.WriteString(
 		"\n## What an authentic payment does\n\n| to an order in | it becomes | the money is |\n|---|---|---|\n")

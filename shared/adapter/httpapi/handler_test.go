@@ -76,6 +76,7 @@ func TestEachStepServesItsOwnRoutes(t *testing.T) {
 			{"GET", "/seckill/ing"}, {"GET", "/seckill/will"}, {"GET", "/seckill/detail/{seckill_id}"},
 			{"GET", "/seckill/status/{seckill_id}"}, {"GET", "/seckill/order/{seckill_id}"},
 			{"GET", "/seckill/time"}, {"GET", "/order/list"}, {"GET", "/order/{id}"}, {"POST", "/order/{id}/cancel"},
+			{"POST", "/order/{id}/received"}, {"POST", "/order/{id}/refund-request"},
 			{"POST", "/order/{id}/push"}, {"GET", "/healthz"},
 		}},
 	} {

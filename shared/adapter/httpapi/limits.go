@@ -43,6 +43,8 @@ var rules = []rule{
 	{"/order/{id}", reads, crowds},
 	{"/order/{id}/cancel", forms, crowds},
 	{"/order/{id}/payment", forms, crowds},
+	{"/order/{id}/received", forms, crowds},
+	{"/order/{id}/refund-request", forms, crowds},
 	{"/order/{id}/push", forms, crowds},
 	{"/seckill/challenge", forms, crowds},
 	{"/seckill/ticket", forms, crowds},

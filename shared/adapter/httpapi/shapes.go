@@ -67,7 +67,10 @@ type orderJSON struct {
 	PayString  string        `json:"alipay_order"`
 	PayBy      string        `json:"pay_by,omitempty"`
 	Reason     seckill.Code  `json:"reason,omitempty"`
-	Help       string        `json:"help,omitempty"` // of a single order: what to do about the reason, in words
+	Help       string        `json:"help,omitempty"`    // of a single order: what to do about the reason, in words
+	Carrier    string        `json:"carrier,omitempty"` // of the parcel, once shipped
+	Number     string        `json:"number,omitempty"`
+	RefundWhy  string        `json:"refund_reason,omitempty"` // why the shopper asks for a refund
 	History    []changeJSON  `json:"history"`
 	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
 	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
@@ -105,7 +108,7 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 		Amount:  o.Amount,
 		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString,
 		PayBy:  optional(o.PayBy),
-		Reason: o.Reason, History: history,
+		Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, RefundWhy: o.RefundWhy, History: history,
 	}
 }
 

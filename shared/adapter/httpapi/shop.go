@@ -30,6 +30,10 @@ type Shop interface {
 	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
 	// Cancel closes an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
 	Cancel(ctx context.Context, user, order string) (shop.Status, error)
+	// Received records that the user's order came. CodeOrderUnknown, CodeWrongState.
+	Received(ctx context.Context, user, order string) (shop.Status, error)
+	// AskRefund records why the user wants their order refunded. CodeInvalid, CodeOrderUnknown, CodeWrongState.
+	AskRefund(ctx context.Context, user, order, why string) (shop.Status, error)
 	// Now returns the server's time.
 	Now() time.Time
 }
@@ -48,6 +52,8 @@ func NewShop(flow Shop, auth Auth, o Options) *Handler {
 		newRoute(get, "/order/list", s.orders), // before the pattern that would match it, too
 		newRoute(get, "/order/{id}", s.order),
 		newRoute(post, "/order/{id}/cancel", s.cancel),
+		newRoute(post, "/order/{id}/received", s.received),
+		newRoute(post, "/order/{id}/refund-request", s.askRefund),
 		newRoute(post, "/order/{id}/push", s.offer),
 		newRoute(get, "/healthz", s.healthz),
 	)

@@ -26,6 +26,7 @@ var statuses = map[seckill.Code]int{
 	seckill.CodeStillQueued:   http.StatusConflict,
 	seckill.CodeNotCancelable: http.StatusConflict,
 	seckill.CodeCancelLimit:   http.StatusConflict,
+	seckill.CodeWrongState:    http.StatusConflict,
 	seckill.CodeNotPayable:    http.StatusConflict,
 	seckill.CodeNotPushed:     http.StatusConflict,
 	seckill.CodeForged:        http.StatusBadRequest,

@@ -45,6 +45,7 @@ type stubs struct {
 	calls    int
 	user, id string
 	kind     seckill.PayKind
+	why      string
 	way      pay.Way
 	trace    string // of the context passed to Buy
 	page     [2]int
@@ -141,6 +142,16 @@ func (s *stubs) SignIn(_ context.Context, g seckill.Grant) (signin.Session, erro
 func (s *stubs) Pay(_ context.Context, user, id string, kind seckill.PayKind) (pay.Way, error) {
 	s.user, s.id, s.kind = user, id, kind
 	return s.way, s.called()
+}
+
+func (s *stubs) Received(_ context.Context, user, id string) (shop.Status, error) {
+	s.user, s.id = user, id
+	return shop.Status{Order: id, State: seckill.Received}, s.called()
+}
+
+func (s *stubs) AskRefund(_ context.Context, user, id, why string) (shop.Status, error) {
+	s.user, s.id, s.why = user, id, why
+	return shop.Status{Order: id, State: seckill.Paid}, s.called()
 }
 
 func (s *stubs) Challenge(_ context.Context, c admit.Caller, id string) (seckill.Challenge, error) {

@@ -125,6 +125,9 @@ var words = map[seckill.Code][languages]phrase{
 		{"Cancelled too often",
 			"You have cancelled this item as often as you can. This order closes by itself when it is not paid in " +
 				"time."}},
+	seckill.CodeWrongState: {
+		{"订单当前状态不能这样操作", "这个订单当前的状态不支持该操作。请刷新订单查看。"},
+		{"Not possible now", "This cannot be done to the order as it is now. Please look at the order again."}},
 	seckill.CodeNotPayable: {
 		{"订单现在不能付款", "这个订单已付款、已关闭，或付款时间已过，不能再付款。请刷新订单查看。"},
 		{"Cannot be paid now",
@@ -181,6 +184,7 @@ var fieldWords = map[string][languages]string{
 	"kind":       {"付款方式应为 %s 之一。", "The way to pay must be one of %s."},
 	"order":      {"订单应为 %s。", "The order must be %s."}, // for operators
 	"day":        {"日期应为 %s。", "The day must be %s."},   // for operators
+	"reason":     {"请写明原因，1 至 500 个字，不换行。", "Please give a reason of 1 to 500 characters, on one line."},
 	"body":       {"提交的内容格式不正确。", "What was sent could not be read."},
 	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。",
 		"The Idempotency-Key must have 1 to 128 printable ASCII characters."},

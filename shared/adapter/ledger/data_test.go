@@ -137,7 +137,7 @@ func typeName(v any) string {
 }
 
 // reading lists the methods of seckill.Ledger that write nothing.
-var reading = []string{"Act", "ActsOn", "BlocksOn", "Counted", "Counts", "DueOrders", "ListBlocks",
+var reading = []string{"Act", "ActsOn", "BlocksOn", "Counted", "Counts", "DueOrders", "FulfilDue", "ListBlocks",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Questions", "Quota", "Quotas",
 	"RangeBlocks", "Reconciliations",
 	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Standing", "Stored",

@@ -139,6 +139,10 @@ func decodeOrder(row Row) (seckill.Order, error) {
 		Created: d.time("created"), Placed: d.time("placed"),
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
+		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
+	}
+	if _, ok := row["hidden"]; ok {
+		o.Hidden = d.number("hidden") == 1
 	}
 	if _, ok := row["pay_by"]; ok {
 		o.PayBy = d.time("pay_by")

@@ -33,6 +33,13 @@ func block(subject seckill.Subject) seckill.Block {
 	return seckill.Block{Subject: subject, Item: "1", Reason: "a script", By: "ada", Made: start}
 }
 
+// fulfilled is the order d in a state.
+func fulfilled(state seckill.State) seckill.Order {
+	o := order("d", 4)
+	o.State = state
+	return o
+}
+
 // counter counts the calls of rows.
 type counter struct {
 	ledger.Rows
@@ -131,6 +138,27 @@ var lifeSteps = []struct {
 	}},
 	{"RetryRefund", "Transact 2", func(l seckill.Ledger) error {
 		return l.RetryRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, seckill.Paid, start, "c")
+	}},
+	{"Place", "Transact 5", func(l seckill.Ledger) error { return l.Place(ctx, order("d", 4), 9) }},
+	{"RecordPayment of another", "Transact 2", func(l seckill.Ledger) error {
+		return l.RecordPayment(ctx, seckill.Payment{Order: "d", TradeNo: "t3", State: seckill.Captured, At: start},
+			seckill.PendingPayment, seckill.Paid)
+	}},
+	{"Fulfil", "Transact 1", func(l seckill.Ledger) error {
+		return l.Fulfil(ctx, fulfilled(seckill.Paid), seckill.Confirmed, time.Time{}, start, "c")
+	}},
+	{"Fulfil by shipping", "Transact 1", func(l seckill.Ledger) error {
+		o := fulfilled(seckill.Confirmed)
+		o.Carrier, o.Number = "SF", "1"
+		return l.Fulfil(ctx, o, seckill.Shipped, start, start, "c")
+	}},
+	{"FulfilDue", "Index", func(l seckill.Ledger) error { return second(l.FulfilDue(ctx, 0, start, "", 9)) }},
+	{"Note", "Transact 1", func(l seckill.Ledger) error { return l.Note(ctx, fulfilled(seckill.Shipped), start, "c") }},
+	{"Hide", "Transact 1", func(l seckill.Ledger) error {
+		return l.Hide(ctx, fulfilled(seckill.Shipped), true, start, "c")
+	}},
+	{"AskRefund", "Transact 1", func(l seckill.Ledger) error {
+		return l.AskRefund(ctx, fulfilled(seckill.Shipped), "x", start, "c")
 	}},
 	{"StartRefund", "Transact 5", func(l seckill.Ledger) error {
 		o := order("b", 3)

@@ -129,9 +129,20 @@ func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, er
 // orders however long no sweep ran.
 func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[string], error) {
-	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), after, limit, false)
+	return l.ordersDue(ctx, shardKey(shard), now, after, limit)
+}
+
+// FulfilDue implements seckill.Ledger.
+func (l *Ledger) FulfilDue(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[string], error) {
+	return l.ordersDue(ctx, FulfilShard+shardKey(shard), now, after, limit)
+}
+
+func (l *Ledger) ordersDue(ctx context.Context, shard string, now time.Time, after string,
+	limit int) (seckill.Page[string], error) {
+	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shard, after, limit, false)
 	if err != nil {
-		return seckill.Page[string]{}, fmt.Errorf("ledger: due orders %d: %w", shard, err)
+		return seckill.Page[string]{}, fmt.Errorf("ledger: due orders %s: %w", shard, err)
 	}
 	rows, next = dueBy(rows, next, "due_at", now)
 	return page(rows, next, func(row Row) (string, error) {

@@ -13,7 +13,8 @@ import (
 // order's violates an invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
 	cause string) error {
-	if o.State == seckill.RefundOwed || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
+	if o.State == seckill.RefundOwed || restock && o.State.Left() ||
+		!o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
 		p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: owe a refund of %s: in %s, %d units, %d buckets, payment of %s", o.ID, o.State,
 			len(o.Units), o.Buckets, p.Order)
@@ -21,6 +22,7 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 	order := Write{Key: orderKey(o.ID), Op: OpUpdate,
 		Set:    Row{"state": string(seckill.RefundOwed)},
 		Append: appendChange(seckill.RefundOwed, at, cause),
+		Remove: []string{"due_shard", "due_at"}, // the schedule moves it on no more
 		If:     []Cond{Eq("state", string(o.State)), Eq("units", encodeUnits(o.Units))}}
 	payment := Write{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 		Set: Row{"state": string(seckill.RefundDue), "refund_shard": shardKey(orderShard(p.Order)),
@@ -28,7 +30,7 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 		If: []Cond{Eq("state", string(seckill.Captured))}}
 	writes := []Write{order, payment}
 	if restock {
-		writes[0].Remove = []string{"units"}
+		writes[0].Remove = append(writes[0].Remove, "units")
 		writes = append(writes, release(&o)...)
 	}
 	c, err := l.transact(ctx, writes)

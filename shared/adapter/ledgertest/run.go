@@ -11,7 +11,8 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		cases []testCase
 	}{
 		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
-		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
+		{"refund", refundCases}, {"fulfil", fulfilCases},
+		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},
 		{"admission", admissionCases}, {"acts", actCases}, {"index", indexCases},
 		{"history", historyCases}, {"counts", countCases},

@@ -114,3 +114,23 @@ var actCommands = []command{
 	{name: cmdAct, has: []string{"act"}},
 	{name: cmdHandle, has: []string{"act", "why"}},
 }
+
+// The commands about orders.
+const (
+	cmdOrders  = "orders"
+	cmdOrder   = "order"
+	cmdConfirm = "confirm"
+	cmdShip    = "ship"
+	cmdNote    = "note"
+	cmdHide    = "hide"
+)
+
+var orderCommands = []command{
+	{name: cmdOrders, has: []string{"limit"}, may: []string{"item", "user", "state", "from", "to", "asked", "all",
+		"cursor"}},
+	{name: cmdOrder, has: []string{"order"}},
+	{name: cmdConfirm, has: []string{"order"}},
+	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}},
+	{name: cmdNote, has: []string{"order", "why"}},
+	{name: cmdHide, has: []string{"order", "why"}, may: []string{"undo"}},
+}

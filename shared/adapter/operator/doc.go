@@ -2,17 +2,17 @@
 // resume, add stock, and a health check of clock and Redis. PaymentHandler has those about money: list what is due
 // for refund, refused or unknown, show an order's payments, refund, and ask the provider again. BillHandler compares
 // the payment provider's bill of a day with the ledger and lists earlier results. UserHandler erases a user's
-// addresses. BlockHandler keeps shoppers from buying. ActHandler lists suspicious acts, and records who handled them.
-// EventHandler tells changes of orders again, and says where to ship an order. CountHandler shows how many units of an
-// item were placed, paid and given back, and counts them anew. WebhookHandler has webhooks posted again that were given
-// up.
+// addresses. OrderHandler lists, confirms, ships and hides orders. BlockHandler keeps shoppers from buying. ActHandler
+// lists suspicious acts, and records who handled them. EventHandler tells changes of orders again, and says where
+// to ship an order. CountHandler shows how many units of an item were placed, paid and given back, and counts them
+// anew. WebhookHandler has webhooks posted again that were given up.
 //
 // An operator's machine reaches neither Redis nor the tables. So Client turns a command into an event, and Serve
 // handles such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for
-// users and blocks, tell for events and counts, deliver for webhooks, acts for suspicious acts), in a local system the
-// route POST /_local/operator. Both halves and their limits are in this package, so that they cannot diverge. The
-// result of a command is JSON, or a refusal as a problem document of package httpapi. Only operators see the cause of a
-// fault; shoppers do not. A handler changes only what its flow changes.
+// users, blocks and orders, tell for events and counts, deliver for webhooks, acts for suspicious acts), in a local
+// system the route POST /_local/operator. Both halves and their limits are in this package, so that they cannot
+// diverge. The result of a command is JSON, or a refusal as a problem document of package httpapi. Only operators see
+// the cause of a fault; shoppers do not. A handler changes only what its flow changes.
 //
 // To add a command, add a row with its arguments to its handler's list in commands.go, and a case to the handler's
 // do. Every command may be repeated: a repetition finds nothing left to do, except that each comparison of a bill is

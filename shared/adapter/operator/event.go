@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -45,7 +47,15 @@ type request struct {
 	Subject string          `json:"subject,omitempty"`  // unblock, blocks: a user, or a range of addresses
 	Limit   int             `json:"limit,omitempty"`    // blocks, acts: in a page
 	Act     string          `json:"act,omitempty"`
-	All     bool            `json:"all,omitempty"` // acts: also those that are handled
+	All     bool            `json:"all,omitempty"` // acts: also those that are handled; orders: also hidden ones
+
+	State   seckill.State   `json:"state,omitempty"` // orders
+	From    time.Time       `json:"from,omitzero"`   // orders: created since
+	To      time.Time       `json:"to,omitzero"`     // orders: created before
+	Asked   bool            `json:"asked,omitempty"` // orders: whose shopper asks for a refund
+	Parcels []fulfil.Parcel `json:"parcels,omitempty"`
+	Confirm bool            `json:"confirm,omitempty"` // ship: also paid orders, which are confirmed first
+	Undo    bool            `json:"undo,omitempty"`    // hide: show it again
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
@@ -75,6 +85,13 @@ func (r *request) arguments() []argument {
 		{"limit", r.Limit != 0, r.Limit > 0 && r.Limit <= MaxBlockPage, fmt.Sprintf("1..%d", MaxBlockPage)},
 		{"act", r.Act != "", validAct(r.Act), ""},
 		{"all", r.All, true, ""},
+		{"state", r.State != "", r.State.Info().State != "", "a state"},
+		{"from", !r.From.IsZero(), true, ""},
+		{"to", !r.To.IsZero(), true, ""},
+		{"asked", r.Asked, true, ""},
+		{"parcels", len(r.Parcels) > 0, true, ""}, // the flow checks them
+		{"confirm", r.Confirm, true, ""},
+		{"undo", r.Undo, true, ""},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

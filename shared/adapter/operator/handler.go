@@ -103,6 +103,11 @@ func (r *request) attrs() []slog.Attr {
 	} else if n > 1 {
 		what = append(what, slog.Int("blocks", n))
 	}
+	if n := len(r.Parcels); n == 1 {
+		what = append(what, slog.String("order", short(r.Parcels[0].Order)))
+	} else if n > 1 {
+		what = append(what, slog.Int("parcels", n))
+	}
 	if r.User != "" {
 		what = append(what, slog.String("user", short(r.User)))
 	}

@@ -402,7 +402,7 @@ func TestMoneyRefusals(t *testing.T) {
 		"refund of an unpaid order": {func() error {
 			return of(w.client.Refund(ctx, waiting, "x", false))
 		}, seckill.CodeInvalid,
-			"The order must be paid, and its goods not on their way; it is pending_payment."},
+			"The order must be paid, and not completed; it is pending_payment."},
 		"asking for a paid order": {func() error {
 			return of(w.client.Ask(ctx, paid, "x"))
 		}, seckill.CodeInvalid, "The order must be closing; it is paid."},

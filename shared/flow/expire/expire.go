@@ -1,4 +1,5 @@
-// Package expire closes orders: unpaid ones whose hold has ended, and those that their shoppers cancelled. In: a
+// Package expire closes orders: unpaid ones whose hold has ended, and those that their shoppers cancelled. It also ends
+// those that were shipped: received after 15 days, completed 7 days later. In: a
 // delivery from the closings queue, or a schedule (each minute). Out: an order that is paid or has given its units
 // back. It asks the payment provider and writes the ledger; it never touches the stock: a return row and a message
 // tell consume.
@@ -28,6 +29,8 @@ type Ledger interface {
 	seckill.OrderCloser
 	seckill.OrderExpirer
 	seckill.DueLister
+	seckill.Fulfiller
+	seckill.FulfilLister
 }
 
 // Deps are the step's dependencies.
@@ -46,12 +49,13 @@ type Flow struct {
 	Deps
 	recorder payment.Recorder
 	due      sweep.Sweep[string]
+	paid     sweep.Sweep[string] // shipped and received orders
 }
 
 // New returns an instance.
 func New(d Deps) *Flow {
 	f := &Flow{Deps: d, recorder: payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
-	f.due = sweep.Sweep[string]{Meter: d.Meter}
+	f.due, f.paid = sweep.Sweep[string]{Meter: d.Meter}, sweep.Sweep[string]{Meter: d.Meter}
 	return f
 }
 
@@ -71,9 +75,11 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	return err
 }
 
-// Sweep checks every due order, so that an order whose message was lost closes too.
+// Sweep checks every due order, so that an order whose message was lost closes too; then it moves on what was shipped
+// or received long enough ago.
 func (f *Flow) Sweep(ctx context.Context) error {
-	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
+	now := f.Clock.Now()
+	return errors.Join(f.due.Run(ctx, now, f.page, f.each), f.paid.Run(ctx, now, f.sent, f.moveOn))
 }
 
 func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {

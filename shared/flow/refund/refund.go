@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
@@ -156,8 +153,8 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 }
 
 // Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
-// they stay allocated. If the order's refund is owed already, nothing changes and the result is false.
-// CodeOrderUnknown; CodeInvalid, also for an order that is not paid or whose goods were shipped.
+// they stay allocated, as they must after shipping. If the order's refund is owed already, nothing changes and the
+// result is false. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
 	if err := checkWords(who, why); err != nil {
 		return false, err
@@ -170,7 +167,9 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bo
 		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
 			return false, nil
 		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
-			return false, seckill.Invalid("order", "paid, and its goods not on their way; it is "+string(o.State))
+			return false, seckill.Invalid("order", "paid, and not completed; it is "+string(o.State))
+		case restock && o.State.Left():
+			return false, seckill.Invalid("restock", "false: the goods have left; the order is "+string(o.State))
 		}
 		all, err := f.Ledger.Payments(ctx, id)
 		if err != nil {
@@ -234,14 +233,8 @@ func (f *Flow) again(ctx context.Context, p seckill.Payment, cause string) error
 
 // checkWords returns an error unless an operator's name and reason may be stored in an order's history.
 func checkWords(who, why string) error {
-	for _, w := range []struct {
-		name, text string
-		most       int
-	}{{"who", who, maxName}, {"why", why, maxWhy}} {
-		if strings.TrimSpace(w.text) == "" || !utf8.ValidString(w.text) || utf8.RuneCountInString(w.text) > w.most ||
-			strings.ContainsFunc(w.text, unicode.IsControl) {
-			return seckill.Invalid(w.name, fmt.Sprintf("1..%d characters, no line breaks", w.most))
-		}
+	if err := seckill.CheckLine("who", who, maxName); err != nil {
+		return err
 	}
-	return nil
+	return seckill.CheckLine("why", why, maxWhy)
 }

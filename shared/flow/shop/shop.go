@@ -26,6 +26,7 @@ type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister
 	seckill.OrderCloser
+	seckill.Fulfiller
 	seckill.PaymentReader
 	seckill.UnitReader
 }

@@ -1,5 +1,6 @@
-// Package shop serves what shoppers see: lists, an item's detail and their orders; and the one thing that they do to
-// an order, cancel. It reads items, stock and ledger, signs pay strings, and sends to the closings queue.
+// Package shop serves what shoppers see: lists, an item's detail and their orders; and what they do to an order:
+// cancel it, confirm its receipt, ask for a refund. It reads items, stock and ledger, signs pay strings,
+// and sends to the closings queue.
 package shop
 
 import (

@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// FulfilShard begins the partitions of orders_due whose orders are on their way or received: nobody has to close them.
+const FulfilShard = "f"
+
+// Fulfil implements seckill.Ledger in one write. A change that the table of states does not have, or of an order
+// without its units, is a programming error, as is shipping without a carrier and a number.
+func (l *Ledger) Fulfil(ctx context.Context, o seckill.Order, to seckill.State, next, at time.Time,
+	cause string) error {
+	ships := to == seckill.Shipped
+	if !o.State.CanBecome(to) || !to.Left() && to != seckill.Confirmed || ships && (o.Carrier == "" || o.Number == "") {
+		return fmt.Errorf("ledger: fulfil %s: from %s to %s by %q", o.ID, o.State, to, o.Carrier)
+	}
+	w := Write{Key: orderKey(o.ID), Op: OpUpdate, Set: Row{"state": string(to)}, Append: appendChange(to, at, cause),
+		If: []Cond{Eq("state", string(o.State)), Eq("units", encodeUnits(o.Units))}}
+	if ships {
+		w.Set["carrier"], w.Set["number"] = o.Carrier, o.Number
+	}
+	if next.IsZero() {
+		w.Remove = []string{"due_shard", "due_at"}
+	} else {
+		w.Set["due_shard"], w.Set["due_at"] = FulfilShard+shardKey(orderShard(o.ID)), timeKey(next)
+	}
+	c, err := l.transact(ctx, []Write{w})
+	return changed(c, err, "fulfil", o.ID)
+}
+
+// Note implements seckill.Ledger in one write.
+func (l *Ledger) Note(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
+	c, err := l.transact(ctx, []Write{noted(&o, at, cause)})
+	return changed(c, err, "note on", o.ID)
+}
+
+// Hide implements seckill.Ledger in one write.
+func (l *Ledger) Hide(ctx context.Context, o seckill.Order, hidden bool, at time.Time, cause string) error {
+	w := noted(&o, at, cause)
+	if hidden {
+		w.Set = Row{"hidden": int64(1)}
+	} else {
+		w.Remove = []string{"hidden"}
+	}
+	c, err := l.transact(ctx, []Write{w})
+	return changed(c, err, "hide", o.ID)
+}
+
+// AskRefund implements seckill.Ledger in one write.
+func (l *Ledger) AskRefund(ctx context.Context, o seckill.Order, why string, at time.Time, cause string) error {
+	w := noted(&o, at, cause)
+	w.Set = Row{"refund_why": why}
+	c, err := l.transact(ctx, []Write{w})
+	return changed(c, err, "ask for a refund of", o.ID)
+}
+
+// noted is a write of an entry of the history that leaves the state as it is.
+func noted(o *seckill.Order, at time.Time, cause string) Write {
+	return Write{Key: orderKey(o.ID), Op: OpUpdate, Append: appendChange(o.State, at, cause),
+		If: []Cond{Eq("state", string(o.State))}}
+}

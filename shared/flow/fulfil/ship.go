@@ -1,0 +1,199 @@
+package fulfil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Parcel is an order's shipment.
+type Parcel struct {
+	Order   string `json:"order"`
+	Carrier string `json:"carrier"`
+	Number  string `json:"number"`
+}
+
+// Fault is why a parcel was refused.
+type Fault struct {
+	At   int    `json:"at"` // its place in the call, from 0
+	What string `json:"what"`
+}
+
+// Shipped counts what became of the parcels of a call.
+type Shipped struct {
+	Shipped int     `json:"shipped"`
+	Same    int     `json:"same"`             // they were shipped so before
+	Faults  []Fault `json:"faults,omitempty"` // with some at the beginning, nothing was written
+}
+
+// Ship ships confirmed orders, up to MaxParcels, in the operator's name; with confirm also paid ones, which it confirms
+// first. It checks all of them before it writes one. dry: nothing is written. An order that leaves its state meanwhile,
+// because it is refunded, is a fault of its own. Those that were shipped with the same carrier and number are left
+// alone, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
+func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, dry bool) (Shipped, error) {
+	var done Shipped
+	if err := seckill.CheckLine("who", who, MaxWho); err != nil {
+		return done, err
+	}
+	if len(parcels) == 0 || len(parcels) > MaxParcels {
+		return done, seckill.Invalid("parcels", "1.."+strconv.Itoa(MaxParcels))
+	}
+	seen := map[string]bool{}
+	for i := range parcels {
+		err := parcels[i].Check()
+		if err == nil && seen[parcels[i].Order] {
+			err = seckill.Invalid("order", "once")
+		}
+		seen[parcels[i].Order] = true
+		if err == nil {
+			_, err = f.check(ctx, &parcels[i], confirm)
+		}
+		if err := done.fault(i, err); err != nil {
+			return done, err
+		}
+	}
+	if dry || len(done.Faults) > 0 {
+		return done, nil
+	}
+	for i := range parcels {
+		is, err := f.ship(ctx, who, &parcels[i], confirm)
+		if err := done.fault(i, err); err != nil {
+			return done, err
+		}
+		switch {
+		case err == nil && is:
+			done.Shipped++
+		case err == nil:
+			done.Same++
+		}
+	}
+	return done, nil
+}
+
+// fault keeps a refusal of a parcel; it returns any other error.
+func (s *Shipped) fault(at int, err error) error {
+	switch e := (*seckill.Error)(nil); {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Code == seckill.CodeInvalid:
+		s.Faults = append(s.Faults, Fault{at, e.Field + ": want " + e.Hint})
+	case errors.As(err, &e) && e.Code == seckill.CodeOrderUnknown:
+		s.Faults = append(s.Faults, Fault{at, "no such order"})
+	default:
+		return seckill.AsError(err)
+	}
+	return nil
+}
+
+// Check returns CodeInvalid if a parcel cannot be right, whatever its order.
+func (p *Parcel) Check() error {
+	if !seckill.ValidOrderID(p.Order) {
+		return seckill.Invalid("order", "an order's id")
+	}
+	if err := seckill.CheckLine("carrier", p.Carrier, MaxParcel); err != nil {
+		return err
+	}
+	return seckill.CheckLine("number", p.Number, MaxParcel)
+}
+
+// check reads a parcel's order, and refuses one that cannot be shipped so. An order that was shipped so is right.
+func (f *Flow) check(ctx context.Context, p *Parcel, confirm bool) (seckill.Order, error) {
+	o, err := f.Order(ctx, p.Order)
+	switch {
+	case err != nil:
+		return o, err
+	case o.State == seckill.Confirmed, o.State == seckill.Paid && confirm:
+		return o, nil
+	case o.Carrier == p.Carrier && o.Number == p.Number && o.State.Left():
+		return o, nil
+	case o.State.Left():
+		return o, seckill.Invalid("order", fmt.Sprintf("one that is not shipped; it is, with %s, %s", o.Carrier,
+			o.Number))
+	}
+	return o, seckill.Invalid("order", "confirmed; it is "+string(o.State))
+}
+
+func (f *Flow) ship(ctx context.Context, who string, p *Parcel, confirm bool) (bool, error) {
+	for range maxTries {
+		o, err := f.check(ctx, p, confirm)
+		if err != nil || o.State.Left() {
+			return false, err
+		}
+		now := f.Clock.Now()
+		if o.State == seckill.Paid {
+			err = f.confirm(ctx, &o, now, who)
+			o.State = seckill.Confirmed
+		}
+		if err == nil {
+			o.Carrier, o.Number = p.Carrier, p.Number
+			err = f.Ledger.Fulfil(ctx, o, seckill.Shipped, now.Add(seckill.ReceivedAfter), now, "shipped by "+who)
+		}
+		if !errors.Is(err, seckill.ErrStateChanged) {
+			return err == nil, err
+		}
+	}
+	return false, fmt.Errorf("order %s changed %d times", p.Order, maxTries)
+}
+
+// Limits of a list.
+const (
+	MaxPage = 500  // orders of one page
+	maxRead = 1000 // orders that one page reads
+)
+
+// Query chooses orders: of one item or of one user, and of these the ones that match.
+type Query struct {
+	Item, User string
+	State      seckill.State // "": any
+	Hidden     bool          // also hidden ones
+	Asked      bool          // only those whose shopper asks for a refund
+	From, To   time.Time     // created in [From, To); zero: any
+}
+
+func (q *Query) match(o *seckill.Order) bool {
+	return (q.State == "" || o.State == q.State) && (q.Hidden || !o.Hidden) && (!q.Asked || o.RefundWhy != "") &&
+		!o.Created.Before(q.From) && (q.To.IsZero() || o.Created.Before(q.To))
+}
+
+// List lists an item's orders, or a user's, newest first for a user. after is "" or the Next of an earlier page. A page
+// may have fewer than limit orders, even none: one page reads a bounded number. It may lag by seconds. The error is an
+// *seckill.Error: CodeInvalid.
+func (f *Flow) List(ctx context.Context, q Query, after string, limit int) (seckill.OrderPage, error) {
+	var out seckill.OrderPage
+	switch {
+	case (q.Item == "") == (q.User == ""):
+		return out, seckill.Invalid("item", "an item or a user")
+	case q.State != "" && q.State.Info().State == "":
+		return out, seckill.Invalid("state", "a state")
+	case limit < 1 || limit > MaxPage:
+		return out, seckill.Invalid("limit", "1.."+strconv.Itoa(MaxPage))
+	}
+	out.Next = after
+	for read := 0; read < maxRead && len(out.Orders) < limit; {
+		var page seckill.OrderPage
+		var err error
+		size := min(limit-len(out.Orders), maxRead-read)
+		if q.User != "" {
+			page, err = f.Ledger.OrdersByUser(ctx, q.User, out.Next, size)
+		} else {
+			page, err = f.Ledger.OrdersByItem(ctx, q.Item, out.Next, size)
+		}
+		if err != nil {
+			return seckill.OrderPage{}, seckill.AsError(err)
+		}
+		for i := range page.Orders {
+			if q.match(&page.Orders[i]) {
+				out.Orders = append(out.Orders, page.Orders[i])
+			}
+		}
+		read += size
+		if out.Next = page.Next; out.Next == "" {
+			break
+		}
+	}
+	return out, nil
+}
