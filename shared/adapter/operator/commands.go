@@ -1,5 +1,7 @@
 package operator
 
+import "slices"
+
 // command has a name, required arguments and optional ones.
 type command struct {
 	name     string
@@ -113,4 +115,10 @@ var actCommands = []command{
 	{name: cmdActs, has: []string{"limit"}, may: []string{"day", "item", "all", "cursor"}},
 	{name: cmdAct, has: []string{"act"}},
 	{name: cmdHandle, has: []string{"act", "why"}},
+}
+
+// allCommands returns the commands of every handler.
+func allCommands() []command {
+	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
+		webhookCommands, blockCommands, actCommands)
 }
