@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// checkJournal checks what needs the journal: I4, I9, I11, L4, and that nothing was sold before the start (I10).
+// checkJournal checks what needs the journal: I4, I9, I11, A1, L4, and that nothing was sold before the start (I10).
 func (s *sale) checkJournal(t *journalView) {
 	why := ""
 	switch {
@@ -22,6 +22,7 @@ func (s *sale) checkJournal(t *journalView) {
 			s.needs(g, "%s", why)
 		}
 		s.checkSold(nil, why)
+		s.checkTickets(nil, why)
 		return
 	}
 	s.moved = s.clockMoved(t)
@@ -36,6 +37,7 @@ func (s *sale) checkJournal(t *journalView) {
 	}
 	s.checkEarly(t)
 	s.checkSold(t, "")
+	s.checkTickets(t, "")
 	if !t.complete() {
 		for _, g := range []int{i4, i9, i11, l4} {
 			s.needs(g, "the end of the journal: it stops after line %d", t.Lines)

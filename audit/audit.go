@@ -1,4 +1,5 @@
-// Package audit checks a finished sale against the guarantees I1 to I11 and L1 to L4 (docs/GUARANTEES.md). It reads the
+// Package audit checks a finished sale against the guarantees I1 to I11, A1, A4 and L1 to L4
+// (docs/GUARANTEES.md). It reads the
 // ledger's rows, the item's keys in Redis, the fake gateway's trades if there are any, and optionally a crowd's
 // journal. Its Report lists each guarantee as held, broken (with rows) or unknown (with the missing evidence). It
 // changes nothing.
@@ -62,5 +63,6 @@ func check(ctx context.Context, src Source, item string, told *journalView) (*Re
 	s.checkMoney()
 	s.checkStock()
 	s.checkJournal(told)
+	s.checkBlocked()
 	return s.report(told, time.Since(began)), nil
 }

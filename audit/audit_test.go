@@ -99,22 +99,27 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 		change  func(*testSale)
 		unknown string
 	}{
-		{"a journal", func(w *testSale) { w.entries = nil }, "I4 I9 I11 L4"},
-		{"a journal's end", func(w *testSale) { w.entries = w.entries[:len(w.entries)-1] }, "I4 I9 I11 L4"},
+		{"a journal", func(w *testSale) { w.entries = nil }, "I4 I9 I11 A1 L4"},
+		{"a journal's end", func(w *testSale) { w.entries = w.entries[:len(w.entries)-1] },
+			"I4 I9 I11 A1 L4"},
 		{"a journal of this item", func(w *testSale) {
 			start := *w.entries[0].Start
 			start.Item = "8"
 			w.entries[0].Start = &start
-		}, "I4 I9 I11 L4"},
+		}, "I4 I9 I11 A1 L4"},
 		{"Redis", gone(dump.PartRedis), "L2 L3"},
 		{"all of Redis", cut(dump.PartRedis), "L2 L3"},
 		{"trades", gone(dump.PartTrades), "I6 I7"},
-		{"orders", gone(ledger.TableOrders), "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 L1 L2 L3 L4"},
+		{"orders", gone(ledger.TableOrders), "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 A1 A4 L1 L2 L3 L4"},
 		{"units", gone(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
 		{"all units", cut(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
 		{"quotas", gone(ledger.TableQuotas), "I2"},
 		{"payments", gone(ledger.TablePayments), "I6 I7"},
 		{"returns", gone(ledger.TableReturns), "I8 L2 L3"},
+		{"blocks", gone(ledger.TableBlocks), "A4"},
+		{"all blocks", cut(ledger.TableBlocks), "A4"},
+		{"a block", func(w *testSale) { w.tables[ledger.TableBlocks] = nil }, "A4"},
+		{"checks", func(w *testSale) { delete(w.tables[dump.PartItems][0], "checks") }, "A1"},
 		{"a known schema version", func(w *testSale) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
 		{"the times of stops in the items row", func(w *testSale) {
 			delete(w.tables[dump.PartItems][0], "stops")
@@ -128,7 +133,7 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 			start.FirstUser, start.LastUser = 0, 0
 			w.entries[0].Start = &start
 			w.without(func(e journal.Entry) bool { return e.User != "" && e.Code == "" })
-		}, "I4 I9 I11 L4"},
+		}, "I4 I9 I11 A1 L4"},
 	} {
 		w := atRest()
 		tt.change(w)
@@ -320,7 +325,7 @@ func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	w.bytes = bytes.Replace(w.journal(), []byte(`"status":200`), []byte(`"status":503`), 1)
 	r := w.audit(t)
 	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 6") ||
-		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 L4")) {
+		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 A1 L4")) {
 		t.Error(show(t, r))
 	}
 }

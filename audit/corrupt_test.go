@@ -438,7 +438,8 @@ func (w *testSale) await(id string, next, since time.Duration) {
 func TestEachCorruptionBreaksItsGuarantee(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, c := range slices.Concat(rowCorruptions, moneyCorruptions, keyCorruptions, toldCorruptions) {
+	for _, c := range slices.Concat(doorCorruptions, rowCorruptions, moneyCorruptions, keyCorruptions,
+		toldCorruptions) {
 		w := atRest()
 		row := c.change(w)
 		check(t, c.name, w, c.want, row)

@@ -40,6 +40,7 @@ type asker struct {
 	keys   map[string]string // order named by the answers, by Idempotency-Key; "": none yet
 	vague  bool              // the last purchase, second presses aside, got no answer, 429 or 5xx
 	meant  int64             // time of the last other answer; 0: none
+	ticket bool              // sent one with a purchase
 	orders bool              // an answer named an order
 }
 
@@ -48,13 +49,15 @@ type ask struct {
 	key     string
 	count   int
 	address uint64
+	ticket  uint64 // 0: none
 	request uint64 // its line in the journal
 }
 
 type acked struct {
-	user string
-	line uint64
-	at   int64
+	user   string
+	ticket uint64 // 0: none
+	line   uint64
+	at     int64
 }
 
 type pending struct {
@@ -109,7 +112,8 @@ func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 			u = &asker{keys: map[string]string{}}
 			t.users[e.User] = u
 		}
-		a := ask{e.Key, e.Count, prefixOf(e.Address), e.N}
+		a := ask{e.Key, e.Count, prefixOf(e.Address), prefixOf(e.Ticket), e.N}
+		u.ticket = u.ticket || a.ticket != 0
 		u.asks = append(u.asks, a)
 		open[e.N] = pending{a, e.User, at}
 		return
@@ -134,7 +138,7 @@ func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 	switch {
 	case e.Status == 200 && e.Order != "":
 		if t.acked[e.Order] == nil {
-			t.acked[e.Order] = &acked{p.user, e.N, at}
+			t.acked[e.Order] = &acked{p.user, p.ticket, e.N, at}
 		}
 		if t.first == 0 {
 			t.first, t.firstN = at, e.N

@@ -29,8 +29,8 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	o := &order{id: own, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
-		created: d.number("created"),
-		due:     d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+		created: d.number("created"), placed: d.number("placed"),
+		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
 	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
 		o.erased = true
 	} else if d.row["erased"] != nil && !kept {
@@ -42,7 +42,7 @@ func (s *sale) addOrder(d *decoder) {
 		s.broken(i7, "orders "+o.id, "has %d units at %d fen but asks for %d fen", o.count, price, o.amount)
 	}
 	s.asSold(d, o)
-	placed := d.number("placed")
+	placed := o.placed
 	if placed < 1 {
 		d.fail("placed", "a time")
 	}

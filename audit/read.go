@@ -58,6 +58,8 @@ func (s *sale) addRow(l *dump.Line) error {
 		s.addQuota(d)
 	case ledger.TablePayments:
 		s.addPayment(d)
+	case ledger.TableBlocks:
+		s.addBlock(d)
 	case ledger.TableReturns:
 		s.addReturn(d)
 	default:
@@ -77,7 +79,7 @@ func (s *sale) addItem(d *decoder) {
 	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"),
 		end:   d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
-		version: d.number("version"), stopped: d.number("stopped") != 0}
+		version: d.number("version"), checks: strings.Clone(d.optional("checks")), stopped: d.number("stopped") != 0}
 	if d.row["stops"] != nil {
 		s.item.stops, s.item.noted = d.stops()
 	}

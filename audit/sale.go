@@ -30,8 +30,9 @@ type sale struct {
 	users   []user
 	byUser  map[string]int32
 
-	owner   []int32 // by unit number: 1 + index of the order that the unit row names; 0: none
-	lister  []int32 // by unit number: 1 + index of the order that lists the unit; 0: none
+	blocks  map[string][]block // by user
+	owner   []int32            // by unit number: 1 + index of the order that the unit row names; 0: none
+	lister  []int32            // by unit number: 1 + index of the order that lists the unit; 0: none
 	money   money
 	trades  []trade
 	tradeOf map[string]int32 // index of an order's first trade
@@ -46,6 +47,7 @@ type item struct {
 	price, start, end     int64
 	stock, limit, buckets int
 	version               int64
+	checks                string // "": none
 	stopped               bool
 	stops                 []stop
 	noted                 bool // the row has the attribute stops, which older releases did not write
@@ -66,6 +68,7 @@ type order struct {
 	created  int64
 	payBy    int64
 	changed  int64 // its last change of state
+	placed   int64 // when it was placed
 	released int64 // when it returned its units; 0: never
 	address  uint64
 	erased   bool // no address: erased, or rejected without one
@@ -117,7 +120,7 @@ type returned struct {
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
-		byID: map[string]int32{}, byUser: map[string]int32{},
+		byID: map[string]int32{}, byUser: map[string]int32{}, blocks: map[string][]block{},
 		tradeOf: map[string]int32{}, queues: map[string]dump.Depth{}, stock: newStock(id)}
 }
 

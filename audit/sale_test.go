@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/record/dump"
 	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/contracttest"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -245,7 +247,9 @@ type crowd struct {
 func play() (rest, before *testSale, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID, it.Start = item, it.Start.Add(-time.Hour)
-	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it}})
+	it.Checks = seckill.ChecksStandard
+	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it},
+		Work: seckill.Work{Cost: 1, Tries: 2}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -268,6 +272,10 @@ func play() (rest, before *testSale, err error) {
 		if err := c.shop(ctx, i); err != nil {
 			return nil, nil, fmt.Errorf("shopper %d: %w", i, err)
 		}
+	}
+	if err := sys.Ledger.PutBlock(ctx, seckill.Block{Subject: seckill.UserSubject(fmt.Sprint(firstUser)), Item: item,
+		Reason: "bought before", By: "ann", Made: sys.Clock.Now()}); err != nil {
+		return nil, nil, err
 	}
 	if err := c.log.Close(journal.End{}); err != nil {
 		return nil, nil, err
@@ -384,13 +392,39 @@ func (c *crowd) pay(o seckill.Order) error {
 	return c.Gateway.Pay(o.ID)
 }
 
+// ticket gets a shopper a ticket.
+func (c *crowd) ticket(ctx context.Context, token string) (string, error) {
+	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/challenge", map[string]any{"seckill_id": item})
+	if err != nil {
+		return "", err
+	}
+	var asked struct{ Proof json.RawMessage }
+	if err := json.Unmarshal([]byte(a.Raw), &asked); err != nil {
+		return "", err
+	}
+	proof, _, err := altcha.Solve(asked.Proof)
+	if err != nil {
+		return "", err
+	}
+	a, err = c.client.Call(ctx, token, http.MethodPost, "/seckill/ticket", map[string]any{"seckill_id": item,
+		"proof": base64.StdEncoding.EncodeToString(proof)})
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("ticket: %v", a)
+	}
+	return a.Text("ticket"), err
+}
+
 func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count int) (contracttest.Answer, error) {
-	var headers []string
+	ticket, err := c.ticket(ctx, token)
+	if err != nil {
+		return contracttest.Answer{}, err
+	}
+	headers := []string{"Ticket", ticket}
 	if idempotency != "" {
-		headers = []string{"Idempotency-Key", idempotency}
+		headers = append(headers, "Idempotency-Key", idempotency)
 	}
 	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: idempotency, Count: count,
-		Address: journal.Hash([]byte(address))})
+		Address: journal.Hash([]byte(address)), Ticket: journal.Hash([]byte(ticket))})
 	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": item,
 		"count": count, "address": address}, headers...)
 	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Status: a.Status, Code: a.Text("code"),

@@ -83,6 +83,8 @@ var remedies = map[string]string{
 	"I8":  "stop the item (seckill items stop) and restore the rows (docs/runbooks/restore.md)",
 	"I9":  "ship nothing for these orders before their users confirm them; else refund them (seckill refund)",
 	"I10": "honour these orders or refund them (seckill refund); check the clocks of the machines",
+	"A1":  "find who buys without a ticket, and refund those orders (seckill refund)",
+	"A4":  "refund the order (seckill refund)",
 	"I11": "look for the messages in the dead-letter queue (docs/runbooks/dead-letters.md); tell the users",
 	"L1":  "see whether expire runs each minute (docs/runbooks/schedule-silent.md)",
 	"L2":  "see whether repair runs each minute (docs/runbooks/schedule-silent.md)",

@@ -65,6 +65,8 @@ const (
 	i9
 	i10
 	i11
+	a1
+	a4
 	l1
 	l2
 	l3
@@ -75,7 +77,7 @@ const (
 var names = [guarantees][2]string{{"I1", "NoOversell"}, {"I2", "UserLimit"}, {"I3", "Conservation"},
 	{"I4", "OneOutcome"}, {"I5", "ForwardOnly"},
 	{"I6", "NoPaidThenClosed"}, {"I7", "PayAuthentic"}, {"I8", "ReleaseOnce"}, {"I9", "NoPhantom"}, {"I10", "Window"},
-	{"I11", "NoFalseAck"},
+	{"I11", "NoFalseAck"}, {"A1", "Admitted"}, {"A4", "Blocked"},
 	{"L1", "Terminal"}, {"L2", "NoStranded"}, {"L3", "Converged"}, {"L4", "SellThrough"}}
 
 const (

@@ -46,6 +46,7 @@ type answer struct {
 	payBy  string // RFC 3339; "": the order cannot be paid
 	body   []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
 	kept   bool   // a CDN answered it
+	heard  bool   // it is a message, and nobody asked
 
 	pushURL, pass string // of an accepted purchase
 }

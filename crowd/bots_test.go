@@ -3,6 +3,7 @@ package crowd_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -54,13 +55,36 @@ func TestScriptsBesidePeople(t *testing.T) {
 		*f.Scripts.ToPeople != float64(p.Accounts)/float64(p.Came) {
 		t.Errorf("%+v, %+v: want the inverse of the share of people who came", p, f.Scripts)
 	}
-	if many := f.Kinds[1]; f.Buys < f.People.Came+f.Scripts.Came+3*many.Came || f.Reserves < int64(units) ||
+	second := 0
+	for _, n := range rep.Requests.Repeats {
+		second += n
+	}
+	if many := f.Kinds[1]; many.Came == 0 || second != 3*many.Came || f.Buys < f.People.Came+f.Scripts.Came+second {
+		t.Errorf("%d accounts on four connections press %d times besides, of %d purchases: %v", many.Came, second,
+			f.Buys, rep.Requests.Repeats)
+	}
+	if f.Reserves < int64(units) ||
 		f.Reserves > int64(f.Buys) || f.Challenges+f.Tickets > 0 || f.TicketCPU != 0 {
 		t.Errorf("requests: %+v", f)
 	}
 	if early := f.Kinds[0]; rep.Requests.Acts[0].Refused < early.Came {
 		t.Errorf("%+v of %d early accounts: none was told that the sale has not begun",
 			rep.Requests.Acts[0], early.Came)
+	}
+}
+
+// TestChecksNeedBots: a crowd that passes no checks does not come to an item that has some: all would be refused.
+func TestChecksNeedBots(t *testing.T) {
+	t.Parallel()
+	items := local.DemoItems(time.Now(), 10, 1)[1:2]
+	local.SetChecks(items, seckill.ChecksStandard)
+	sys := localtest.Start(t, local.Options{Items: items})
+	o := options(sys.URL())
+	o.Item = items[0].ID
+	_, err := crowd.Run(t.Context(), o)
+	if usage := (crowd.UsageError{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--bots") ||
+		strings.Contains(err.Error(), "\n") || len(localtest.Units(sys)) > 0 {
+		t.Errorf("a crowd without tickets: %v", err)
 	}
 }
 

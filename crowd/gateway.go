@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // plan returns the gateway's faults for this crowd.
@@ -40,6 +41,10 @@ func (o *Options) possible(sc *scene) error {
 		}
 	}
 	switch {
+	case o.Bots == nil && sc.item.Checks != seckill.ChecksOff:
+		return UsageError{fmt.Errorf("item %s has %s checks, and this crowd gets no tickets: every purchase would be "+
+			"refused; name an item without checks, or send people and scripts who pass checks with --bots",
+			sc.item.ID, sc.item.Checks)}
 	case len(paying) > 0 && sc.cashier == "":
 		return UsageError{fmt.Errorf("%s: %s names no cashier, so no order can be paid", strings.Join(paying, ", "),
 			o.base())}

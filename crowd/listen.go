@@ -9,8 +9,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// safetyPoll is how often the storefront's page asks for an order while it is connected (web/src/push.js).
-const safetyPoll = time.Minute
+// How the storefront's page asks for an order while it is connected (web/src/push.js).
+const (
+	safetyPoll = time.Minute     // between two requests
+	rush       = time.Minute     // from the opening, in which the first request comes late
+	patience   = 3 * time.Second // until it
+)
 
 // maxHeard bounds the messages that wait for a shopper.
 const maxHeard = 16
@@ -53,25 +57,34 @@ func (l *listener) close() {
 	}
 }
 
+// hears waits for a message about the order until a moment. It returns "" then, and when the connection has ended; an
+// error when ctx ends first.
+func (l *listener) hears(ctx context.Context, until time.Time) (seckill.State, error) {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case st := <-l.news:
+		return st, nil
+	case <-l.gone:
+	case <-t.C:
+	case <-ctx.Done():
+		return "", errLeft
+	}
+	return "", nil
+}
+
 // until waits for a message about the order, or for the next poll: after wait without a connection, and later with
-// one. It returns when it happened, or an error when ctx ends first.
-func (l *listener) until(ctx context.Context, asked time.Time, wait time.Duration) (time.Time, error) {
+// one. It returns when it happened and what was heard, or an error when ctx ends first.
+func (l *listener) until(ctx context.Context, asked time.Time, wait time.Duration) (time.Time, seckill.State, error) {
 	if l != nil {
-		t := time.NewTimer(time.Until(asked.Add(max(wait, safetyPoll))))
-		defer t.Stop()
-		select {
-		case <-l.news:
-			return time.Now(), nil
-		case <-t.C:
-			return time.Now(), nil
-		case <-ctx.Done():
-			return time.Time{}, errLeft
-		case <-l.gone:
+		st, err := l.hears(ctx, asked.Add(max(wait, safetyPoll)))
+		if err != nil || st != "" {
+			return time.Now(), st, err
 		}
 	}
 	moment := asked.Add(wait)
 	if !sleep(ctx, moment) {
-		return time.Time{}, errLeft
+		return time.Time{}, "", errLeft
 	}
-	return moment, nil
+	return moment, "", nil
 }

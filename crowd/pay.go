@@ -19,7 +19,10 @@ const heardSoon = 5 * time.Second
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
 	for a.pay == "" && a.state == seckill.PendingPayment { // the pay string is not signed yet
-		moment := time.Now().Add(max(a.retry, firstWait))
+		moment := time.Now()
+		if !a.heard {
+			moment = moment.Add(max(a.retry, firstWait))
+		}
 		if !sleep(ctx, moment) {
 			return false
 		}
@@ -48,7 +51,7 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 		patience, stop = context.WithTimeout(ctx, heardSoon)
 		defer stop()
 	}
-	b, err := s.follow(patience, order, atRest)
+	b, err := s.follow(patience, order, "", atRest)
 	switch {
 	case err != nil && ctx.Err() == nil && patience.Err() != nil:
 		s.tally.change(func(t *tally) { t.orders.Unseen++ })

@@ -93,6 +93,7 @@ func BenchmarkRealPages(b *testing.B) {
 func pagesOf(b *testing.B, redis, mode string) (took time.Duration, polls int) {
 	items := local.DemoItems(time.Now(), pageUnits, 1)[:2]
 	items[1].ID = strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what earlier runs sold
+	items[1].Start = time.Now().Add(-time.Second).Truncate(time.Second)
 	sys, err := local.New(local.Options{Addr: ":0", Items: items, Servers: local.Servers{
 		Redis: []string{redis}, DynamoDB: os.Getenv("SECKILL_TEST_DYNAMODB")}, Keys: b.TempDir()})
 	if err == nil {

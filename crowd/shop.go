@@ -99,7 +99,7 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(s.over, stop)()
-		_, err := s.follow(ctx, a.order, atRest)
+		_, err := s.follow(ctx, a.order, a.state, atRest)
 		s.busy(+1)
 		if err == nil {
 			return

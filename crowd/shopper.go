@@ -59,12 +59,20 @@ func (s *shopper) about(order string) journal.Entry {
 	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
 }
 
+// ticketHash is the hash of the shopper's ticket, when there is a journal.
+func (s *shopper) ticketHash() string {
+	if s.opt.Journal == nil {
+		return ""
+	}
+	return journal.Hash([]byte(s.ticket))
+}
+
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
 		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
 		ticket: s.ticket, machine: s.machine,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
-			Address: s.address}})
+			Address: s.address, Ticket: s.ticketHash()}})
 }
 
 // retryWait returns the page's delay before a retry: the server's delay plus up to a fifth; without one an exponential
@@ -85,19 +93,30 @@ func atRest(st seckill.State) bool {
 // undecided reports whether an order has no row yet.
 func undecided(st seckill.State) bool { return st == seckill.Queued || st == "none" || st == "" }
 
-// placed waits until an accepted order has a row, at most for the shopper's patience.
-func (s *shopper) placed(ctx context.Context, order string) (answer, error) {
+// placed waits until an accepted order has a row, at most for the shopper's patience. In a rush it gives push a while
+// before it asks.
+func (s *shopper) placed(ctx context.Context, order string) (a answer, err error) {
 	ctx, stop := context.WithTimeout(ctx, s.opt.Patience)
 	defer stop()
-	return s.follow(ctx, order, func(st seckill.State) bool { return !undecided(st) })
+	var known seckill.State
+	if now := time.Now(); s.ear != nil && now.Add(s.offset).Sub(s.item.Start) < rush {
+		if known, err = s.ear.hears(ctx, now.Add(patience)); err != nil {
+			return answer{}, err
+		}
+	}
+	return s.follow(ctx, order, known, func(st seckill.State) bool { return !undecided(st) })
 }
 
 // follow looks at an order as the page does, until done accepts its state: after each message if it is connected, else
-// it polls.
-func (s *shopper) follow(ctx context.Context, order string, done func(seckill.State) bool) (answer, error) {
+// it polls. It does not ask about an order that is known, or was heard, to wait for its payment.
+func (s *shopper) follow(ctx context.Context, order string, known seckill.State, done func(seckill.State) bool) (
+	answer, error) {
 	moment, last, same, troubles := time.Now(), seckill.State(""), 0, 0
 	for {
-		a := s.look(ctx, order, moment)
+		a := answer{status: http.StatusOK, at: moment, order: order, state: known, heard: true}
+		if known != seckill.PendingPayment {
+			a = s.look(ctx, order, moment)
+		}
 		var wait time.Duration
 		switch {
 		case errors.Is(a.err, errLeft):
@@ -119,7 +138,7 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 			return a, errors.New(a.word())
 		}
 		var err error
-		if moment, err = s.ear.until(ctx, a.at, wait); err != nil {
+		if moment, known, err = s.ear.until(ctx, a.at, wait); err != nil {
 			return answer{}, err
 		}
 	}

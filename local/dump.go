@@ -79,11 +79,15 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 	if it.Stopped {
 		stopped = 1
 	}
-	return each(&dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID,
+	row := ledger.Row{"v": int64(1), "id": it.ID,
 		"title": it.Commodity.Title, "sk_price": int64(it.Price),
 		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit),
 		"buckets": int64(it.Buckets),
-		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}})
+		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}
+	if it.Checks != seckill.ChecksOff {
+		row["checks"] = string(it.Checks)
+	}
+	return each(&dump.Line{Table: dump.PartItems, Row: row})
 }
 
 // dumpTrades dumps the gateway's trades as package gatewaytable writes them: their table, or those in memory with the

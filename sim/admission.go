@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -29,7 +30,7 @@ func (s *Sim) askTicket(t Act) {
 
 func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a uint64) error {
 	whose, of := user, it.ID
-	how := pick(a, 16, 10)
+	how := pick(a, 16, 12)
 	switch items := s.allItems(); how {
 	case 0:
 		whose = other
@@ -41,7 +42,7 @@ func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a
 			return err
 		}
 	}
-	r, question, err := i.challenge(whose, of)
+	r, err := i.challenge(whose, of)
 	if err != nil {
 		return err
 	}
@@ -62,8 +63,12 @@ func (s *Sim) answerSomehow(i *Instance, user, other string, it *seckill.Item, a
 		}
 	case how == 7:
 		times = 2
+	case how == 8: // their own proof, and the right answer to what another shopper is asked
+		if theirs, err := i.challenge(other, it.ID); err == nil {
+			r.Answer.Answer = theirs.right
+		}
 	}
-	if !old && question != "" || !old && pick(a, 24, 2) == 0 {
+	if !old && r.right != "" || !old && pick(a, 24, 2) == 0 {
 		s.kept[holder{user, it.ID}] = r
 	}
 	for range times {
@@ -112,17 +117,18 @@ func (s *Sim) setBlock(t Act) {
 	})
 }
 
-// setSecret makes an operator add a secret of tickets, remove the old one, or replace all at once.
+// setSecret makes an operator add a key of tickets when the one before makes them, or three at once, after a leak: then
+// earlier tickets are refused.
 func (s *Sim) setSecret(t Act) {
-	d := s.door
-	switch n := len(d.secrets); {
-	case n > 1:
-		d.dropSecret()
-	default:
-		d.addSecret()
-		if pick(t.A, 8, 3) == 0 {
-			d.dropSecret()
-		}
+	d, now, times := s.door, s.Clock.Now(), 1
+	if pick(t.A, 8, 8) == 0 {
+		times = jwtauth.MaxTicketKeys
+		d.hurries = append(d.hurries, now)
+	} else if !d.begun(now) {
+		return
 	}
-	s.trace.say(s.Clock.Now(), "tickets have %d secrets, the newest is number %d", len(d.secrets), d.changes)
+	for range times {
+		d.rotate(now)
+	}
+	s.trace.say(now, "tickets have %d keys, the newest is number %d", len(d.keys()), len(d.rotations))
 }

@@ -157,7 +157,7 @@ func (i *Instance) blockAndBuy(it *seckill.Item, user string, everywhere bool) e
 	if o := w.truth.orders[id]; o == nil || o.state != seckill.Rejected || o.reason != seckill.CodeBlocked {
 		return fmt.Errorf("A4 order %s of blocked user %s is not rejected as blocked: %+v", id, user, o)
 	}
-	if _, _, err := i.challenge(user, it.ID); err == nil {
+	if _, err := i.challenge(user, it.ID); err == nil {
 		return fmt.Errorf("A4 blocked user %s gets a challenge for item %s", user, it.ID)
 	}
 	if err := i.unblock(k); err != nil {

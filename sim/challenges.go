@@ -3,11 +3,13 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/adapter/picture"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -31,12 +33,18 @@ type reply struct {
 	seckill.Answer
 	of      holder    // whose proof it is, and for which item; zero: nobody's
 	expires time.Time // of the proof
+	right   string    // the answer to what was asked; "": nothing was
+	slot    int64     // the half hour of the question
+	oldest  int       // the oldest key that its maker knew
 }
+
+// half returns the half hour of a time.
+func half(t time.Time) int64 { return t.Unix() / int64(seckill.ChallengeLife/time.Second) }
 
 // callerOf returns a shopper of the world: where they are, and since when they have their account.
 func callerOf(user string) admit.Caller {
 	n, _ := strconv.Atoi(user)
-	c := admit.Caller{User: user, Networks: networksOf(n)}
+	c := admit.Caller{User: user, Networks: networksOf(n), English: n%3 == 0}
 	switch n % 4 {
 	case 1: // old enough ten minutes after the sale's beginning
 		c.Created = epoch.Add(10*time.Minute - seckill.MinAccountAge)
@@ -60,50 +68,116 @@ func (w *World) tooNew(c admit.Caller, item string, now time.Time) bool {
 }
 
 // challenge makes a shopper ask for a challenge, and solves it.
-func (i *Instance) challenge(user, item string) (reply, string, error) {
+func (i *Instance) challenge(user, item string) (reply, error) {
+	i.keys.refresh()
 	w, c, now := i.world, callerOf(user), i.clock.Now()
 	held := w.heldBlocks(&c, item)
+	oldest := i.keys.oldest()
 	got, err := i.Admit.Challenge(context.Background(), c, item)
 	w.checkDoorCode(&c, item, now, held, err)
 	w.door.hear("challenge", err)
 	if err != nil {
-		return reply{}, "", err
+		return reply{}, err
 	}
-	return solve(user, got), got.Question, nil
-}
-
-// solve solves a challenge; the answer to its question is right if there is a question.
-func solve(user string, c seckill.Challenge) reply {
-	solution, _, err := altcha.Solve(c.Proof)
+	solution, _, err := altcha.Solve(got.Proof)
 	if err != nil {
 		panic(err)
 	}
-	r := reply{Answer: seckill.Answer{Item: c.Item, Proof: solution}, of: holder{user, c.Item}, expires: c.Expires}
-	var n int
-	if _, err := fmt.Sscanf(c.Question, "%d + ", &n); err == nil {
-		r.Answer.Answer = " " + strings.ToUpper(fmt.Sprint("the double  of ", n))
+	r := reply{Answer: seckill.Answer{Item: got.Item, Proof: solution}, of: holder{user, got.Item},
+		expires: got.Expires, right: w.solve(&c, &got), slot: half(now), oldest: oldest}
+	if oldest != i.keys.oldest() { // another event's refresh came between
+		r.oldest = -1
 	}
-	return r
+	r.Answer.Answer = r.right
+	return r, nil
 }
 
-// answerRight reports whether an answer fits a question that the shopper has now, or had half an hour ago.
+// solve answers what a challenge asks: a question, or a sum, which every other shopper sees and the others hear.
+func (w *World) solve(c *admit.Caller, got *seckill.Challenge) string {
+	strict := w.item(got.Item).Checks == seckill.ChecksStrict
+	asks, sum := strict && len(w.door.pool[got.Item]) > 0, strict && len(w.door.pool[got.Item]) == 0
+	if asks != (got.Question != "") || sum != (len(got.Picture) > 0) || sum != (got.Alternative != "") {
+		w.truth.fail("A1 user %s is asked for item %s %q, %q and a picture of %d bytes", c.User, got.Item, got.Question,
+			got.Alternative, len(got.Picture))
+	}
+	var n int
+	if _, err := fmt.Sscanf(got.Question, "%d + ", &n); err == nil {
+		return " " + strings.ToUpper(fmt.Sprint("the double  of ", n))
+	}
+	if !sum {
+		return ""
+	}
+	seen, heard := w.door.pictures[string(got.Picture)], heardSum(got.Alternative, c.English)
+	if seen != heard {
+		w.truth.fail("A1 user %s sees the sum %v for item %s and hears %v", c.User, seen, got.Item, heard)
+	}
+	if n, _ = strconv.Atoi(c.User); n%2 == 0 {
+		return fmt.Sprint(" ", seen.A+seen.B)
+	}
+	return fmt.Sprint(heard.A + heard.B)
+}
+
+// heardSum returns the sum that is asked in words.
+func heardSum(text string, english bool) seckill.Sum {
+	for seed := range 80 { // all of them
+		s := seckill.SumOf(seed)
+		if q := s.Question(english); q.Text == text {
+			return s
+		}
+	}
+	return seckill.Sum{}
+}
+
+// painting is what a picture is made of.
+type painting struct {
+	sum  seckill.Sum
+	seed int
+}
+
+// painter remembers what pictures show, so that shoppers can read them, and that it has drawn them.
+type painter struct{ w *World }
+
+// Paint implements seckill.Painter.
+func (p painter) Paint(s seckill.Sum, seed int) []byte {
+	d, k := p.w.door, painting{s, seed}
+	if d.painted[k] == nil {
+		d.painted[k] = picture.Painter{}.Paint(s, seed)
+		d.pictures[string(d.painted[k])] = s
+	}
+	return d.painted[k]
+}
+
+// answerRight reports whether an answer fits what this instance asks the shopper now, or asked half an hour ago.
 func (i *Instance) answerRight(user, item, answer string, now time.Time) bool {
 	pool := i.world.door.pool[item]
-	if i.world.item(item).Checks != seckill.ChecksStrict || len(pool) == 0 {
+	if i.world.item(item).Checks != seckill.ChecksStrict {
 		return true
 	}
-	slot := now.Unix() / int64(seckill.ChallengeLife/time.Second)
-	return pool[i.picker.Pick(user, item, slot, len(pool))].Right(answer) ||
-		pool[i.picker.Pick(user, item, slot-1, len(pool))].Right(answer)
+	fits := func(slot int64) bool {
+		if len(pool) > 0 {
+			return pool[i.keys.Pick(user, item, slot, len(pool))].Right(answer)
+		}
+		s := seckill.SumOf(i.keys.Pick(user, item, slot, math.MaxInt))
+		q := s.Question(false)
+		return q.Right(answer)
+	}
+	return fits(half(now)) || fits(half(now)-1)
+}
+
+// mustPass reports whether an answer is right for who was asked it, in its time, and by keys that nobody dropped since.
+func (i *Instance) mustPass(h holder, r *reply, now time.Time) bool {
+	return r.of == h && r.Answer.Answer == r.right && r.oldest == i.keys.oldest() &&
+		(half(now) == r.slot || half(now) == r.slot+1) && !i.world.door.hurried(i.world.Clock.Now())
 }
 
 // ticket makes a shopper answer, and checks A1 for what they get: a ticket for a right answer only, never more than
 // MaxAttempts answers a minute, and no refusal without its reason.
 func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
-	w, c, h := i.world, callerOf(user), holder{user, r.Item}
+	i.keys.refresh()
+	w, c, h, oldest := i.world, callerOf(user), holder{user, r.Item}, i.keys.oldest()
 	now, began, held := i.clock.Now(), w.Clock.Now(), w.heldBlocks(&c, r.Item)
 	key := attempt{h, now.Unix() / int64(seckill.AttemptWindow/time.Second)}
-	right := r.of == h && i.answerRight(user, r.Item, r.Answer.Answer, now)
+	may, must := r.of == h && i.answerRight(user, r.Item, r.Answer.Answer, now), i.mustPass(h, &r, now)
 	w.door.asked[key]++
 	got, err := i.Admit.Ticket(context.Background(), c, r.Answer)
 	code := seckill.CodeOf(err)
@@ -118,19 +192,24 @@ func (i *Instance) ticket(user string, r reply) (seckill.Ticket, error) {
 		w.door.heard["reply: late"]++
 	}
 	switch {
-	case err == nil && (!right || !began.Before(r.expires.Add(seckill.SkewBound))):
+	case oldest != i.keys.oldest(): // another event's refresh came between: who knows which question counted
+	case err == nil && (!may || !began.Before(r.expires.Add(seckill.SkewBound))):
 		w.truth.fail("A1 user %s gets a ticket for item %s for the answer %q and a proof of %v until %s", user, r.Item,
 			r.Answer.Answer, r.of, r.expires)
-	case err == nil:
-		if _, known := w.door.given[got.Text]; !known {
-			w.door.newest[h] = append(w.door.newest[h], got.Text)
-		}
-		w.door.given[got.Text] = given{h, got.Expires}
-	case code == seckill.CodeCheck && right && w.Clock.Now().Before(r.expires.Add(-seckill.SkewBound)):
+	case code == seckill.CodeCheck && must && w.Clock.Now().Before(r.expires.Add(-seckill.SkewBound)):
 		w.truth.fail("A1 user %s is told for item %s that a right answer is wrong: %v", user, r.Item, err)
 	case code == seckill.CodeTooMany && w.door.asked[key] <= seckill.MaxAttempts:
 		w.truth.fail("A1 user %s is told for item %s after %d answers that they are too many", user, r.Item,
 			w.door.asked[key])
+	}
+	if err == nil {
+		if _, known := w.door.given[got.Text]; !known {
+			w.door.newest[h] = append(w.door.newest[h], got.Text)
+		}
+		w.door.given[got.Text] = given{h, got.Expires}
+		if r.right != "" && len(w.door.pool[r.Item]) == 0 {
+			w.door.heard["ticket: for a sum"]++
+		}
 	}
 	return got, err
 }
@@ -162,7 +241,7 @@ func (i *Instance) admitted(p buy.Purchase) (buy.Purchase, error) {
 	if i.world.item(p.Item).Checks == seckill.ChecksOff {
 		return p, nil
 	}
-	r, _, err := i.challenge(p.User, p.Item)
+	r, err := i.challenge(p.User, p.Item)
 	if err != nil {
 		return p, err
 	}

@@ -2,10 +2,7 @@ package sim
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/admit"
@@ -15,17 +12,19 @@ import (
 // door is what the world knows of admission: from what was answered to shoppers and operators, and from the rows of
 // blocks.
 type door struct {
-	closed  bool                          // no step checks tickets
-	secrets map[string]string             // of tickets, by kid
-	changes int                           // of secrets
-	kids    map[string]string             // by ticket, whose secret signed it
-	given   map[string]given              // by ticket
-	newest  map[holder][]string           // tickets, oldest first
-	pool    map[string][]seckill.Question // by item
-	asked   map[attempt]int               // answers that were sent
-	taken   map[attempt]int               // answers that were looked at
-	blocks  map[blockKey]*blockState
-	heard   map[string]int // answers, by step and reason
+	closed    bool                   // no step checks tickets
+	rotations []rotation             // of the keys of tickets
+	hurries   []time.Time            // rotations before the time of the key before
+	numbers   map[string]int         // by kid, the rotation that made it
+	pictures  map[string]seckill.Sum // what they show
+	painted   map[painting][]byte
+	given     map[string]given              // by ticket
+	newest    map[holder][]string           // tickets, oldest first
+	pool      map[string][]seckill.Question // by item
+	asked     map[attempt]int               // answers that were sent
+	taken     map[attempt]int               // answers that were looked at
+	blocks    map[blockKey]*blockState
+	heard     map[string]int // answers, by step and reason
 }
 
 // given is a ticket that admit gave for a right answer.
@@ -41,25 +40,10 @@ type attempt struct {
 }
 
 func newDoor() *door {
-	return &door{secrets: map[string]string{}, kids: map[string]string{}, given: map[string]given{},
+	return &door{numbers: map[string]int{}, pictures: map[string]seckill.Sum{}, painted: map[painting][]byte{},
+		given:  map[string]given{},
 		newest: map[holder][]string{}, pool: map[string][]seckill.Question{}, asked: map[attempt]int{},
 		taken: map[attempt]int{}, blocks: map[blockKey]*blockState{}, heard: map[string]int{}}
-}
-
-// addSecret adds a secret: from now on it signs.
-func (d *door) addSecret() {
-	d.changes++
-	kid := fmt.Sprintf("k%03d", d.changes)
-	d.secrets[kid] = "secret " + kid
-}
-
-// kid names the newest secret.
-func (d *door) kid() string { return slices.Max(slices.Collect(maps.Keys(d.secrets))) }
-
-// dropSecret removes the oldest secret.
-func (d *door) dropSecret() {
-	d.changes++
-	delete(d.secrets, slices.Min(slices.Collect(maps.Keys(d.secrets))))
 }
 
 // hear counts an answer.

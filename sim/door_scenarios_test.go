@@ -28,7 +28,7 @@ var doorScenarios = []scenario{
 }
 
 func challenged(user string) func(*World, *Instance) error {
-	return func(w *World, i *Instance) error { _, _, err := i.challenge(user, w.Item.ID); return err }
+	return func(w *World, i *Instance) error { _, err := i.challenge(user, w.Item.ID); return err }
 }
 
 func ticketed(user string) func(*World, *Instance) error {
@@ -40,7 +40,7 @@ func ticketed(user string) func(*World, *Instance) error {
 
 func wrong(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
-		r, _, err := i.challenge(user, w.Item.ID)
+		r, err := i.challenge(user, w.Item.ID)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -15,7 +16,8 @@ func TestDoorIsTried(t *testing.T) {
 	missing := []string{"challenge: yes", "challenge: account_new", "challenge: blocked", "challenge: no_checks",
 		"challenge: not_started", "ticket: yes", "ticket: check_proof", "ticket: check_question",
 		"ticket: too_many_answers", "ticket: blocked", "reply: late", "buy: ticket_required", "buy: ticket_key",
-		"buy: ticket_signature", "buy: ticket_foreign", "buy: ticket_expired", "block: yes", "placing: blocked"}
+		"buy: ticket_signature", "buy: ticket_foreign", "buy: ticket_expired", "block: yes", "placing: blocked",
+		"ticket: for a sum", "key: behind", "key: rotated", "key: of before"}
 	for seed := uint64(1); len(missing) > 0 && seed <= most; seed++ {
 		r := Play(seed, Options{}, false)
 		if r.Err != nil {
@@ -25,6 +27,13 @@ func TestDoorIsTried(t *testing.T) {
 	}
 	if len(missing) > 0 {
 		t.Errorf("nobody hears in %d seeds: %q", most, missing)
+	}
+}
+
+// TestKeyDelay: the world's operators wait as `seckill keys` does, which is long enough for three reads of the secrets.
+func TestKeyDelay(t *testing.T) {
+	if keyDelay != 3*config.RefreshEvery {
+		t.Errorf("keys begin after %s here, and after three times %s there", keyDelay, config.RefreshEvery)
 	}
 }
 

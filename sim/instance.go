@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 
-	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/flow/admit"
 	blocks "github.com/your-org/seckill/shared/flow/block"
@@ -46,7 +45,7 @@ type Instance struct {
 	Block     *blocks.Flow
 
 	clock            seckill.Clock
-	picker           seckill.Picker
+	keys             *keyring
 	orders, closings seckill.Queue
 	events           stream.Step // tell and count
 	world            *World
@@ -197,26 +196,25 @@ var cheap = seckill.Work{Cost: 1, Tries: 2}
 
 // startDoor gives an instance its step of admission.
 func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, it seckill.Items) {
-	proofs, err := altcha.New([][]byte{[]byte("a secret of the world")}, clock)
-	if err != nil {
-		panic(err)
-	}
-	t := &tickets{w: w, clock: clock}
-	i.clock, i.picker = clock, proofs
+	i.clock, i.keys = clock, w.keyring(clock)
 	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
-	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: proofs, Tickets: t, Picker: proofs,
-		Clock: clock, Meter: w.Events, Work: cheap})
+	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: ringProofs{i.keys}, Tickets: i.keys,
+		Picker: i.keys, Clock: clock, Meter: w.Events, Work: cheap, Painter: painter{w}})
 	if !w.door.closed {
-		i.Buy.Tickets = t
+		i.Buy.Tickets = i.keys
 	}
 }
 
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
+	i.keys.refresh()
 	w := i.world
 	may, before := w.passes(p)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
 	w.door.hear("buy", err)
+	if before && err == nil {
+		w.door.hearKeys(i.keys, p.Ticket)
+	}
 	if _, after := w.passes(p); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
 		w.truth.fail("A1 user %s is told for item %s that their good ticket is none: %v", p.User, p.Item, err)
 	}

@@ -39,7 +39,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	}
 	w.truth.over, w.truth.placed, w.truth.blocked = w.addressOver, w.checkPlaced, w.wroteBlock
 	w.door.closed = s.NoTickets
-	w.door.addSecret()
+	w.door.rotate(clock.Now())
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)

@@ -30,10 +30,10 @@ func (s *Sim) wayIn(i *Instance, user string, it *seckill.Item, a uint64) string
 	case 2:
 		return any
 	case 3:
-		newest := s.door.secrets[s.door.kid()]
-		return s.signedBy(newest, h, s.Clock.Now().Add(-seckill.SkewBound-time.Second)) // its time is over
+		return s.signedBy(s.door.keys()[0].Secret, h,
+			s.Clock.Now().Add(-seckill.SkewBound-time.Second)) // its time is over
 	case 4:
-		return s.signedBy("secret k000", h, it.End)
+		return s.signedBy("a secret that was never one", h, it.End)
 	case 5:
 		if len(own) > 0 {
 			return own[0]
@@ -62,9 +62,9 @@ func (s *Sim) anyTicket(a uint64) string {
 	return ""
 }
 
-// signedBy returns a ticket that admit did not give, with the newest key's name.
+// signedBy returns a ticket that admit did not give, with the oldest key's name.
 func (s *Sim) signedBy(secret string, h holder, expires time.Time) string {
-	t, err := jwtauth.NewTickets(map[string]string{s.door.kid(): secret}, s.Clock)
+	t, err := jwtauth.NewTickets(map[string]string{s.door.keys()[0].Kid(): secret}, s.Clock)
 	if err != nil {
 		panic(err)
 	}

@@ -54,7 +54,7 @@ func auditCommand(getenv func(string) string) *cobra.Command {
 		Short: "Check a sale afterwards: does each guarantee hold, by rows, Redis and a journal?",
 		Long: `Check a sale from its data: the ledger's rows, Redis' keys, the fake gateway's trades if it has
 any, and the journal of a crowd ("seckill load --journal"). For each guarantee of docs/GUARANTEES.md,
-I1 to I11 and L1 to L4, the report is: holds, with how much was read; broken, with the rows; or
+I1 to I11, A1, A4 and L1 to L4, the report is: holds, with how much was read; broken, with the rows; or
 unknown, with what is missing. No guarantee holds without evidence. The command changes nothing.
 
 The sale is one of a "seckill run" (--url), of servers of your own (--dynamodb, --redis), or of a

@@ -68,7 +68,7 @@ func TestAuditOfARunningShop(t *testing.T) {
 	code, out, fault = audited(t, append(at, "--json")...)
 	var r audit.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive ||
-		len(r.Results) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
+		len(r.Results) != 17 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
 		t.Errorf("exit %d, %v, %s%s", code, err, out, fault)
 	}
 

@@ -27,7 +27,7 @@ const (
 
 // Tables are the ledger's tables in the order that an audit needs.
 var Tables = []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
-	ledger.TableReturns}
+	ledger.TableReturns, ledger.TableBlocks}
 
 // Line is one row, entry or message from a source. Exactly one of Now, Table, Key, Queue, Missing and End is set.
 type Line struct {

@@ -47,6 +47,7 @@ type Entry struct {
 	Key     string `json:"key,omitempty"` // Idempotency-Key
 	Count   int    `json:"count,omitempty"`
 	Address string `json:"address,omitempty"` // hex SHA-256
+	Ticket  string `json:"ticket,omitempty"`  // hex SHA-256 of the one that a purchase sent
 	Order   string `json:"order_id,omitempty"`
 	Status  int    `json:"status,omitempty"` // HTTP; 0: no answer
 	Code    string `json:"code,omitempty"`   // of a problem document

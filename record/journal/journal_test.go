@@ -210,7 +210,8 @@ func TestAnyEntryReadsBack(t *testing.T) {
 				Status: rapid.IntRange(0, 599).Draw(t, "status"),
 				User:   text.Draw(t, "user"), Act: text.Draw(t, "act"), Item: text.Draw(t, "item"),
 				Key:     text.Draw(t, "key"),
-				Address: text.Draw(t, "address"), Order: text.Draw(t, "order"), Code: text.Draw(t, "code"),
+				Address: text.Draw(t, "address"), Ticket: text.Draw(t, "ticket"),
+				Order: text.Draw(t, "order"), Code: text.Draw(t, "code"),
 				State: text.Draw(t, "state"),
 				Error: text.Draw(t, "error"), Date: text.Draw(t, "date"), Body: text.Draw(t, "body"),
 			}

@@ -149,6 +149,7 @@ func appendEntry(b []byte, e *Entry, prev string) []byte {
 	b = appendText(b, `,"key":`, e.Key)
 	b = appendNumber(b, `,"count":`, int64(e.Count))
 	b = appendText(b, `,"address":`, e.Address)
+	b = appendText(b, `,"ticket":`, e.Ticket)
 	b = appendText(b, `,"order_id":`, e.Order)
 	b = appendNumber(b, `,"status":`, int64(e.Status))
 	b = appendText(b, `,"code":`, e.Code)

@@ -1,11 +1,13 @@
 package main
 
 const (
-	admitGo    = "shared/flow/admit/admit.go"
-	admittedGo = "shared/flow/buy/admitted.go"
-	ticketGo   = "shared/adapter/jwtauth/ticket.go"
-	blocksGo   = "shared/adapter/ledger/blocks.go"
-	attemptsGo = "shared/adapter/ledger/admission.go"
+	admitGo      = "shared/flow/admit/admit.go"
+	admittedGo   = "shared/flow/buy/admitted.go"
+	ticketGo     = "shared/adapter/jwtauth/ticket.go"
+	ticketKeysGo = "shared/adapter/jwtauth/ticketkeys.go"
+	makersGo     = "shared/adapter/tickets/tickets.go"
+	blocksGo     = "shared/adapter/ledger/blocks.go"
+	attemptsGo   = "shared/adapter/ledger/admission.go"
 )
 
 // chosenDoor change who passes an item's checks, and who is kept out.
@@ -36,6 +38,33 @@ var chosenDoor = []choice{
 		`		return errTicketKey`, `		return nil`},
 	{"old-secret-unknown", "only the newest secret checks: who got a ticket before the change is refused", ticketGo,
 		`|| !known {`, `|| !known || header != t.newest {`},
+	{"new-ticket-key-at-once", "a new key makes tickets before its time, which other instances refuse", ticketKeysGo,
+		`if !now.Before(keys[i].From) {`, `if i > 0 {`},
+	{"ticket-key-soon", "a new key begins five minutes after its rotation", ticketKeysGo,
+		`TicketKey{from, secret})`, `TicketKey{from.Add(-10 * time.Minute), secret})`},
+	{"old-ticket-key-dropped", "a new key takes the place of all before it at once", ticketKeysGo,
+		`return all[max(0, len(all)-MaxTicketKeys):]`, `return all[len(all)-1:]`},
+	{"two-ticket-keys", "the second key before the newest checks no more", ticketKeysGo,
+		`return all[max(0, len(all)-MaxTicketKeys):]`, `return all[max(0, len(all)-MaxTicketKeys+1):]`},
+	{"ticket-key-for-ever", "the oldest key makes tickets though a newer one's time has come", ticketKeysGo,
+		`for i := len(keys) - 1; i > 0; i-- {`, `for i := 0; i > 0; i-- {`},
+	{"oldest-ticket-key-alone", "only the oldest key makes and checks", ticketKeysGo,
+		`range keys[:n] {`, `range keys[:1] {`},
+	{"ticket-keys-backwards", "keys are read the newest first", ticketKeysGo,
+		`cmp.Compare(a.Kid(), b.Kid())`, `cmp.Compare(b.Kid(), a.Kid())`},
+	{"proofs-of-one-key", "a proof made with the key before is refused", makersGo,
+		`			if j != i {`, `			if j < 0 {`},
+	{"question-of-the-newest-key", "a new key changes what a shopper is asked", makersGo,
+		`altcha.New([][]byte{[]byte(keys[0].Secret)}, clock)`,
+		`altcha.New([][]byte{[]byte(keys[len(keys)-1].Secret)}, clock)`},
+	{"any-sum", "any answer to a sum is right", admitGo,
+		`return q.Right(answer)`, `return q.Right(answer) || answer != ""`},
+	{"sum-of-everybody", "all shoppers are asked the same sum", admitGo,
+		`seed := f.Picker.Pick(user, it.ID`, `seed := f.Picker.Pick("", it.ID`},
+	{"picture-of-another-sum", "the picture shows another sum than the words", admitGo,
+		`f.Painter.Paint(*a.sum, a.seed)`, `f.Painter.Paint(seckill.SumOf(a.seed+1), a.seed)`},
+	{"sum-unasked", "items with strict checks and no questions ask no sum", admitGo,
+		`case f.Painter == nil:`, `case f.Painter != nil:`},
 	{"proof-unchecked", "any proof is good", admitGo,
 		`	if !ok {
 		return 0,`, `	if !ok && len(a.Proof) == 0 {

@@ -129,7 +129,7 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 		return nil, err
 	}
 	c, err := newCompiler(ctx, s, "./shared/flow/...", "./shared/adapter/redisstock", "./shared/adapter/ledger",
-		"./shared/adapter/stream", "./shared/adapter/jwtauth")
+		"./shared/adapter/stream", "./shared/adapter/jwtauth", "./shared/adapter/tickets")
 	if err != nil {
 		return nil, err
 	}

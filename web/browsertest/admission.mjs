@@ -116,7 +116,7 @@ async function all(place) {
       await press(page).click();
     }
     await ordered(page, place);
-    same(posts.join(' '), 'buy challenge ticket buy', 'posts');
+    same(posts.join(' '), 'buy buy challenge ticket buy', 'posts');
     await close(page);
   });
 

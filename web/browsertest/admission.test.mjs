@@ -47,11 +47,11 @@ function world(time, answers = {}) {
     now: () => w.time,
     knownNow: () => (w.known ? w.time : undefined),
     at: later,
-    pause: (ms, signal) =>
+    pause: (ms, signal, wake = signal) =>
       new Promise((resolve) => {
         assert.ok(ms > 0 && Number.isFinite(ms), `a pause of ${ms} ms`);
         const stop = later(w.time + ms, resolve);
-        signal.addEventListener('abort', () => (stop(), resolve()));
+        for (const s of [signal, wake]) s.addEventListener('abort', () => (stop(), resolve()));
       }),
     retryWait: (attempt, after) => retryWait(attempt, after, 0),
     random: () => 0.5,
@@ -339,4 +339,71 @@ test('another shopper ends it, and gets a ticket of their own', async () => {
   w.works[1].solve();
   await w.pass(0);
   assert.deepEqual(Object.keys(w.kept), ['43']);
+});
+
+const moved = (changes) => ({ ...item, end_time: new Date(END).toISOString(), ...changes });
+const at = (time) => new Date(time).toISOString();
+
+for (const [name, answers] of [
+  ['before it asked', {}],
+  ['after it was told to wait', { challenge: [problem(425, 'not_started', { startTime: START - LEAD }), undefined] }],
+]) {
+  test(`a sale that opens earlier than it did, ${name}: its ticket comes at once`, async () => {
+    const w = world(START - 4 * LEAD, answers);
+    w.door.prepare(answers.challenge ? moved({ start_time: at(START - 3 * LEAD) }) : item);
+    await w.pass(MINUTE);
+    const before = w.asked.length;
+    assert.equal(before, answers.challenge ? 1 : 0);
+    const early = moved({ start_time: at(w.time - 1) });
+    const got = { waits: [] };
+    w.door.ticket(early, new AbortController().signal, 0, () => {}).then((answer) => (got.answer = answer));
+    await w.pass(1);
+    assert.deepEqual(got.answer, { ok: true, ticket: 'T' });
+    assert.equal(w.asked.length, before + 2);
+  });
+}
+
+test('a sale that opens later than it did: nobody asks before', async () => {
+  const w = world(START - 2 * LEAD);
+  w.door.prepare(item);
+  await w.pass(0);
+  w.door.prepare(moved({ start_time: at(START + LEAD) }));
+  await w.pass(2 * LEAD + SPREAD / 2 - 1);
+  assert.equal(w.paths(), '');
+  await w.pass(1);
+  assert.equal(w.paths(), 'challenge ticket');
+});
+
+test('a sale that goes on longer than its ticket: another one before that ends, once; the old one serves meanwhile', async () => {
+  const w = world(START);
+  const longer = moved({ end_time: at(END + LEAD) });
+  w.door.prepare(moved());
+  await w.pass(0);
+  w.next('ticket', { ticket: 'T2', expires_at: at(END + LEAD) });
+  w.door.prepare(longer);
+  await w.pass(END - 5 * MINUTE + SPREAD / 2 - 1 - START);
+  w.door.prepare(longer);
+  assert.equal(w.paths(), 'challenge ticket');
+  w.quick = false;
+  await w.pass(1);
+  assert.equal(w.works.length, 2, 'proofs');
+  const meanwhile = w.wants();
+  await w.pass(0);
+  assert.deepEqual(meanwhile.answer, { ok: true, ticket: 'T' });
+  w.works[1].solve();
+  await w.pass(0);
+  w.door.prepare(longer);
+  await w.pass(MINUTE);
+  assert.equal(w.paths(), 'challenge ticket challenge ticket');
+  assert.equal(w.text(), 'T2');
+});
+
+test('who gives tickets may not know yet that the sale goes on: it is not asked again and again', async () => {
+  const w = world(END - MINUTE);
+  w.kept = { 42: { 1001: { text: 'kept', expires: END } } };
+  for (let n = 0; n < 5; n++) {
+    w.door.prepare(moved({ end_time: at(END + LEAD) }));
+    await w.pass(1000);
+  }
+  assert.equal(w.paths(), 'challenge ticket');
 });

@@ -198,10 +198,10 @@ const meaning = (o, now = 100) => Object.values(core.outcome(o, now));
 table('outcome', meaning, [
   ['queued', [order('queued')], ['queued', 'wait', false]],
   ['not yet known', [order('none')], ['queued', 'wait', false]],
-  ['payable', [order('pending_payment', { payBy: 101, payString: 'x' })], ['pay', 'wait', true]],
-  ['time to pay is over', [order('pending_payment', { payBy: 100, payString: 'x' })], ['pay_over', 'wait', false]],
+  ['payable', [order('pending_payment', { payBy: 101, canPay: true })], ['pay', 'wait', true]],
+  ['time to pay is over', [order('pending_payment', { payBy: 100, canPay: true })], ['pay_over', 'wait', false]],
   ['without a pay string', [order('pending_payment', { payBy: 101 })], ['pay', 'wait', false]],
-  ['closing is not payable', [order('closing', { payBy: 101, payString: 'x' })], ['closing', 'wait', false]],
+  ['closing is not payable', [order('closing', { payBy: 101, canPay: true })], ['closing', 'wait', false]],
   ['paid', [order('paid')], ['paid', 'good', false]],
   ['expired', [order('expired')], ['expired', 'plain', false]],
   ['expired, and money came', [order('expired', { payments: [{ state: 'refund_due' }] })], ['late', 'plain', false]],

@@ -1,7 +1,7 @@
 // Tests of a purchase over time, on a clock that only moves when somebody waits. Run: node --test
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { GIVE_UP, follow, purchase } from '../src/purchase.js';
+import { GIVE_UP, KEY_WAIT, follow, purchase } from '../src/purchase.js';
 
 /** Answers from a script: an object is an answer, an Error-like with status is thrown; the last one repeats. */
 function scripted(answers) {
@@ -77,6 +77,22 @@ test('purchase: turned away while units are left goes on', async () => {
   const got = await purchase({ ...io, send, soldOut: async () => false, onWait() {} });
   assert.equal(got.orderId, 'o1');
 });
+
+const unknown = { status: 403, code: 'ticket_required' };
+for (const [name, ticket, answers, kind, sends] of [
+  ['known the second time', true, [unknown, { order_id: 'o1' }], 'accepted', 2],
+  ['refused twice', true, [unknown, unknown], 'refused', 2],
+  ['also after a lost answer', true, [unknown, { status: 0 }, unknown], 'refused', 3],
+  ['none was sent', false, [unknown], 'refused', 1],
+]) {
+  test(`purchase: a ticket whose key is too new is sent once more, after a moment: ${name}`, async () => {
+    const { io, waits } = world();
+    const send = scripted(answers);
+    const got = await purchase({ ...io, ticket, send, onWait() {} });
+    assert.deepEqual([got.kind, send.calls.length], [kind, sends]);
+    if (ticket) assert.ok(waits[0] >= KEY_WAIT && waits[0] <= 1.2 * KEY_WAIT, `waited ${waits[0]}`);
+  });
+}
 
 test('purchase: waits what the server asks for, and tells why', async () => {
   const { io, waits } = world();

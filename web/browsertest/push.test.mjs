@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import test from 'node:test';
-import { SAFETY, SOON, openLine } from '../src/push.js';
+import { PATIENCE, RUSH, SAFETY, SOON, openLine } from '../src/push.js';
 import { follow } from '../src/purchase.js';
 
 const MINUTE = 60_000;
@@ -77,7 +77,7 @@ function world() {
     if (w.refusal) throw w.refusal;
     return { url: FIRST.url, pass: `1001.1.again${w.passes}.mac` };
   };
-  w.line = (offer) => openLine({ orderId: 'oa', offer, newOffer, wait: w.wait, signal: left.signal, user: () => w.user, onToken, page: w.page, random: () => 0.5 });
+  w.line = (offer, since) => openLine({ orderId: 'oa', offer, since, newOffer, wait: w.wait, signal: left.signal, user: () => w.user, onToken, page: w.page, random: () => 0.5 });
   /** Follows the order; `w.answer` is what the shop says when it is asked. */
   w.answer = queued;
   w.sent = async () => {}; // the time that an answer takes
@@ -100,6 +100,7 @@ function world() {
         w.wholes += Boolean(whole);
       },
       onHeard: (o) => w.heard.push(o.state),
+      enough: w.enough,
       onTrouble: (problem) => {
         w.troubles++;
         w.trouble = problem;
@@ -146,6 +147,67 @@ test('push: the outcome with two asks, and no other in the first minute', async 
   await w.done; // it rests
   assert.deepEqual([w.seen.at(-1), w.asks.length], ['paid', 3]);
   assert.equal(w.passes, 0, 'passes beside that of the purchase');
+});
+
+/** The page of a purchase in a rush, which needs no more than that its order can be paid. */
+async function patient() {
+  const w = world();
+  w.enough = (order) => order.state === 'pending_payment';
+  await w.follows(w.line(FIRST, RUSH - 1));
+  return w;
+}
+
+test('push: in a rush the outcome comes without an ask; then one a minute, and one for what is not enough', async () => {
+  const w = await patient();
+  await w.pass(300);
+  w.last().opens();
+  await w.pass(PATIENCE - 1);
+  w.last().says(placed);
+  await w.pass(SAFETY - 1);
+  assert.deepEqual([w.heard, w.asks, w.seen], [['pending_payment'], [], []]);
+  w.answer = toPay;
+  await w.pass(1);
+  assert.deepEqual([w.asks.length, w.seen, w.wholes], [1, ['pending_payment'], 1]);
+  w.answer = { ...toPay, state: 'paid' };
+  w.last().says(paid);
+  await w.done;
+  assert.deepEqual([w.heard.at(-1), w.seen.at(-1), w.asks.length], ['paid', 'paid', 2]);
+});
+
+test('push: in a rush, heard late: one ask, after a while, and none for what is heard then', async () => {
+  const w = await patient();
+  await w.pass(300);
+  w.last().opens();
+  await w.pass(20_000);
+  w.last().says(placed);
+  await w.pass(20_000);
+  assert.deepEqual([w.asks, w.seen, w.heard], [[300 + PATIENCE], ['queued'], ['pending_payment']]);
+});
+
+for (const [name, breaks, when] of [
+  ['is refused', (w) => w.last().ends(), 0],
+  ['does not open', () => {}, PATIENCE],
+  ['breaks', (w) => (w.last().opens(), w.last().ends()), 0],
+]) {
+  test(`push: in a rush, a connection that ${name}: it asks as without push`, async () => {
+    const w = await patient();
+    breaks(w);
+    await w.pass(when + 6_000);
+    assert.equal(w.asks[0], when);
+    assert.ok(w.asks.length >= 3, `${w.asks}`);
+  });
+}
+
+test('push: heard, and then it breaks: what is missed is asked for at once', async () => {
+  const w = await patient();
+  w.last().opens();
+  await idle();
+  w.last().says(placed);
+  await w.pass(10_000);
+  w.answer = { ...toPay, state: 'closing' };
+  w.last().ends();
+  await idle();
+  assert.deepEqual([w.asks, w.seen], [[10_000], ['closing']]);
 });
 
 test('push: a rejection says why at once', async () => {

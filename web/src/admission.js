@@ -12,6 +12,7 @@ export const SPREAD = 60_000;
 
 const LOOK = 60_000; // ms between looks at the clock while it is early
 const FRESH = 60_000; // ms before its end from which on a challenge is not answered any more
+const AHEAD = 5 * 60_000; // ms before its end from which on a ticket is renewed, if the sale goes on longer
 
 /**
  * @param {object} io
@@ -44,10 +45,13 @@ function make(io) {
 
   // A job that came to an end is begun again where somebody looks at it, or wants its ticket.
   function jobOf(item, anew = true) {
-    const old = jobs.get(item.id);
-    if (old && old.user === io.shopper()?.user && !(anew && old.over())) return old;
-    const job = startJob(io, item, ticketOf);
-    jobs.set(item.id, job);
+    let job = jobs.get(item.id);
+    if (!job || job.user !== io.shopper()?.user || (anew && job.over())) {
+      job?.end();
+      job = startJob(io, item, ticketOf);
+      jobs.set(item.id, job);
+    }
+    job.moved(item);
     return job;
   }
 
@@ -70,6 +74,8 @@ function make(io) {
     ticket(item, signal, renewed, onWait) {
       if (renewed) io.keepTicket(item.id, null);
       const job = jobOf(item);
+      const kept = ticketOf(item.id);
+      if (kept) return Promise.resolve({ ok: true, ticket: kept }); // also while it is being renewed
       job.hurry();
       return new Promise((resolve) => {
         let waits;
@@ -108,12 +114,13 @@ export function startJob(io, item, ticketOf) {
   const user = io.shopper()?.user;
   const left = new AbortController();
   const { signal } = left;
-  const opens = Date.parse(item.start_time) - LEAD;
   const watchers = new Set();
   let state = { name: 'later' };
   let hurried = false;
   let solver;
   let give = () => {};
+  let waking = new AbortController(); // ends the wait for a start that has moved
+  let renewedFor; // the end of the sale, as it was when the ticket was renewed
 
   const set = (name, more = {}) => {
     if (signal.aborted) return;
@@ -126,11 +133,34 @@ export function startJob(io, item, ticketOf) {
     solver?.repace();
   };
 
+  // Waits until then; false when the sale's start moved meanwhile.
   const until = async (time) => {
-    while (!signal.aborted && (io.knownNow() === undefined || io.now() < time)) {
-      await io.pause(io.knownNow() === undefined ? 1000 : Math.min(LOOK, time - io.now()), signal);
+    const { start_time: start } = item;
+    while (!signal.aborted && item.start_time === start && (io.knownNow() === undefined || io.now() < time)) {
+      await io.pause(io.knownNow() === undefined ? 1000 : Math.min(LOOK, time - io.now()), signal, waking.signal);
     }
+    return item.start_time === start;
   };
+
+  const opening = () => {
+    const opens = Date.parse(item.start_time) - LEAD;
+    return until(io.now() < opens ? opens + io.random() * SPREAD : opens);
+  };
+
+  // An operator moved the sale: it may open earlier, or go on when the ticket has ended. One renewal for each end: who
+  // gives tickets may not know the new one yet.
+  function moved(next) {
+    const before = item;
+    item = next;
+    if (item.start_time !== before.start_time) {
+      waking.abort();
+      waking = new AbortController();
+    }
+    const { expires } = io.tickets()[item.id] || {};
+    if (state.name !== 'ready' || item.end_time === renewedFor || !(expires < Date.parse(item.end_time))) return;
+    renewedFor = item.end_time;
+    signal.addEventListener('abort', io.at(expires - AHEAD + io.random() * SPREAD, () => signal.aborted || run(true)));
+  }
 
   async function solving(challenge) {
     const { solve, able, PAUSED, PEACE, HURRY } = await io.proof();
@@ -156,9 +186,9 @@ export function startJob(io, item, ticketOf) {
       signal.addEventListener('abort', () => give(undefined), { once: true });
     });
 
-  async function run() {
-    if (ticketOf(item.id)) return set('ready');
-    await until(io.now() < opens ? opens + io.random() * SPREAD : opens);
+  async function run(anew = false) {
+    if (ticketOf(item.id) && !anew) return set('ready');
+    while (!(await opening()));
     let challenge;
     let question;
     let picture;
@@ -226,6 +256,7 @@ export function startJob(io, item, ticketOf) {
   run();
   return {
     user,
+    moved,
     answer: (text) => give(text),
     hurry,
     end: () => left.abort(),

@@ -213,6 +213,7 @@ async function run(io, body, renewed = 0) {
     now,
     signal,
     sentBefore: earlier === meant.key,
+    ticket: Boolean(got?.ticket),
     soldOut: () => itemStatus(item.id).then((s) => s.sold_out && !s.as_of, () => false),
     onWait({ kind, ms, problem }) {
       waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });
@@ -232,6 +233,9 @@ async function run(io, body, renewed = 0) {
   refused(io, result.problem);
 }
 
+// What is pushed of an order that can be paid says all that this sheet shows.
+const enough = (order) => order.state === 'pending_payment';
+
 // Follows the order to its rest. `push` is what buy's answer says of it.
 function watch(io, orderId, { words, count, push } = {}) {
   const { item, signal } = io;
@@ -250,7 +254,7 @@ function watch(io, orderId, { words, count, push } = {}) {
   const see = (order) => {
     io.trouble(false);
     if (order.state === 'expired' && now() < order.payBy) sync(); // our clock is behind
-    const key = JSON.stringify([order.state, order.payString, order.payBy]);
+    const key = JSON.stringify([order.state, order.canPay, order.payBy]);
     if (key === shown) return false;
     draw(order);
     shown = key;
@@ -261,9 +265,13 @@ function watch(io, orderId, { words, count, push } = {}) {
     newest: () => newestOrder(item.id),
     byId: orderDetail,
     wait: (ms) => pause(ms, signal),
-    line: orderId ? lineOf(orderId, push, signal) : undefined,
+    line: orderId ? lineOf(orderId, push, signal, now() - Date.parse(item.start_time)) : undefined,
     signal,
-    onHeard: see,
+    onHeard(order, message) {
+      see(order);
+      if (enough(order)) learn({ ...message, id: orderId, seckill: item });
+    },
+    enough,
     onOrder(order, whole) {
       const changed = see(order);
       if (whole) learn(whole);

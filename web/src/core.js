@@ -198,7 +198,7 @@ export function orderOf(answer) {
     id: answer.order_id || answer.id || '',
     state: answer.state || (answer.alipay_order ? 'pending_payment' : 'none'),
     payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
-    payString: answer.alipay_order || '',
+    canPay: Boolean(answer.alipay_order || answer.sequence), // a push does not say: the cashier's button finds out
     reason: answer.reason || '',
     help: answer.help || '',
     retryAfter: answer.retry_after_ms || 0,
@@ -220,7 +220,7 @@ export function lateMoney(order) {
  * and whether it can be paid now.
  */
 export function outcome(order, now) {
-  const payable = order.state === 'pending_payment' && Boolean(order.payString) && now < order.payBy;
+  const payable = order.state === 'pending_payment' && order.canPay && now < order.payBy;
   if (lateMoney(order)) return { text: order.state === 'refunded' ? 'late_refunded' : 'late', look: 'plain', payable: false };
   switch (order.state) {
     case 'queued':

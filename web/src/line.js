@@ -7,14 +7,15 @@ import { onToken, shopper } from './session.js';
 const LOADED = 2_000; // ms that a look waits for push.js
 
 /**
- * The line of an order, for follow; undefined where the shop pushes nothing. `offer` is what buy's answer says of push.
+ * The line of an order, for follow; undefined where the shop pushes nothing. `offer` is what buy's answer says of push,
+ * and `since` how long ago the sale opened, ms.
  * Another shopper ends it; so does the signal.
  */
-export function lineOf(orderId, offer, signal) {
+export function lineOf(orderId, offer, signal, since) {
   if (!offer && document.documentElement.dataset.push === undefined) return undefined;
   const wait = (ms, wake) => pause(ms, signal, wake);
   const user = () => shopper()?.user;
-  const io = { orderId, offer, newOffer: () => pushOffer(orderId), wait, signal, user, onToken };
+  const io = { orderId, offer, newOffer: () => pushOffer(orderId), wait, signal, user, onToken, since };
   let line;
   let loading;
   // It is waited for once; a page that has no part of it polls.
@@ -22,7 +23,7 @@ export function lineOf(orderId, offer, signal) {
   return {
     async ready() {
       if (offer) await load();
-      await line?.ready();
+      return line?.ready();
     },
     async wait(ms, order) {
       await load();

@@ -5,6 +5,9 @@ import { decide, orderOf, pollWait, retryWait } from './core.js';
 /** How long a purchase is sent again by itself before the shopper is asked, ms. */
 export const GIVE_UP = 120_000;
 
+/** How long until a refused ticket is sent once more, ms: where it came to, its key may be too new to be known. */
+export const KEY_WAIT = 1_000;
+
 /**
  * Sends one purchase until it is answered. `send` must use the same idempotency key each time.
  * @param {object} io
@@ -13,13 +16,14 @@ export const GIVE_UP = 120_000;
  * @param {() => number} io.now  the server's clock
  * @param {AbortSignal} io.signal  the shopper left
  * @param {boolean} io.sentBefore  an earlier call sent it with the same key (a reload, "try again"): it may be an order
+ * @param {boolean} [io.ticket]  it is sent with one
  * @param {() => Promise<boolean>} io.soldOut  whether the item's status says so. Asked before each repeat while every
  *   attempt got 429, which the gateway answers before anything is done
  * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
  * @returns {Promise<{kind: string, orderId?: string, push?: object, problem?: object}>} accepted, limit, sign_in,
  *   refused, unanswered (nobody knows; the same key may be sent again) or left
  */
-export async function purchase({ send, wait, now, signal, onWait, sentBefore, soldOut }) {
+export async function purchase({ send, wait, now, signal, onWait, sentBefore, ticket, soldOut }) {
   const began = now();
   let untouched = !sentBefore; // no attempt can have become an order
   for (let attempt = 0; ; attempt++) {
@@ -41,6 +45,10 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, so
       // A server whose clock is behind ours answers so again at the start: never come back in less than a moment.
       ms = Math.max((problem.startTime || 0) - now(), retryWait(attempt, 0));
       onWait({ kind: 'waiting_start', ms, problem });
+    } else if (ticket && problem.code === 'ticket_required') {
+      ticket = false;
+      ms = retryWait(attempt, KEY_WAIT);
+      onWait({ kind: 'retrying', ms, problem });
     } else {
       return { kind: what, problem };
     }
@@ -52,34 +60,45 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, so
 
 /**
  * Follows an order until nothing changes by itself, telling each answer. Where the shop pushes, it asks once when that
- * begins, and again after each change that it heard.
+ * begins, unless a change is heard first, and again after each change that is not enough.
  * @param {object} io
  * @param {string} io.orderId  "" follows the newest order of the item
  * @param {() => Promise<object>} [io.newest]  GET /seckill/order/{item}; without it only byId is asked
  * @param {(id: string) => Promise<object>} io.byId  GET /order/{id}
  * @param {(ms: number) => Promise<void>} io.wait
- * @param {{ready: () => Promise<void>, wait: (ms: number, order?: object) => Promise<object>}} [io.line]  as openLine's
+ * @param {{ready: () => Promise<object>, wait: (ms: number, order?: object) => Promise<object>}} [io.line]  as openLine's
  * @param {(order: object, whole?: object) => void} io.onOrder  `whole` is the answer of byId, where that was asked
- * @param {(order: object) => void} [io.onHeard]  what a push says of it; the whole follows
+ * @param {(order: object, message: object) => void} [io.onHeard]  what a push says of it
+ * @param {(order: object) => boolean} [io.enough]  whether that is all; else the whole follows
  * @param {(problem: object) => void} io.onTrouble  no answer just now; it goes on
  */
-export async function follow({ orderId, newest, byId, wait, line = { ready() {}, wait: (ms) => wait(ms) }, signal, onOrder, onHeard, onTrouble }) {
+export async function follow({ orderId, newest, byId, wait, line = { ready() {}, wait: (ms) => wait(ms) }, signal, onOrder, onHeard, enough = () => false, onTrouble }) {
   let last = '';
   let attempt = 0;
   let failures = 0;
   let heard;
+  let fresh = false; // heard since it was asked
+  const hear = (message) => {
+    if (!message || signal.aborted) return;
+    heard = orderOf(message);
+    fresh = true;
+    onHeard?.(heard, message);
+  };
   while (!signal.aborted) {
     let ms;
     let known;
     try {
-      await line.ready();
+      if (!fresh) hear(await line.ready());
+      const needless = fresh && enough(heard);
+      if (fresh && !needless) await line.ready();
+      fresh = false;
       if (signal.aborted) return;
-      const { order, whole } = await look(orderId, heard ? undefined : newest, byId, heard);
+      const { order, whole } = needless ? { order: heard } : await look(orderId, heard ? undefined : newest, byId, heard);
       if (signal.aborted) return;
       failures = 0;
       attempt = order.state === last ? attempt + 1 : 0;
       last = order.state;
-      onOrder(order, whole);
+      if (!needless) onOrder(order, whole);
       ms = pollWait(order.state, attempt, order.retryAfter);
       if (!ms) return;
       known = order;
@@ -89,10 +108,7 @@ export async function follow({ orderId, newest, byId, wait, line = { ready() {},
       if (decide(problem) !== 'retry') return;
       ms = retryWait(failures++, problem.retryAfter);
     }
-    const news = await line.wait(ms, known);
-    if (!news || signal.aborted) continue;
-    heard = orderOf(news);
-    onHeard?.(heard);
+    hear(await line.wait(ms, known));
   }
 }
 

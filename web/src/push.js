@@ -15,11 +15,19 @@ export const SAFETY = 60_000;
 export const SOON = 2_000;
 
 /**
+ * A purchase within RUSH ms of the opening may have to wait for its row, and thousands with it. So its page asks nothing
+ * while it connects, nor when it is open, for up to PATIENCE ms each; at other times an answer is there at once.
+ */
+export const RUSH = 60_000;
+export const PATIENCE = 3_000;
+
+/**
  * A connection for one order, opened by the first ready (with an offer) or wait; again after it broke, at most
  * BACK.length times; never again after it was refused at first, replaced, or closed CLOSES times.
  * @param {object} io
  * @param {string} io.orderId
  * @param {{url: string, pass: string}} [io.offer]  of buy's answer; a pass is good for one connection
+ * @param {number} [io.since]  how long ago the sale opened, ms
  * @param {() => Promise<object>} io.newOffer  POST /order/{id}/push
  * @param {(ms: number, wake?: AbortSignal) => Promise<void>} io.wait
  * @param {AbortSignal} io.signal  the shopper left
@@ -28,7 +36,8 @@ export const SOON = 2_000;
  * @param {Window} [io.page]
  * @param {() => number} [io.random]
  */
-export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken, page = globalThis, random = Math.random }) {
+export function openLine({ orderId, offer, since, newOffer, wait, signal, user, onToken, page = globalThis, random = Math.random }) {
+  let patience = offer && since < RUSH ? PATIENCE : 0; // until the first ask
   let alive = true; // it is open, or may be yet
   let begun = false;
   let open = false;
@@ -43,6 +52,16 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
   let decide; // of `decided`: it is open, or not
   let decided;
 
+  const waking = () => {
+    const waiting = new AbortController();
+    wake = () => waiting.abort();
+    return waiting.signal;
+  };
+  const take = () => {
+    const heard = news;
+    news = undefined;
+    return heard;
+  };
   const ring = () => {
     rung = true;
     wake();
@@ -166,11 +185,17 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
   signal.addEventListener('abort', onToken(() => (user() === who ? renew() : close())));
 
   return {
-    /** Resolves when there is nothing to wait for before an ask. */
+    /** Resolves when there is nothing to wait for before an ask; with the change that made it needless, if there was one. */
     async ready() {
       if (offer) begin();
-      if (begun && alive && !open) await Promise.race([decided, wait(SOON)]);
+      const ms = patience;
+      patience = 0;
+      if (begun && alive && !open) await Promise.race([decided, wait(Math.max(SOON, ms))]);
       rung = false;
+      if (!ms || !open) return undefined;
+      if (!news) await wait(ms, waking());
+      if (!news) rung = false; // what follows is an ask
+      return take();
     },
     /**
      * Waits until it is time to ask again about an order, of which nothing new is known after `ms`; resolves with the
@@ -182,14 +207,11 @@ export function openLine({ orderId, offer, newOffer, wait, signal, user, onToken
       sequence = Math.max(sequence, order?.history.length || 0);
       if (news && (news.state === state || news.sequence < sequence)) news = undefined;
       // Nobody pushes that an order can be paid now because its pay string could be signed.
-      const awaited = order?.state === 'pending_payment' && !order.payString;
-      const waking = new AbortController();
-      wake = () => waking.abort();
-      if (!rung && !news) await wait(order && !awaited && (open || hidden) ? Math.max(ms, SAFETY) : ms, waking.signal);
-      const heard = news;
-      rung = false;
-      news = undefined;
-      return heard;
+      const awaited = order?.state === 'pending_payment' && !order.canPay;
+      const woken = waking();
+      if (!rung && !news) await wait(order && !awaited && (open || hidden) ? Math.max(ms, SAFETY) : ms, woken);
+      if (!news) rung = false;
+      return take();
     },
   };
 }

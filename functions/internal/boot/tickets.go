@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/altcha"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/tickets"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -42,72 +42,32 @@ func (c *ticketChecker) Check(ticket, user, item string) error {
 	return c.Load().Check(ticket, user, item)
 }
 
-// TicketMaker makes tickets and proofs of work with the key whose time it is.
+// TicketMaker makes tickets and proofs of work, with keys that may change.
 type TicketMaker struct {
-	atomic.Pointer[ticketMakers]
-	clock seckill.Clock
-}
-
-// ticketMakers has for each key what it makes; the proofs are checked with every key. The oldest key picks questions,
-// so that a new one changes none.
-type ticketMakers struct {
-	keys    jwtauth.TicketKeys
-	tickets []*jwtauth.Tickets
-	proofs  []*altcha.Proofs
-	picker  *altcha.Proofs
+	atomic.Pointer[tickets.Makers]
 }
 
 // TicketMaker opens the maker of tickets and proofs of work.
 func (b *Boot) TicketMaker(s config.Tickets) *TicketMaker {
-	m := &TicketMaker{clock: b.Clock}
-	renewed(b, &m.Pointer, func(secrets *config.Secrets) (*ticketMakers, error) {
+	m := &TicketMaker{}
+	renewed(b, &m.Pointer, func(secrets *config.Secrets) (*tickets.Makers, error) {
 		keys, err := ticketKeys(s, secrets)
 		if err != nil {
 			return nil, err
 		}
-		return newTicketMakers(keys, b.Clock)
+		return tickets.New(keys, b.Clock)
 	}, s.Keys())
 	return m
 }
 
-func newTicketMakers(keys jwtauth.TicketKeys, clock seckill.Clock) (all *ticketMakers, err error) {
-	all = &ticketMakers{keys: keys, tickets: make([]*jwtauth.Tickets, len(keys)),
-		proofs: make([]*altcha.Proofs, len(keys))}
-	if all.picker, err = altcha.New([][]byte{[]byte(keys[0].Secret)}, clock); err != nil {
-		return nil, err
-	}
-	for i := range keys {
-		if all.tickets[i], err = jwtauth.NewTickets(keys.Secrets(i+1), clock); err != nil {
-			return nil, err
-		}
-		secrets := [][]byte{[]byte(keys[i].Secret)} // the first makes proofs; altcha derives keys of its own
-		for j := range keys {
-			if j != i {
-				secrets = append(secrets, []byte(keys[j].Secret))
-			}
-		}
-		if all.proofs[i], err = altcha.New(secrets, clock); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // Make implements seckill.TicketMaker.
 func (m *TicketMaker) Make(user, item string, expires time.Time) (string, error) {
-	all := m.Load()
-	return all.tickets[all.keys.Maker(m.clock.Now())].Make(user, item, expires)
+	return m.Load().Make(user, item, expires)
 }
 
 // Pick implements seckill.Picker.
 func (m *TicketMaker) Pick(user, item string, slot int64, n int) int {
-	return m.Load().picker.Pick(user, item, slot, n)
-}
-
-// now returns the proofs of the key whose time it is.
-func (m *TicketMaker) now() *altcha.Proofs {
-	all := m.Load()
-	return all.proofs[all.keys.Maker(m.clock.Now())]
+	return m.Load().Pick(user, item, slot, n)
 }
 
 // Proofs returns the maker and checker of proofs of work.
@@ -118,10 +78,10 @@ type proofs struct{ of *TicketMaker }
 
 // Make implements seckill.Proofs.
 func (p *proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
-	return p.of.now().Make(user, item, w, expires)
+	return p.of.Load().Proofs().Make(user, item, w, expires)
 }
 
 // Check implements seckill.Proofs.
 func (p *proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
-	return p.of.now().Check(solution, user, item)
+	return p.of.Load().Proofs().Check(solution, user, item)
 }

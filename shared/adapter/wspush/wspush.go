@@ -17,12 +17,16 @@ type message struct {
 	State    string `json:"state"`
 	Sequence int    `json:"sequence"` // a page ignores a change that is not newer than what it knows
 	PayBy    string `json:"pay_by,omitempty"`
-	Reason   string `json:"reason,omitempty"`
+	Count    int    `json:"count,omitempty"`
+	// Amount is what the shopper pays, in yuan.
+	Amount seckill.Fen `json:"amount,omitempty"`
+	Reason string      `json:"reason,omitempty"`
 }
 
-// Message returns a change as the text of a frame, some 130 bytes.
+// Message returns a change as the text of a frame, some 160 bytes: enough for a page to show that an order can be paid.
 func Message(e *seckill.OrderEvent) []byte {
-	m := message{Order: e.Order, State: string(e.State), Sequence: e.Sequence, Reason: string(e.Reason)}
+	m := message{Order: e.Order, State: string(e.State), Sequence: e.Sequence, Count: e.Count,
+		Amount: e.Amount, Reason: string(e.Reason)}
 	if !e.PayBy.IsZero() {
 		m.PayBy = e.PayBy.UTC().Format(time.RFC3339)
 	}

@@ -19,7 +19,7 @@ func TestMessage(t *testing.T) {
 	}{
 		{seckill.OrderEvent{Order: "oa", Sequence: 1, Item: "7", User: "1001", Count: 1, Price: 100, Amount: 100,
 			Title: "a phone", State: seckill.PendingPayment, At: payBy, Cause: "consume", PayBy: payBy},
-			`{"order_id":"oa","state":"pending_payment","sequence":1,"pay_by":"2026-11-11T00:15:00Z"}`},
+			`{"order_id":"oa","state":"pending_payment","sequence":1,"pay_by":"2026-11-11T00:15:00Z","count":1,"amount":1.00}`},
 		{seckill.OrderEvent{Order: "oa", Sequence: 1, User: "1001", State: seckill.Rejected, At: payBy,
 			Reason: seckill.CodeSoldOut}, `{"order_id":"oa","state":"rejected","sequence":1,"reason":"sold_out"}`},
 	} {

@@ -1,0 +1,125 @@
+package functions_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/your-org/seckill/shared/adapter/actlog"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// subscription returns the event of a log group's subscription with these lines, whose ids are "1", "2", …
+func subscription(t *testing.T, kind string, lines ...string) []byte {
+	t.Helper()
+	data := events.CloudwatchLogsData{Owner: "123456789012", LogGroup: "/aws/lambda/seckill-admit",
+		LogStream: "2026/11/11/[$LATEST]1", SubscriptionFilters: []string{"acts"}, MessageType: kind}
+	for i, line := range lines {
+		data.LogEvents = append(data.LogEvents, events.CloudwatchLogsLogEvent{ID: string(rune('1' + i)),
+			Timestamp: time.Now().UnixMilli(), Message: line})
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed(t, text)
+}
+
+// packed gzips a text into an event; JSON writes bytes in base64.
+func packed(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return raw(t, b.Bytes())
+}
+
+func raw(t *testing.T, data []byte) []byte {
+	t.Helper()
+	event, err := json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+// suspicious returns the line of a suspicious act, as admit writes it.
+func suspicious(at time.Time, user string) string {
+	var b bytes.Buffer
+	log := actlog.New(&b, func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return hex.EncodeToString(sum[:8])
+	})
+	log.Take(&seckill.Act{At: at, Item: "2002", Action: seckill.ActTicket, Result: seckill.ActDone,
+		Rules: seckill.RuleFast, Agent: "script/1.0"}, user, netip.MustParsePrefix("203.0.113.7/32"), "trace")
+	return b.String()
+}
+
+// TestActsFunction runs the built function with events of a subscription. It keeps suspicious acts and marks their
+// users, whatever stands between their lines; what it cannot read it refuses, and goes on.
+func TestActsFunction(t *testing.T) {
+	w := newDeployment(t)
+	rows := ledger.New(w.rows)
+	f := w.start(t, "acts", "LOG_LEVEL", "error")
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	kept := func(line, user string) {
+		t.Helper()
+		sum := sha256.Sum256([]byte(line))
+		a, err := rows.Act(t.Context(), seckill.ActID(at, hex.EncodeToString(sum[:6])))
+		if err != nil || a.User != user || a.Item != "2002" || a.Rules != seckill.RuleFast || !a.At.Equal(at) ||
+			a.Status() != "suspicious" {
+			t.Errorf("the act of user %s: %+v, %v", user, a, err)
+		}
+		s, err := rows.Standing(context.Background(), user, nil, "2002")
+		if err != nil || !s.Marked.Equal(at.Add(seckill.MarkLife)) {
+			t.Errorf("user %s is marked until %s, %v", user, s.Marked, err)
+		}
+	}
+
+	good := subscription(t, "DATA_MESSAGE", "START RequestId: 1 Version: 1\n", suspicious(at, "1001"),
+		`{"msg":"act","timestamp":"soon","rules":"fast","user":"1009"}`, `{"msg":"act"`, "\x00\xff", "",
+		`[1,2,3]`, suspicious(at, "1002"))
+	run(t, f, good, "null")
+	kept("2", "1001")
+	kept("8", "1002")
+	if s, err := rows.Standing(t.Context(), "1009", nil, "2002"); err != nil || !s.Marked.IsZero() {
+		t.Errorf("a line without a time marks: %+v, %v", s, err)
+	}
+	run(t, f, good, "null") // it comes again
+	kept("2", "1001")
+
+	run(t, f, subscription(t, "CONTROL_MESSAGE", "CWL CONTROL MESSAGE: Checking health"), "null")
+	ten := strings.Repeat("x", 10<<20)
+	for what, event := range map[string][]byte{
+		"no gzip":         raw(t, []byte("no gzip")),
+		"half a gzip":     raw(t, []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")),
+		"no base64":       []byte(`{"awslogs":{"data":"%%%"}}`),
+		"no text":         []byte(`{"awslogs":{"data":7}}`),
+		"nothing":         []byte(`{"awslogs":{}}`),
+		"no JSON":         packed(t, []byte("lines")),
+		"10 MB of nobody": packed(t, []byte(ten)),
+		"a bomb":          packed(t, make([]byte, 64<<20)),
+	} {
+		if out, err := f.Invoke(event); err == nil {
+			t.Errorf("%s is answered %s", what, out)
+		}
+	}
+	// A line of 10 MB, and one that is an act but for that: the good one beside them is kept.
+	run(t, f, subscription(t, "DATA_MESSAGE", ten, suspicious(at, "1003"), `{"msg":"`+ten[:1<<20]+`"}`), "null")
+	kept("2", "1003")
+}
