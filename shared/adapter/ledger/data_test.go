@@ -137,7 +137,8 @@ func typeName(v any) string {
 }
 
 // reading lists the methods of seckill.Ledger that write nothing.
-var reading = []string{"Act", "ActsOn", "BlocksOf", "BlocksOn", "Counted", "Counts", "DueOrders", "ListBlocks",
+var reading = []string{"Act", "ActsOn", "AuditHead", "AuditOn", "BlocksOf", "BlocksOn", "Counted",
+	"Counts", "DueOrders", "ListBlocks",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Questions", "Quota", "Quotas",
 	"Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Standing", "Stored", "Units",
 	"UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
