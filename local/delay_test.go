@@ -25,7 +25,8 @@ func TestDelayedRefusals(t *testing.T) {
 			return time.Since(began)
 		}
 		for path, want := range map[string]time.Duration{"/200": 0, "/409": 0, "/425": 0, "/503": 0,
-			"/400": refusalDelay, "/401": refusalDelay, "/403": refusalDelay, "/422": refusalDelay, "/429": refusalDelay} {
+			"/400": refusalDelay, "/401": refusalDelay, "/403": refusalDelay, "/422": refusalDelay,
+			"/429": refusalDelay} {
 			if got := ask(path); got != want {
 				t.Errorf("%s took %v, want %v", path, got, want)
 			}

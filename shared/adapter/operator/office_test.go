@@ -42,6 +42,11 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 	return done{result: true, outcome: changed}, nil
 }
 
+// deployed has the handlers of each function, as its main in functions has them.
+var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
+	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}}, "deliver": {&WebhookHandler{}},
+	"tell": {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
+
 // office is an Office with a function for each short name, behind a server that plays API Gateway: it tells the
 // caller's identity as AWS_IAM does, and passes headers and body as they are.
 type office struct {
@@ -67,6 +72,10 @@ func newOffice(t *testing.T) *office {
 			o.called, o.last = append(o.called, function), event
 			if o.fail != nil {
 				return nil, o.fail
+			}
+			o.made.list = nil // a function executes the commands of its own handlers only
+			for _, h := range deployed[function] {
+				o.made.list = append(o.made.list, h.commands()...)
 			}
 			return ServeSigned(audit, o.verifier(function), o.made)(ctx, event)
 		}}
@@ -302,5 +311,16 @@ func TestTheLargestCommandFits(t *testing.T) {
 		At: officeNow.UnixMilli()}, []byte(`"`+strings.Repeat("a", MaxEvent-2)+`"`))
 	if lambda := 6_000_000; err != nil || len(event) > maxSignedEvent || maxSignedEvent >= lambda {
 		t.Errorf("%d bytes, at most %d, %v", len(event), maxSignedEvent, err)
+	}
+}
+
+// TestTextIsSignedAsItIs: no text of a command changes between its signature and its check.
+func TestTextIsSignedAsItIs(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	items := "[ {\"a\" : \"<b>&amp;\u2028\\u2028 表 \\\" \U0001F600\"},\n1.50e+1 ]"
+	if status, text := o.post(t, "/operator/editor", `{"operator":{"command":"import","items":`+items+`}}`); status !=
+		http.StatusOK || !strings.Contains(string(o.made.got[0].Items), "<b>&amp;\u2028\\u2028 表") {
+		t.Errorf("%d %s, %+v", status, text, o.made.got)
 	}
 }
