@@ -33,25 +33,25 @@ const (
 // AuditEntry is an entry of the audit log: who of the staff did what. It has ids and numbers of orders and items, and
 // the person's own reason; never a delivery address or a phone number.
 type AuditEntry struct {
-	Day     string    // of UTC+8; never before that of the entry before
-	Seq     int       // place within the day, from 1
-	At      time.Time // in milliseconds
-	Kind    AuditKind
-	ID      string // of the act
-	Who     string // verified identity; of a `seckill run`: the name that the caller gives
-	Roles   string // separated by commas
-	Act     string // an operator's command, or what a person did about signing in
-	Subject string // what it is about, such as "order=o… restock=true"
-	Before  string // numbers and states before; "" if unknown, as after
-	After   string
-	Why     string // the person's reason
-	Result  string // changed, unchanged, read, or the code of a refusal; of one that begun: ""
-	Prev    string // Hash of the entry before, also of an earlier day; "" of the first one of all
-	Hash    string // Sum of this entry
+	Day     string    `json:"day"` // of UTC+8; never before that of the entry before
+	Seq     int       `json:"seq"` // place within the day, from 1
+	At      time.Time `json:"at"`  // in milliseconds
+	Kind    AuditKind `json:"kind"`
+	ID      string    `json:"id"`      // of the act
+	Who     string    `json:"who"`     // verified identity; of a `seckill run`: the name that the caller gives
+	Roles   string    `json:"roles"`   // separated by commas
+	Act     string    `json:"act"`     // an operator's command, or what a person did about signing in
+	Subject string    `json:"subject"` // what it is about, such as "order=o… restock=true"
+	Before  string    `json:"before"`  // numbers and states before; "" if unknown, as after
+	After   string    `json:"after"`
+	Why     string    `json:"why"`    // the person's reason
+	Result  string    `json:"result"` // changed, unchanged, read, or the code of a refusal; of one that begun: ""
+	Prev    string    `json:"prev"`   // Hash of the entry before, also of an earlier day; "" of the first one of all
+	Hash    string    `json:"hash"`   // Sum of this entry
 }
 
 // Sum is the SHA-256, in hexadecimal digits, of the entry's fields but Hash as JSON: without spaces, in this order,
-// the time in Unix milliseconds, and no character escaped that JSON does not require to be.
+// the time in Unix milliseconds, and of all characters only those escaped that JSON requires, and U+2028 and U+2029.
 func (e *AuditEntry) Sum() string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

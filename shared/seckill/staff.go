@@ -25,6 +25,7 @@ var (
 	seeShoppers = []Role{RoleOperator, RoleAuditor}
 	financiers  = []Role{RoleFinance}
 	seeMoney    = []Role{RoleFinance, RoleAuditor}
+	auditors    = []Role{RoleAuditor}
 )
 
 // staff has each act, by the name of its command, with the roles that may do it. An act without a row is nobody's.
@@ -48,6 +49,8 @@ var staff = map[string][]Role{
 	"acts":         seeShoppers,
 	"act":          seeShoppers,
 	"delivery":     seeShoppers,
+	"audit":        auditors,
+	"audit-head":   auditors,
 	"refund":       financiers,
 	"again":        financiers,
 	"ask":          financiers,

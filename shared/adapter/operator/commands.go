@@ -117,8 +117,19 @@ var actCommands = []command{
 	{name: cmdHandle, has: []string{"act", "why"}},
 }
 
+// The commands about the audit log.
+const (
+	cmdAudit     = "audit"
+	cmdAuditHead = "audit-head"
+)
+
+var auditCommands = []command{
+	{name: cmdAudit, has: []string{"limit"}, may: []string{"day", "cursor"}},
+	{name: cmdAuditHead},
+}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands)
+		webhookCommands, blockCommands, actCommands, auditCommands)
 }

@@ -27,14 +27,19 @@ type Office struct {
 	Key   func() ed25519.PrivateKey
 	// Invoke calls one of the stack's functions by its short name, such as "stage".
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
+	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
+	Record *Recorder
 }
+
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log.
+const itself = "admin"
 
 // functionOf returns the short name of the function that executes a command, "" if there is none.
 func functionOf(name string) string {
 	for function, lists := range map[string][][]command{
 		"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 		"repair": {userCommands, blockCommands}, "tell": {eventCommands, countCommands},
-		"deliver": {webhookCommands}, "acts": {actCommands},
+		"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
 	} {
 		for _, list := range lists {
 			if slices.ContainsFunc(list, func(c command) bool { return c.name == name }) {
@@ -79,23 +84,38 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 	}
 	if !seckill.Role(role).May(r.Command) {
 		least, _ := seckill.LeastRole(r.Command)
+		o.Record.refused(context.WithoutCancel(ctx), r, role, "role_forbidden")
 		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", role, r.Command, least))
 	}
-	function := functionOf(r.Command)
-	command, err := marshal(envelope{r})
+	answer, err := o.Record.record(ctx, r, role, func() ([]byte, error) { return o.execute(ctx, r, seckill.Role(role)) })
 	if err != nil {
 		return problem(err)
 	}
-	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: seckill.Role(role),
+	return http.StatusOK, answer
+}
+
+// execute has the command's function execute it.
+func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]byte, error) {
+	function := functionOf(r.Command)
+	command, err := marshal(envelope{r})
+	switch {
+	case err != nil:
+		return nil, err
+	case function == itself && o.Record == nil:
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	case function == itself:
+		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
+	}
+	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
 		At: o.Clock.Now().UnixMilli()}, command)
 	if err != nil {
-		return problem(err)
+		return nil, err
 	}
 	answer, err := o.Invoke(ctx, function, signed)
 	if err != nil {
-		return problem(fmt.Errorf("function %s: %w", function, err))
+		return nil, fmt.Errorf("function %s: %w", function, err)
 	}
-	return http.StatusOK, answer // here belongs the line of the audit log: who, role, what, result
+	return answer, nil
 }
 
 // read returns a request's command with the verified caller.
