@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/acts"
+	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
@@ -203,7 +204,11 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
-	s.operator = operator.Serve(slog.New(slog.DiscardHandler), s.items, operator.NewPaymentHandler(s.Refund),
+	log := slog.New(slog.DiscardHandler)
+	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
+		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
+	record := operator.Recorder{Log: s.Audit, Text: s.log}
+	s.operator = record.Serve(log, s.items, operator.NewAuditHandler(s.Audit), operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),

@@ -26,6 +26,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/flow/admit"
+	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/deliver"
@@ -72,6 +73,7 @@ type System struct {
 	SignIn  *signin.Flow
 	Pay     *pay.Flow
 	Admit   *admit.Flow
+	Audit   *audit.Flow
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events

@@ -276,6 +276,16 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 		"Ledger.HandleAct": {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
+		"Ledger.AppendAudit": {func(ctx context.Context) error {
+			e := seckill.AuditEntry{At: now}
+			e.Follow(seckill.AuditHead{})
+			return l.AppendAudit(ctx, e)
+		}},
+		"Ledger.AuditOn": {func(ctx context.Context) error {
+			_, err := l.AuditOn(ctx, "2026-01-01", 0, 1)
+			return err
+		}},
+		"Ledger.AuditHead": {func(ctx context.Context) error { _, err := l.AuditHead(ctx); return err }},
 		"Ledger.PutMark": {func(ctx context.Context) error {
 			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
 		}},

@@ -34,6 +34,7 @@ type Ledger interface {
 	ActKeeper
 	ActHandler
 	StandingReader
+	AuditLog
 	WebhookKeeper
 }
 

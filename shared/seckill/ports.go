@@ -65,6 +65,7 @@ const (
 	EventPassRefused   Event = "passes_refused"
 	EventPushed        Event = "outcomes_pushed"
 	EventPushFailed    Event = "pushes_failed"
+	EventUnrecorded    Event = "acts_unrecorded"
 )
 
 // Meter counts events. It never fails and never blocks.

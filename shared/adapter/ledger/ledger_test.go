@@ -82,6 +82,13 @@ func (c *counter) Index(ctx context.Context, index, pk, after string, limit int,
 	return c.Rows.Index(ctx, index, pk, after, limit, desc)
 }
 
+// auditEntry returns the first entry of an audit log.
+func auditEntry() seckill.AuditEntry {
+	e := seckill.AuditEntry{At: start, Kind: seckill.AuditWhole, ID: "a", Who: "ada", Act: "open", Result: "read"}
+	e.Follow(seckill.AuditHead{})
+	return e
+}
+
 // lifeSteps calls every method of the port once, successfully.
 var lifeSteps = []struct {
 	name string
@@ -238,6 +245,9 @@ var lifeSteps = []struct {
 		return l.PutMark(ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: start})
 	}},
 	{"Standing", "GetBatch", func(l seckill.Ledger) error { return second(l.Standing(ctx, "7", "1")) }},
+	{"AppendAudit", "Transact 2", func(l seckill.Ledger) error { return l.AppendAudit(ctx, auditEntry()) }},
+	{"AuditOn", "Query", func(l seckill.Ledger) error { return second(l.AuditOn(ctx, seckill.Day(start), 0, 9)) }},
+	{"AuditHead", "Get", func(l seckill.Ledger) error { return second(l.AuditHead(ctx)) }},
 	{"CountAttempt", "Update", func(l seckill.Ledger) error { return l.CountAttempt(ctx, "7", "1", start) }},
 	{"PutQuestion", "Transact 1", func(l seckill.Ledger) error {
 		return l.PutQuestion(ctx, "1", seckill.Question{ID: "a", Text: "2 + 2?", Answers: []string{"4"}})

@@ -18,6 +18,7 @@ const (
 	TableQuestions       = "questions"
 	TableActs            = "acts"
 	TableMarks           = "marks"
+	TableAudit           = "audit"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -78,4 +79,5 @@ var Schema = []Table{
 	{Name: TableQuestions, PK: "item", SK: "id"},
 	{Name: TableActs, PK: "day", SK: "id", TTL: attrExpires},
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
+	{Name: TableAudit, PK: "day", SK: "seq"},
 }

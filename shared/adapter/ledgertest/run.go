@@ -14,7 +14,8 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"refund", refundCases}, {"fulfil", fulfilCases},
 		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},
-		{"admission", admissionCases}, {"acts", actCases}, {"index", indexCases},
+		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases},
+		{"index", indexCases},
 		{"history", historyCases}, {"counts", countCases},
 	}
 	for _, g := range groups {

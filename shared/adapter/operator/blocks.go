@@ -51,8 +51,8 @@ func (h *BlockHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdBlock:
 		out, err := h.put(ctx, r)
-		return done{out, changedIf(out.Made+out.Changed > 0), []slog.Attr{slog.Int("made", out.Made),
-			slog.Int("changed", out.Changed)}}, err
+		return done{result: out, outcome: changedIf(out.Made+out.Changed > 0), more: []slog.Attr{
+			slog.Int("made", out.Made), slog.Int("changed", out.Changed)}}, err
 	case cmdUnblock:
 		s, err := seckill.ParseSubject(r.Subject)
 		if err != nil {

@@ -145,9 +145,7 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
 func encode(r *request) ([]byte, error) {
-	all := slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands)
-	if err := r.check(all); err != nil {
+	if err := r.check(allCommands()); err != nil {
 		return nil, err
 	}
 	event, err := marshal(envelope{r})

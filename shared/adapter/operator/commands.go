@@ -1,5 +1,7 @@
 package operator
 
+import "slices"
+
 // command has a name, required arguments and optional ones.
 type command struct {
 	name     string
@@ -133,4 +135,21 @@ var orderCommands = []command{
 	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}},
 	{name: cmdNote, has: []string{"order", "why"}},
 	{name: cmdHide, has: []string{"order", "why"}, may: []string{"undo"}},
+}
+
+// The commands about the audit log.
+const (
+	cmdAudit     = "audit"
+	cmdAuditHead = "audit-head"
+)
+
+var auditCommands = []command{
+	{name: cmdAudit, has: []string{"limit"}, may: []string{"day", "cursor"}},
+	{name: cmdAuditHead},
+}
+
+// allCommands returns the commands of every handler.
+func allCommands() []command {
+	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
+		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
 }

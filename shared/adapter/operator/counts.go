@@ -39,14 +39,14 @@ func (h *CountHandler) do(ctx context.Context, r *request) (done, error) {
 	if r.Command == cmdRecount {
 		step, err := h.count.Recount(ctx, r.Item, r.Cursor)
 		out := Recounted{step.Orders, step.Next, int(math.Ceil(step.Wait.Seconds()))}
-		return done{out, changed, []slog.Attr{slog.Int("orders", step.Orders)}}, err
+		return done{result: out, outcome: changed, more: []slog.Attr{slog.Int("orders", step.Orders)}}, err
 	}
 	c, err := h.count.Of(ctx, r.Item)
 	out := Counts{c.Item, nil, c.Recounting, c.Total, append([]seckill.MinuteCount{}, c.Minutes...)}
 	if !c.Since.IsZero() {
 		out.Since = &c.Since
 	}
-	return done{out, read, nil}, err
+	return done{result: out, outcome: read}, err
 }
 
 // Counts returns an item's counts.

@@ -36,7 +36,7 @@ func (d *UserHandler) commands() []command { return userCommands }
 // do executes a command.
 func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 	out, err := d.Erase(ctx, r.User, r.Cursor)
-	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders),
+	return done{result: out, outcome: changedIf(out.Erased > 0), more: []slog.Attr{slog.Int("orders", out.Orders),
 		slog.Int("erased", out.Erased)}}, err
 }
 

@@ -116,10 +116,11 @@ type envelope struct {
 	Operator *request `json:"operator"`
 }
 
-// answer has exactly one of its fields.
+// answer has a result or a problem.
 type answer struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Problem json.RawMessage `json:"problem,omitempty"` // a problem document (RFC 9457)
+	Did     *did            `json:"did,omitempty"`
 }
 
 // errNotOurs: the event is not an operator's.

@@ -39,13 +39,13 @@ func (h *EventHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdTell:
 		n, err := h.tell.Again(ctx, r.Order)
-		return done{Told{Orders: 1, Changes: n}, read, []slog.Attr{slog.Int("changes", n)}}, err
+		return done{result: Told{Orders: 1, Changes: n}, outcome: read, more: []slog.Attr{slog.Int("changes", n)}}, err
 	case cmdReplay:
 		step, err := h.tell.Replay(ctx, r.Item, r.Day, r.Cursor)
-		return done{Told(step), read, []slog.Attr{slog.Int("changes", step.Changes)}}, err
+		return done{result: Told(step), outcome: read, more: []slog.Attr{slog.Int("changes", step.Changes)}}, err
 	}
 	o, err := h.tell.Delivery(ctx, r.Order)
-	return done{Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Address}, read, nil}, err
+	return done{result: Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Address}, outcome: read}, err
 }
 
 // Tell tells every change of an order once more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 )
 
 // Outcomes of a command, as the audit log names them.
@@ -17,7 +18,9 @@ const (
 type done struct {
 	result  any
 	outcome string      // read, changed or unchanged
-	more    []slog.Attr // further fields of the audit log, also for a command that failed halfway
+	more    []slog.Attr // further fields of the log line, also for a command that failed halfway
+	// states and numbers before and after, of the audit log; more belongs to those after
+	before, after []slog.Attr
 }
 
 // changedIf returns the outcome changed or unchanged.
@@ -67,15 +70,40 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 		if err != nil {
 			audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))),
 				slog.Any("err", err))...)
-			return marshal(answer{Problem: document(err)})
+			return marshal(answer{Problem: document(err), Did: d.did()})
 		}
 		audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
 		b, err := marshal(d.result)
 		if err != nil {
 			return nil, err
 		}
-		return marshal(answer{Result: b})
+		return marshal(answer{Result: b, Did: d.did()})
 	}
+}
+
+// did is what the audit log has to know of a command. Clients ignore it.
+type did struct {
+	Outcome string `json:"outcome,omitempty"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+}
+
+// did returns nil for a command that did nothing.
+func (d *done) did() *did {
+	w := did{d.outcome, inLine(d.before), inLine(append(d.after, d.more...))}
+	if w == (did{}) {
+		return nil
+	}
+	return &w
+}
+
+// inLine writes fields as the audit log has them: "stock=5 stopped=true".
+func inLine(attrs []slog.Attr) string {
+	words := make([]string, len(attrs))
+	for i, a := range attrs {
+		words[i] = a.Key + "=" + a.Value.String()
+	}
+	return strings.Join(words, " ")
 }
 
 // attrs returns the audit log's fields of a request. It truncates their texts, because invalid requests are logged,

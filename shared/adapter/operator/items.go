@@ -64,6 +64,8 @@ type ItemState struct {
 type ItemChange struct {
 	ItemState
 	Changed bool `json:"changed"`
+
+	before, after []slog.Attr // of the audit log
 }
 
 // Health is what only the handler can tell an operator before a sale.
@@ -126,7 +128,17 @@ func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, 
 	if err != nil {
 		return ItemChange{}, err
 	}
-	return ItemChange{d.state(&after, look()), after.Version != before.Version}, nil
+	return ItemChange{d.state(&after, look()), after.Version != before.Version, edited(&before), edited(&after)}, nil
+}
+
+// edited returns what these commands change of an item, and its version.
+func edited(it *seckill.Item) []slog.Attr {
+	return []slog.Attr{slog.Int("stock", it.Stock), slog.Bool("stopped", it.Stopped), slog.Any("version", it.Version)}
+}
+
+// done returns the result of a command that may have changed the item.
+func (c *ItemChange) done() done {
+	return done{result: c, outcome: changedIf(c.Changed), before: c.before, after: c.after}
 }
 
 // State returns an item's current state.
@@ -160,8 +172,8 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
 		in, err := d.Import(ctx, r.Items)
-		return done{in, changedIf(len(in.Made)+len(in.Changed) > 0), []slog.Attr{slog.Any("made", in.Made),
-			slog.Any("changed", in.Changed)}}, err
+		return done{result: in, outcome: changedIf(len(in.Made)+len(in.Changed) > 0),
+			more: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}, err
 	case cmdExport:
 		p, err := d.export(ctx, r.After)
 		return done{result: p, outcome: read}, err
@@ -169,10 +181,10 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		return done{result: d.Health(ctx), outcome: read}, nil
 	case cmdAddStock:
 		it, err := d.AddStock(ctx, r.Item, r.Stock)
-		return done{result: it, outcome: changedIf(it.Changed)}, err
+		return it.done(), err
 	default: // the only other command that check allows
 		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
-		return done{result: it, outcome: changedIf(it.Changed)}, err
+		return it.done(), err
 	}
 }
 

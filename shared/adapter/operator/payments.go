@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -268,8 +269,6 @@ func (d *PaymentHandler) commands() []command { return moneyCommands }
 
 // do executes a command.
 func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
-	var out MoneyChange
-	var err error
 	switch r.Command {
 	case cmdOpen:
 		open, err := d.Open(ctx)
@@ -277,6 +276,11 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	case cmdCase:
 		c, err := d.Case(ctx, r.Order, r.Raw)
 		return done{result: c, outcome: read}, err
+	}
+	var out MoneyChange
+	var err error
+	before := d.money(ctx, r.Order)
+	switch r.Command {
 	case cmdRefund:
 		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
 	case cmdAgain:
@@ -286,7 +290,25 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	default: // the only other command that check allows
 		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
 	}
-	return done{result: out, outcome: changedIf(out.Changed)}, err
+	did := done{result: out, outcome: changedIf(out.Changed), before: before}
+	if err == nil {
+		did.after = out.attrs()
+	}
+	return did, err
+}
+
+// money returns the order before a command; nothing if it cannot be read, which the command itself will say.
+func (d *PaymentHandler) money(ctx context.Context, order string) []slog.Attr {
+	m, err := d.after(ctx, order, "", false)
+	if err != nil {
+		return nil
+	}
+	return m.attrs()
+}
+
+func (m *MoneyChange) attrs() []slog.Attr {
+	return []slog.Attr{slog.String("state", string(m.State)), slog.Int64("due", int64(m.Due)),
+		slog.Int64("refused", int64(m.Refused))}
 }
 
 // Open lists the money that is not yet where it belongs.

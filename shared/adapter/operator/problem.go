@@ -77,17 +77,17 @@ func CodeOf(err error) seckill.Code {
 
 // document returns an error's problem document in English.
 func document(err error) []byte {
-	w := recorder{header: http.Header{}}
-	WriteProblem(&w, &http.Request{Method: http.MethodPost, Header: http.Header{"Accept-Language": {"en"}}}, err)
-	return w.body.Bytes()
+	_, body := problem(err)
+	return body
 }
 
 // recorder is an http.ResponseWriter in memory.
 type recorder struct {
 	header http.Header
+	status int
 	body   bytes.Buffer
 }
 
 func (w *recorder) Header() http.Header         { return w.header }
-func (w *recorder) WriteHeader(int)             {}
+func (w *recorder) WriteHeader(status int)      { w.status = status }
 func (w *recorder) Write(b []byte) (int, error) { return w.body.Write(b) }

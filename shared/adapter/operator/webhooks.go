@@ -33,7 +33,7 @@ func (h *WebhookHandler) do(ctx context.Context, _ *request) (done, error) {
 	if err != nil {
 		err = seckill.AsError(err)
 	}
-	return done{Redelivered{n}, changedIf(n > 0), []slog.Attr{slog.Int("orders", n)}}, err
+	return done{result: Redelivered{n}, outcome: changedIf(n > 0), more: []slog.Attr{slog.Int("orders", n)}}, err
 }
 
 // Redeliver makes the orders due again whose events were given up.

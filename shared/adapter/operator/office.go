@@ -1,0 +1,156 @@
+package operator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Office is the back office's door for commands: it takes requests of POST /operator/{role} of an API that checks
+// AWS signatures (AWS_IAM), and has the commands executed by the stack's functions. Who gives a command is who signed
+// the request, as API Gateway tells; nothing that the request says about it is believed. IAM says who may take which
+// role, the table of package seckill what a role may do. It is safe for concurrent use.
+type Office struct {
+	Stack string
+	Clock seckill.Clock
+	Key   func() ed25519.PrivateKey
+	// Invoke calls one of the stack's functions by its short name, such as "stage".
+	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
+	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
+	Record *Recorder
+}
+
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log.
+const itself = "admin"
+
+// functionOf returns the short name of the function that executes a command, "" if there is none.
+func functionOf(name string) string {
+	for function, lists := range map[string][][]command{
+		"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
+		"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
+		"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
+	} {
+		for _, list := range lists {
+			if slices.ContainsFunc(list, func(c command) bool { return c.name == name }) {
+				return function
+			}
+		}
+	}
+	return ""
+}
+
+// Handle answers one request. It returns no error: what goes wrong is a problem document.
+func (o *Office) Handle(ctx context.Context, event []byte) ([]byte, error) {
+	var e events.APIGatewayProxyRequest
+	if err := json.Unmarshal(event, &e); err != nil || e.HTTPMethod == "" {
+		return nil, errors.New("operator: not a request of API Gateway")
+	}
+	status, body := o.answer(ctx, &e)
+	kind := "application/json"
+	if status != http.StatusOK {
+		kind = "application/problem+json"
+	}
+	return marshal(events.APIGatewayProxyResponse{StatusCode: status, Body: string(body), Headers: map[string]string{
+		"Content-Type": kind, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}})
+}
+
+// answer executes a request's command. An answer of a function is passed on as it is, problems of a command included:
+// Client reads both.
+func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (status int, body []byte) {
+	role, ok := strings.CutPrefix(e.Path, "/operator/")
+	who := e.RequestContext.Identity.UserArn
+	switch {
+	case !ok || !seckill.ValidRole(seckill.Role(role)):
+		return problem(seckill.Refuse(seckill.CodeNotFound))
+	case e.HTTPMethod != http.MethodPost:
+		return problem(seckill.Refuse(seckill.CodeMethod))
+	case who == "" || e.RequestContext.Identity.AccountID == "": // the route would be open to everybody: never so
+		return forbidden("caller_unknown", "API Gateway names no caller: the route must check AWS signatures.")
+	}
+	r, err := o.read(e, who)
+	if err != nil {
+		return problem(err)
+	}
+	if !seckill.Role(role).May(r.Command) {
+		least, _ := seckill.LeastRole(r.Command)
+		o.Record.refused(context.WithoutCancel(ctx), r, role, "role_forbidden")
+		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", role, r.Command, least))
+	}
+	answer, err := o.Record.record(ctx, r, role, func() ([]byte, error) { return o.execute(ctx, r, seckill.Role(role)) })
+	if err != nil {
+		return problem(err)
+	}
+	return http.StatusOK, answer
+}
+
+// execute has the command's function execute it.
+func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]byte, error) {
+	function := functionOf(r.Command)
+	command, err := marshal(envelope{r})
+	switch {
+	case err != nil:
+		return nil, err
+	case function == itself && o.Record == nil:
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	case function == itself:
+		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
+	}
+	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
+		At: o.Clock.Now().UnixMilli()}, command)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := o.Invoke(ctx, function, signed)
+	if err != nil {
+		return nil, fmt.Errorf("function %s: %w", function, err)
+	}
+	return answer, nil
+}
+
+// read returns a request's command with the verified caller.
+func (o *Office) read(e *events.APIGatewayProxyRequest, who string) (*request, error) {
+	body := []byte(e.Body)
+	if e.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
+			return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
+		}
+	}
+	if len(body) > MaxEvent {
+		return nil, seckill.Refuse(seckill.CodeTooLarge)
+	}
+	var r envelope
+	if err := strict(body, &r); err != nil || r.Operator == nil || !utf8.Valid(body) {
+		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
+	}
+	if r.Operator.Who != "" { // a claim
+		return nil, seckill.Invalid("who", "")
+	}
+	r.Operator.Who = who
+	return r.Operator, r.Operator.check(allCommands())
+}
+
+// problem returns an error's problem document.
+func problem(err error) (status int, body []byte) {
+	w := recorder{header: http.Header{}}
+	WriteProblem(&w, &http.Request{Method: http.MethodPost, Header: http.Header{"Accept-Language": {"en"}}}, err)
+	return w.status, w.body.Bytes()
+}
+
+// forbidden returns the problem document of a caller who may not do this.
+func forbidden(code, detail string) (status int, body []byte) {
+	body, _ = marshal(map[string]any{"type": "urn:problem-type:seckill:" + code, "title": "Not allowed",
+		"status": http.StatusForbidden, "code": code, "detail": detail}) // strings and a number always marshal
+	return http.StatusForbidden, body
+}

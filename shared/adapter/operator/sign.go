@@ -1,0 +1,140 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Limits of signed commands.
+const (
+	MaxAge         = time.Minute              // of a command, from its signature on
+	maxAhead       = 5 * time.Second          // clocks of two machines differ
+	maxSignedEvent = MaxEvent + 4<<10         // bytes: the command, and what is signed with it
+	maxKeys        = 3                        // that are checked: one that signs, others while it is replaced
+	purpose        = "seckill command v1\n"   // stands before what is signed: the key signs nothing else
+	notSigned      = "operator: not signed: " // nothing was done
+)
+
+// statement is what the back office signs about a command. The command itself names who gives it.
+type statement struct {
+	Stack    string       `json:"stack"`
+	Function string       `json:"function"`
+	Role     seckill.Role `json:"role"`
+	At       int64        `json:"at"`     // Unix milliseconds
+	Command  []byte       `json:"sha256"` // of the command's bytes
+}
+
+// signed is a command as a function takes it from the back office.
+type signed struct {
+	Statement []byte          `json:"statement"`
+	Signature []byte          `json:"signature"`
+	Command   json.RawMessage `json:"command"` // as marshal writes it, with who; in base64 it would be too large
+}
+
+// signedEnvelope marks a signed command's event.
+type signedEnvelope struct {
+	Signed *signed `json:"signed"`
+}
+
+// sign returns the event of a signed command.
+func sign(key ed25519.PrivateKey, s *statement, command []byte) ([]byte, error) {
+	sum := sha256.Sum256(command)
+	s.Command = sum[:]
+	text, err := marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(signedEnvelope{&signed{text, ed25519.Sign(key, append([]byte(purpose), text...)), command}})
+}
+
+// Verifier checks that the back office of a stack has signed a command for a function.
+type Verifier struct {
+	Stack, Function string
+	Keys            func() []ed25519.PublicKey // one to three
+	Clock           seckill.Clock
+}
+
+// open returns a signed event's command and the role that gives it.
+func (v *Verifier) open(event []byte) (command []byte, role seckill.Role, err error) {
+	var e signedEnvelope
+	if len(event) > maxSignedEvent {
+		return nil, "", errors.New(notSigned + "too large")
+	}
+	if err := strict(event, &e); err != nil || e.Signed == nil {
+		return nil, "", errors.New(notSigned + "no signed command")
+	}
+	if !v.signed(e.Signed) {
+		return nil, "", errors.New(notSigned + "another key, or changed")
+	}
+	var s statement
+	if err := strict(e.Signed.Statement, &s); err != nil {
+		return nil, "", fmt.Errorf(notSigned+"%w", err)
+	}
+	sum := sha256.Sum256(e.Signed.Command)
+	age := v.Clock.Now().Sub(time.UnixMilli(s.At))
+	switch {
+	case !bytes.Equal(sum[:], s.Command):
+		return nil, "", errors.New(notSigned + "another command")
+	case s.Stack != v.Stack || s.Function != v.Function:
+		return nil, "", fmt.Errorf(notSigned+"for %s of %s", short(s.Function), short(s.Stack))
+	case age > MaxAge || age < -maxAhead:
+		return nil, "", fmt.Errorf(notSigned+"%v old", age)
+	}
+	return e.Signed.Command, s.Role, nil
+}
+
+// signed reports whether one of the keys signed the statement.
+func (v *Verifier) signed(s *signed) bool {
+	text := append([]byte(purpose), s.Statement...)
+	keys := v.Keys()
+	for _, k := range keys[:min(len(keys), maxKeys)] {
+		if len(k) == ed25519.PublicKeySize && ed25519.Verify(k, text, s.Signature) {
+			return true
+		}
+	}
+	return false
+}
+
+// ServeSigned is Serve for commands that the back office has signed. An unsigned, forged, old or misdirected event is
+// an error, and nothing is done. The role is checked here, too, so that the table holds even where the back office
+// would err.
+func ServeSigned(audit *slog.Logger, v *Verifier, handlers ...Handler) func(ctx context.Context,
+	event []byte) ([]byte, error) {
+	serve := Serve(audit, handlers...)
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		command, role, err := v.open(event)
+		if err != nil {
+			audit.WarnContext(ctx, "event refused", "err", err)
+			return nil, err
+		}
+		var e envelope
+		if err := json.Unmarshal(command, &e); err != nil || e.Operator == nil || !role.May(e.Operator.Command) {
+			err := errors.New(notSigned + "no command of role " + short(string(role)))
+			audit.WarnContext(ctx, "event refused", "err", err)
+			return nil, err
+		}
+		return serve(ctx, command)
+	}
+}
+
+// strict decodes one JSON value without unknown fields.
+func strict(b []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("more than one value")
+	}
+	return nil
+}
