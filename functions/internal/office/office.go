@@ -30,7 +30,7 @@ func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.
 		return nil
 	}, s.Keys())
 	return operator.ServeSigned(Text(), &operator.Verifier{Stack: b.Stack, Function: b.Step, Clock: b.Clock,
-		Keys: func() []ed25519.PublicKey { return keys.Load().Accepted(b.Clock.Now()) },
+		Keys:  func() []ed25519.PublicKey { return keys.Load().Accepted(b.Clock.Now()) },
 		Renew: func() { _ = b.Renew() }}, handlers...) // b has logged why it cannot
 }
 
