@@ -80,7 +80,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
 			Meter: w.Events}),
 		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
-			Orders: orders, Clock: clock, Meter: w.Events}),
+			Orders: orders, Clock: clock, Meter: w.Events, Alone: w.truth.limit}),
 		Fulfil:    fulfil.New(fulfil.Deps{Ledger: lg, Clock: clock}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
 		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
