@@ -52,7 +52,7 @@ func (e *Error) Add(line int, what string) {
 // Format is what a file's lines have.
 type Format struct {
 	Thing    string   // what a line is, for messages
-	Columns  []string // all of them
+	Columns  []string // all of them; nil: there may be others, which are not read
 	Required []string // that a file must have
 }
 
@@ -185,7 +185,7 @@ func (r *reader) header(line []byte) error {
 		if _, twice := r.at[name]; twice {
 			return fmt.Errorf("the column %s is there twice", name)
 		}
-		if !slices.Contains(r.Columns, name) {
+		if r.Columns != nil && !slices.Contains(r.Columns, name) {
 			return fmt.Errorf("%+.40q is no column: there are %s", name, strings.Join(r.Columns, ", "))
 		}
 		r.at[name] = i
