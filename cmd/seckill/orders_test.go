@@ -216,7 +216,7 @@ func TestShipFile(t *testing.T) {
 	}{{ids, open + ",SF,1,x", "line 100001: order: want confirmed; it is pending_payment\n"},
 		{ids[:2], someOrder + ",SF,1,x", "line 4: no such order\n"},
 		{ids[:2], ids[0] + ",SF,1,x", "line 4: order " + ids[0] + " is on line 2 already\n"},
-		{ids[:2], ids[5] + ",,1,x", "line 4: seckill: invalid_request carrier"},
+		{ids[:2], ids[5] + ",,1,x", "line 4: carrier: want "},
 		{ids[:2], ids[5] + ",SF", "line 4: 2 fields, and the first line has 4\n"}} {
 		code, stdout, stderr := ship(parcels(t, bad.ids, bad.line+"\n"))
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "day.csv: "+bad.want) ||

@@ -12,6 +12,7 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/fulfil"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const shipTries = 5 // of a call
@@ -123,7 +124,10 @@ func (f *shipFlags) shipFile(cmd *cobra.Command) error {
 			}
 			at[p.Order] = n
 			lines = append(lines, parcelLine{n, p})
-			return p.Check()
+			if e := (*seckill.Error)(nil); errors.As(p.Check(), &e) {
+				return fmt.Errorf("%s: want %s", e.Field, e.Hint)
+			}
+			return nil
 		})
 	sh := shipment{cmd: cmd, shop: s, lines: lines, confirm: f.confirm}
 	if err == nil {
