@@ -166,8 +166,8 @@ func TestOrdersPages(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for pages, args := 1, []string{}; ; pages++ {
-		_, stdout, stderr := command(t, append([]string{"orders", "list", "--item", "2002", "--limit", "3", "--url", s.url},
-			args...)...)
+		_, stdout, stderr := command(t, append([]string{"orders", "list", "--item", "2002", "--limit", "3", "--url",
+			s.url}, args...)...)
 		for _, id := range regexp.MustCompile(`(?m)^  (o[a-z2-7]{31}) `).FindAllStringSubmatch(stdout, -1) {
 			if seen[id[1]] {
 				t.Errorf("%s is there twice", id[1])
@@ -234,7 +234,8 @@ func TestShipFile(t *testing.T) {
 		if code != exitOK || stdout != want {
 			t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 		}
-		t.Logf("%d lines in %.1f s, %d lines of progress", n-1, time.Since(began).Seconds(), strings.Count(stderr, "\n"))
+		t.Logf("%d lines in %.1f s, %d lines of progress", n-1, time.Since(began).Seconds(),
+			strings.Count(stderr, "\n"))
 		if time.Since(began) > 5*time.Second && !regexp.MustCompile(
 			`(?m)^seckill: \d+ of 99999 lines (checked|shipped)$`).MatchString(stderr) {
 			t.Errorf("no progress:\n%s", stderr)
@@ -270,7 +271,8 @@ func TestShipFileGoesOn(t *testing.T) {
 		if calls++; calls == 5 {
 			o, err := s.ledger.Order(t.Context(), ids[150])
 			p := seckill.Payment{Order: o.ID, TradeNo: "t"}
-			if err = errors.Join(err, s.ledger.StartRefund(t.Context(), o, p, true, s.clock.Now(), "back")); err != nil {
+			err = errors.Join(err, s.ledger.StartRefund(t.Context(), o, p, true, s.clock.Now(), "back"))
+			if err != nil {
 				t.Error(err)
 			}
 		}
@@ -325,7 +327,8 @@ func TestExport(t *testing.T) {
 	s.before = func([]byte) bool { return false }
 	code, _, _ := command(t, "orders", "export", "--item", "2002", "--csv", file, "--url", s.url)
 	again, err := os.ReadFile(file)
-	if left, _ := filepath.Glob(file + ".*"); code != exitFault || err != nil || !bytes.Equal(again, text) || left != nil {
+	left, _ := filepath.Glob(file + ".*")
+	if code != exitFault || err != nil || !bytes.Equal(again, text) || left != nil {
 		t.Errorf("an export that fails: exit %d, %v, left %v", code, err, left)
 	}
 }
@@ -373,8 +376,8 @@ func madePage(w io.Writer, at, pages int) {
 	for i := range list.Orders {
 		n := at*fulfil.MaxPage + i
 		list.Orders[i] = operator.Order{ID: fmt.Sprintf("o%031d", n), Item: "2002", Title: "一部手机 128 GB", Count: 1,
-			Held: 1, User: fmt.Sprint(1000 + n), Price: 9900, Amount: 9900, State: seckill.Paid, Created: time.Unix(1, 0),
-			Changed: time.Unix(int64(n), 0)}
+			Held: 1, User: fmt.Sprint(1000 + n), Price: 9900, Amount: 9900, State: seckill.Paid,
+			Created: time.Unix(1, 0), Changed: time.Unix(int64(n), 0)}
 	}
 	if at+1 < pages {
 		list.Next = fmt.Sprint(at + 1)
