@@ -48,8 +48,8 @@ func (s *Sim) fulfil(t Act) {
 		do(t.ID, "staff ship "+id, func(i *Instance) { s.ship(i, id, number) })
 		if pick(t.A, 52, 2) == 0 {
 			restock := pick(t.A, 48, 2) == 0
-			do(t.ID+1, fmt.Sprintf("operator refunds %s, restock %t", id, restock), func(i *Instance) {
-				_, _ = i.Refund.Order(ctx, id, "ann", "broken", restock)
+			do(t.ID+1, fmt.Sprintf("%s refunds %s, restock %t", staffOf(t), id, restock), func(i *Instance) {
+				s.giveBack(i, t, id, restock)
 			})
 		}
 	}

@@ -11,8 +11,8 @@ const (
 )
 
 // chosen lists the mutants chosen by hand.
-var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenSignIn, chosenDoor, chosenLedger, chosenStream,
-	chosenScripts)
+var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenSignIn, chosenDoor, chosenLedger,
+	chosenStream, chosenScripts)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
