@@ -127,9 +127,9 @@ func refundCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
 		Short: "Refund a paid order, or retry an order's refunds",
-		Long: `Refund a paid order that has not been shipped: all of its money goes back to the shopper.
-With --restock its units are sold again. Without it they stay out of sale, as for broken goods. A
-refund cannot be undone.
+		Long: `Refund a paid order that is not completed: all of its money goes back to the shopper. With --restock
+its units are sold again, unless it was shipped. Without it they stay out of sale, as for broken goods.
+A refund cannot be undone.
 
 A refund above what the shop's settings let one person decide waits until another person refunds the
 order with the same --restock. "seckill payments" lists those that wait; --withdraw drops one.

@@ -1,5 +1,5 @@
-// Package blockfile reads a list of blocks from a CSV file (package linefile). In: the file. Out: its blocks, or what
-// is wrong, line by line; it accepts all lines or none. It touches only the file.
+// Package blockfile reads a list of blocks from a CSV file. In: the file. Out: its blocks, or what is wrong, line by
+// line; it accepts all lines or none. It touches only the file.
 //
 // Its columns are subject (a user id, an address, or a range of addresses) and reason; item (empty or *: every item)
 // and until (RFC 3339, empty: for good) may be missing.

@@ -1,5 +1,5 @@
-// Package linefile reads a CSV file of which each line is one thing. In: the file. Out: its lines' cells, one by one, or
-// what is wrong, line by line. It touches only the file.
+// Package linefile reads a CSV file of which each line is one thing. In: the file. Out: its lines' cells, one by one,
+// or what is wrong, line by line. It touches only the file.
 //
 // The first line names the columns. A quoted field ends on its line. Lines without a character count, but say nothing.
 package linefile
@@ -52,7 +52,7 @@ func (e *Error) Add(line int, what string) {
 // Format is what a file's lines have.
 type Format struct {
 	Thing    string   // what a line is, for messages
-	Columns  []string // all of them
+	Columns  []string // all of them; nil: there may be others, which are not read
 	Required []string // that a file must have
 }
 
@@ -185,7 +185,7 @@ func (r *reader) header(line []byte) error {
 		if _, twice := r.at[name]; twice {
 			return fmt.Errorf("the column %s is there twice", name)
 		}
-		if !slices.Contains(r.Columns, name) {
+		if r.Columns != nil && !slices.Contains(r.Columns, name) {
 			return fmt.Errorf("%+.40q is no column: there are %s", name, strings.Join(r.Columns, ", "))
 		}
 		r.at[name] = i
