@@ -54,19 +54,19 @@ var proposalCases = []testCase{
 		s.same("left", left == nil, true)
 	}},
 	{"a person refunds so many a day, and others and other days count apart", func(s *suite) {
-		refund := func(unit int, who string, at time.Time) error {
+		refund := func(unit int, who string, at time.Time) func() error {
 			o := s.placed("1", string(rune('a'+unit)), unit)
 			p := payment(o, "t1")
 			s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
+			o = s.read(o.ID)
 			by := seckill.Decision{Person: who, PerDay: 2}
-			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, unit%2 == 0, by, at, "c")
+			return func() error { return s.Ledger.StartRefund(s.ctx, o, p, unit%2 == 0, by, at, "c") }
 		}
-		s.ok(refund(1, "ann", now))
-		s.ok(refund(2, "ann", now))
-		for unit := 3; unit < 5; unit++ { // with restock and without
-			s.refused("a third", isError(seckill.ErrTooMany), func() error { return refund(unit, "ann", now) })
-		}
-		s.ok(refund(5, "bob", now))
-		s.ok(refund(6, "ann", now.Add(24*time.Hour)))
+		s.ok(refund(1, "ann", now)())
+		s.ok(refund(2, "ann", now)())
+		s.refused("a third", isError(seckill.ErrTooMany), refund(3, "ann", now))
+		s.refused("a third with restock", isError(seckill.ErrTooMany), refund(4, "ann", now))
+		s.ok(refund(5, "bob", now)())
+		s.ok(refund(6, "ann", now.Add(24*time.Hour))())
 	}},
 }
