@@ -271,7 +271,8 @@ func TestShipFileGoesOn(t *testing.T) {
 		if calls++; calls == 5 {
 			o, err := s.ledger.Order(t.Context(), ids[150])
 			p := seckill.Payment{Order: o.ID, TradeNo: "t"}
-			err = errors.Join(err, s.ledger.StartRefund(t.Context(), o, p, true, s.clock.Now(), "back"))
+			err = errors.Join(err, s.ledger.StartRefund(t.Context(), o, p, true, seckill.Decision{}, s.clock.Now(),
+				"back"))
 			if err != nil {
 				t.Error(err)
 			}

@@ -94,7 +94,8 @@ func TestOlderClientsSeeWhatTheySaw(t *testing.T) {
 			v.Order.State, v.Order.Hidden = state, true
 			v.Order.History = append(v.Order.History, seckill.Change{State: state, At: now.Add(time.Second)})
 			if state != seckill.PendingPayment { // a note, after the change
-				v.Order.History = append(v.Order.History, seckill.Change{State: state, At: now, Cause: "note by ann: x"})
+				v.Order.History = append(v.Order.History, seckill.Change{State: state, At: now,
+					Cause: "note by ann: x"})
 			}
 			want := strings.Replace(orderHead, `"status":1,"state":"pending_payment"`, `"status":`+status+
 				`,"state":"`+string(state)+`"`, 1)

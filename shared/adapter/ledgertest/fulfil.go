@@ -94,7 +94,9 @@ var fulfilCases = []testCase{
 	{"a refund after shipping keeps the units, and nothing moves the order on", func(s *suite) {
 		o, p := s.shipped(1)
 		units := s.units("1")
-		s.refused("with restock", isPlain, func() error { return s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c") })
+		s.refused("with restock", isPlain, func() error {
+			return s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c")
+		})
 		s.ok(s.Ledger.StartRefund(s.ctx, o, p, false, seckill.Decision{}, now, "c"))
 		s.same("order", s.read(o.ID), moved(o, seckill.RefundOwed, now, "c"))
 		s.same("units", s.units("1"), units)
