@@ -27,8 +27,8 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 				"--why TEXT --url URL\n  ORDER  YUAN  SINCE  WANTED BY  RESTOCK  WHY\n  ORDER  199.00  TIME  ann  true  broken\n" +
 				"No money is due back, refused or unknown.\n", ""},
 			{"refund " + order + " --why checked --who bob", exitUsage, "",
-				"seckill: order ORDER: The value of restock must be true, as ann proposed, or that is withdrawn " +
-					"first. (see: seckill refund --help)\n"},
+				"seckill: order ORDER: The value of restock must be true, as ann proposed, or that is " +
+					"withdrawn first. (see: seckill refund --help)\n"},
 			{"refund " + order + " --withdraw --why kept --who bob", exitOK,
 				"Order ORDER: its refund is withdrawn, and its money stays." + see, ""},
 			{"refund " + order + " --withdraw --why kept --who bob", exitOK,
