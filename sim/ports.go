@@ -269,8 +269,8 @@ func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after s
 	})
 }
 
-func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, by seckill.Decision, at time.Time,
-	cause string) error {
+func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool,
+	by seckill.Decision, at time.Time, cause string) error {
 	return l.Hook("ledger.StartRefund", func() error { return l.Next.StartRefund(ctx, o, p, restock, by, at, cause) })
 }
 

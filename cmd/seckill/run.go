@@ -147,8 +147,9 @@ func (s *settings) flags(cmd *cobra.Command) {
 
 // options checks the flags. An error names the flag and the valid values.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
-	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Alone: s.alone.Limit(), Version: currentVersion(),
-		Log: telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
+	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Alone: s.alone.Limit(),
+		Version: currentVersion(),
+		Log:     telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
 	var err error
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)

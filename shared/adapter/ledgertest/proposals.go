@@ -14,7 +14,9 @@ var proposalCases = []testCase{
 		s.ok(err)
 		s.same("none", none == nil, true)
 		s.ok(s.Ledger.Propose(s.ctx, first))
-		s.refused("a second one", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Propose(s.ctx, first) })
+		s.refused("a second one", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.Propose(s.ctx, first)
+		})
 		got, err := s.Ledger.Proposal(s.ctx, o.ID)
 		s.ok(err)
 		s.same("proposal", *got, first)
@@ -31,7 +33,9 @@ var proposalCases = []testCase{
 			map[string]bool{o.ID: true, other.Order: true})
 		wrong := first
 		wrong.Who = "bob"
-		s.refused("another's", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Withdraw(s.ctx, wrong) })
+		s.refused("another's", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.Withdraw(s.ctx, wrong)
+		})
 		s.ok(s.Ledger.Withdraw(s.ctx, first))
 		s.refused("twice", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Withdraw(s.ctx, first) })
 		s.refused("an approval of one that is gone", isError(seckill.ErrStateChanged), func() error {
@@ -54,8 +58,8 @@ var proposalCases = []testCase{
 			o := s.placed("1", string(rune('a'+unit)), unit)
 			p := payment(o, "t1")
 			s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
-			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, unit%2 == 0, seckill.Decision{Person: who, PerDay: 2}, at,
-				"c")
+			by := seckill.Decision{Person: who, PerDay: 2}
+			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, unit%2 == 0, by, at, "c")
 		}
 		s.ok(refund(1, "ann", now))
 		s.ok(refund(2, "ann", now))

@@ -347,8 +347,9 @@ func TestARefundThatIsFaster(t *testing.T) {
 	id := s.order(true)
 	f := fulfil.New(fulfil.Deps{Clock: s.clock, Ledger: refunding{s.ledger, func(o seckill.Order) {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t"}
-		err := s.ledger.StartRefund(t.Context(), o, p, true, seckill.Decision{}, s.clock.Now(), "back")
-		if err != nil && !errors.Is(err, seckill.ErrStateChanged) {
+		by := seckill.Decision{}
+		if err := s.ledger.StartRefund(t.Context(), o, p, true, by, s.clock.Now(), "back"); err != nil &&
+			!errors.Is(err, seckill.ErrStateChanged) {
 			t.Error(err)
 		}
 	}}})

@@ -16,9 +16,9 @@ type Decided struct {
 }
 
 // Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
-// they stay allocated, as they must after shipping. If it is more than one person may refund alone, the first request is
-// kept, and the first one by another person is executed; both must want the same of the units. If the order's refund is
-// owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
+// they stay allocated, as they must after shipping. If it is more than one person may refund alone, the first request
+// is kept, and the first one by another person is executed; both must want the same of the units. If the order's refund
+// is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
 	if err := checkWords(who, why); err != nil {
 		return Decided{}, err

@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// desk is a shop with paid orders of 100 fen for each unit.
-type desk struct {
+// office is a shop with paid orders of 100 fen for each unit.
+type office struct {
 	t *testing.T
 	*refund.Flow
 	ledger *ledger.Ledger
@@ -21,14 +21,14 @@ type desk struct {
 	made   int
 }
 
-func newDesk(t *testing.T, alone seckill.AloneLimit) *desk {
+func newOffice(t *testing.T, alone seckill.AloneLimit) *office {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	return &desk{t: t, ledger: l, clock: clock, Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{},
+	return &office{t: t, ledger: l, clock: clock, Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{},
 		Orders: memory.NewQueue(clock, memory.QueueOptions{}), Alone: alone})}
 }
 
-func (d *desk) paid(units int) string {
+func (d *office) paid(units int) string {
 	d.t.Helper()
 	d.made += units
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(d.made)), Item: "1", User: "7", Count: units,
@@ -48,9 +48,8 @@ func (d *desk) paid(units int) string {
 	return o.ID
 }
 
-// wants refunds an order, and checks what comes of it: "back", "waits for" a person's proposal, "nothing", or an error's
-// code.
-func (d *desk) wants(id, who string, restock bool, want string) {
+// wants refunds an order, and checks what comes of it: "back", "waits beside" a person, "nothing", or an error's code.
+func (d *office) wants(id, who string, restock bool, want string) {
 	d.t.Helper()
 	did, err := d.Order(context.Background(), id, who, "broken", restock)
 	got := "nothing"
@@ -63,14 +62,15 @@ func (d *desk) wants(id, who string, restock bool, want string) {
 		got = "waits beside " + did.Waiting.Who
 	}
 	o, err := d.ledger.Order(context.Background(), id)
-	if owed := o.State == seckill.RefundOwed; err != nil || got != want || owed != (want == "back" || want == "nothing") {
+	owed, wanted := o.State == seckill.RefundOwed, want == "back" || want == "nothing"
+	if err != nil || got != want || owed != wanted {
 		d.t.Errorf("%s refunds: %s, %s, %v; want %s", who, got, o.State, err, want)
 	}
 }
 
 func TestARefundOfMuchWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, seckill.AloneLimit{Amount: 200})
+	d := newOffice(t, seckill.AloneLimit{Amount: 200})
 	d.wants(d.paid(2), "ann", true, "back") // as much as one may
 	id := d.paid(3)
 	d.wants(id, "assumed-role/Finance/ann", true, "waits beside assumed-role/Finance/ann")
@@ -95,7 +95,7 @@ func TestARefundOfMuchWaitsForASecondPerson(t *testing.T) {
 
 func TestOneMoreRefundADayWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, seckill.AloneLimit{PerDay: 2})
+	d := newOffice(t, seckill.AloneLimit{PerDay: 2})
 	d.wants(d.paid(1), "ann", true, "back")
 	d.wants(d.paid(1), "user/Ann", false, "back")
 	third := d.paid(1)
@@ -110,7 +110,7 @@ func TestOneMoreRefundADayWaitsForASecondPerson(t *testing.T) {
 
 func TestAWithdrawnRefund(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, seckill.AloneLimit{Amount: 50})
+	d := newOffice(t, seckill.AloneLimit{Amount: 50})
 	id := d.paid(1)
 	withdraw := func(id, who, why string, want bool, code seckill.Code) {
 		t.Helper()
