@@ -36,7 +36,8 @@ func TestADaysOrders(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		text = bytes.Replace(text, []byte(order+",,,"), []byte(order+",SF,SF1000001,"), 1)
-		orders("Shipped: 1 order; 0 were shipped so already.", "ship", "--csv", written(t, "day.csv", text), "--confirm")
+		orders("Shipped: 1 order; 0 were shipped so already.", "ship", "--confirm", "--csv",
+			written(t, "day.csv", text))
 		if a := s.call("GET", "/seckill/order/"+local.DemoLive, nil); a.Text("state") != "shipped" {
 			t.Errorf("the shopper sees %v", a)
 		}
