@@ -217,6 +217,8 @@ func TestShipFile(t *testing.T) {
 		{ids[:2], someOrder + ",SF,1,x", "line 4: no such order\n"},
 		{ids[:2], ids[0] + ",SF,1,x", "line 4: order " + ids[0] + " is on line 2 already\n"},
 		{ids[:2], ids[5] + ",,1,x", "line 4: carrier: want "},
+		{ids[:2], ids[5] + ",SF,1.23457E+14,x", "line 4: number 1.23457E+14: a spreadsheet shortened it; "},
+		{ids[:2], ids[5] + ",SF,1,\xb2\xe8", "line 4: not UTF-8 text: save the file as CSV UTF-8\n"},
 		{ids[:2], ids[5] + ",SF", "line 4: 2 fields, and the first line has 4\n"}} {
 		code, stdout, stderr := ship(parcels(t, bad.ids, bad.line+"\n"))
 		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "day.csv: "+bad.want) ||
