@@ -24,7 +24,8 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 			{"refund " + order + " --why broken --who ann --restock", exitOK, wait, ""},
 			{"refund " + order + " --why again --who Ann", exitOK, wait, ""},
 			{"payments", exitOK, "Waiting for a second person: 1 refund. To approve one: seckill refund ORDER " +
-				"--why TEXT --url URL\n  ORDER  YUAN  SINCE  WANTED BY  RESTOCK  WHY\n  ORDER  199.00  TIME  ann  true  broken\n" +
+				"--why TEXT --url URL\n  ORDER  YUAN  SINCE  WANTED BY  RESTOCK  WHY\n" +
+				"  ORDER  199.00  TIME  ann  true  broken\n" +
 				"No money is due back, refused or unknown.\n", ""},
 			{"refund " + order + " --why checked --who bob", exitUsage, "",
 				"seckill: order ORDER: The value of restock must be true, as ann proposed, or that is " +

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 )
 
 const shipTries = 5 // of a call
+
+// shortened matches what a spreadsheet makes of a number of many digits.
+var shortened = regexp.MustCompile(`^\d(\.\d+)?E\+\d+$`)
 
 // shipPause is the wait before the second try of a call; it doubles. Tests shorten it.
 var shipPause = time.Second
@@ -124,6 +128,9 @@ func (f *shipFlags) shipFile(cmd *cobra.Command) error {
 			}
 			at[p.Order] = n
 			lines = append(lines, parcelLine{n, p})
+			if shortened.MatchString(p.Number) {
+				return fmt.Errorf("number %s: a spreadsheet shortened it; make the column text", p.Number)
+			}
 			if e := (*seckill.Error)(nil); errors.As(p.Check(), &e) {
 				return fmt.Errorf("%s: want %s", e.Field, e.Hint)
 			}

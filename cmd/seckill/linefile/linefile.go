@@ -154,7 +154,7 @@ func (r *reader) line() ([]byte, error) {
 func fields(line []byte) ([]string, error) {
 	text := string(line)
 	if !utf8.ValidString(text) {
-		return nil, errors.New("not UTF-8 text")
+		return nil, errors.New("not UTF-8 text: save the file as CSV UTF-8")
 	}
 	if !strings.Contains(text, `"`) {
 		return trimmed(strings.Split(text, ",")), nil
