@@ -30,7 +30,7 @@ const (
 
 // botsFlags are the flags that go with --bots.
 var botsFlags = []string{"bots", "stock", "checks", "shoppers", "lead", "connections", "seed", "timeout", "patience",
-	"for", "json"}
+	"for", "json", "journal"}
 
 // botsSettings are the flags of `seckill load --bots`.
 type botsSettings struct {

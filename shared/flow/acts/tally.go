@@ -85,7 +85,7 @@ func (t *tally) find(key uint64, now int64) int {
 }
 
 // least returns the place of the group with the fewest members among the older half of a row. A script that makes many
-// small groups pushes those out, and none that has grown; and a new group has time to grow.
+// small groups pushes those out, and none with several; a new group has time to get its second.
 func least(row []group) (at int) {
 	at = -1
 	for i := range row {
