@@ -117,13 +117,13 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	var all []botsReport
 	for _, checks := range f.bots.presets() {
-		rep, judged, err := f.botsSale(cmd, o, checks)
+		rep, found, err := f.botsSale(cmd, o, checks)
 		if err != nil {
 			return err
 		}
-		all = append(all, botsReport{rep.Fairness, o.Seed, f.bots.stock, rep.Machine, rep.Outcomes, judged})
+		all = append(all, botsReport{rep.Fairness, o.Seed, f.bots.stock, rep.Machine, rep.Outcomes, found})
 		if f.json != "-" {
-			if err := botsText(out, rep, f.bots.stock, judged); err != nil {
+			if err := botsText(out, rep, f.bots.stock, found); err != nil {
 				return err
 			}
 		}
@@ -157,7 +157,7 @@ func (f *loadFlags) botsJournal(checks seckill.Checks) string {
 	return strings.TrimSuffix(f.journal, ext) + "-" + crowd.ChecksName(checks) + ext
 }
 
-// botsAudit judges a sale by its data and its journal, while its system runs: afterwards the data is gone.
+// botsAudit checks a sale by its data and its journal, while its system runs: afterwards the data is gone.
 func botsAudit(ctx context.Context, sys *local.System, item, journal string) (*audit.Report, error) {
 	it, err := sys.Items.Get(ctx, item)
 	if err != nil {
@@ -174,9 +174,9 @@ func botsAudit(ctx context.Context, sys *local.System, item, journal string) (*a
 }
 
 // botsSale starts a system with one item that opens after the crowd's lead, and sends the crowd. With a journal it has
-// the sale judged.
+// the sale audited.
 func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill.Checks) (rep *crowd.Report,
-	judged *audit.Report, err error) {
+	checked *audit.Report, err error) {
 	if f.journal != "" {
 		file, err := os.Create(f.botsJournal(checks))
 		if err != nil {
@@ -217,16 +217,16 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 		err = errors.New("interrupted before the sale opened")
 	}
 	if err == nil && o.Journal != nil {
-		judged, err = botsAudit(context.WithoutCancel(cmd.Context()), sys, o.Item, f.botsJournal(checks))
+		checked, err = botsAudit(context.WithoutCancel(cmd.Context()), sys, o.Item, f.botsJournal(checks))
 	}
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, nil, faultError{err}
 	}
-	return rep, judged, nil
+	return rep, checked, nil
 }
 
 // botsText prints the report of a preset, and the audit's verdict if there is one.
-func botsText(out io.Writer, rep *crowd.Report, stock int, judged *audit.Report) error {
+func botsText(out io.Writer, rep *crowd.Report, stock int, checked *audit.Report) error {
 	if err := rep.Fairness.Text(out); err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func botsText(out io.Writer, rep *crowd.Report, stock int, judged *audit.Report)
 		ends = append(ends, fmt.Sprintf("%d %s", e.Count, e.Words()))
 	}
 	verdict := ""
-	if judged != nil {
-		verdict = "audit: " + judged.Verdict() + "\n"
+	if checked != nil {
+		verdict = "audit: " + checked.Verdict() + "\n"
 	}
 	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\n%s"+
 		"machine: %d cores, load %s before, %s after\n\n", stock, rep.Options.Seed, strings.Join(ends, ", "), verdict,

@@ -1,6 +1,6 @@
 // Package tickets makes tickets and proofs of work with the key whose time it is. In: a stack's keys. Out: what admit
-// gives to shoppers, and checks. It reads no secret itself; after a change of the keys make other Makers, and store other
-// Tickets in the Checker.
+// gives to shoppers, and checks. It reads no secret itself; after a change of the keys make other Makers, and store
+// other Tickets in the Checker.
 package tickets
 
 import (
