@@ -13,7 +13,7 @@ if (!base || !out) {
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 export const GRACE = 60; // seconds from the end of the hold to the release
-export const PATIENCE = 15_000; // ms for anything that should appear, on a machine that is busy
+export const PATIENCE = 60_000; // ms for anything that should appear, on a machine that is busy
 const LONGEST = 300_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
 const LARGEST = 300 * 1024; // bytes of one picture
 export const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
