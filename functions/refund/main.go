@@ -23,6 +23,7 @@ func main() {
 			Refunds: provider, Trades: provider,
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, Meter: b.Meter,
+			Alone: s.Alone.Limit(),
 		})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.Serve(audit, operator.NewPaymentHandler(flow)))

@@ -62,6 +62,7 @@ type Refund struct {
 	Base
 	Orders Orders
 	Alipay Alipay
+	Alone  Alone
 }
 
 // Reconcile holds the settings of the function that compares bills.

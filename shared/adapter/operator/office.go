@@ -87,7 +87,8 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 		o.Record.refused(context.WithoutCancel(ctx), r, role, "role_forbidden")
 		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", role, r.Command, least))
 	}
-	answer, err := o.Record.record(ctx, r, role, func() ([]byte, error) { return o.execute(ctx, r, seckill.Role(role)) })
+	execute := func() ([]byte, error) { return o.execute(ctx, r, seckill.Role(role)) }
+	answer, err := o.Record.record(ctx, r, role, execute)
 	if err != nil {
 		return problem(err)
 	}
