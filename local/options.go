@@ -47,13 +47,14 @@ type Options struct {
 	Addr string // ":8100", ":0" for any free port; on the loopback interface only
 	// how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
 	Hold      time.Duration
-	JWTSecret string            // DefaultSecret when ""
-	Items     []seckill.Listing // the demo items when nil
-	Version   string            // shown by /healthz
-	Log       *slog.Logger      // nil: none
-	Workers   int               // per queue, 1 to 64; DefaultWorkers when 0
-	Work      seckill.Work      // of a proof; seckill.UsualWork when zero
-	Machines  bool              // for a simulated crowd: see MachineAddr
+	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
+	JWTSecret string             // DefaultSecret when ""
+	Items     []seckill.Listing  // the demo items when nil
+	Version   string             // shown by /healthz
+	Log       *slog.Logger       // nil: none
+	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
+	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
+	Machines  bool               // for a simulated crowd: see MachineAddr
 
 	Servers Servers       // real servers instead of embedded drivers
 	Issuers []oidc.Client // issuers instead of the demo issuer, called over the network

@@ -196,7 +196,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings,
 		Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
-		Clock: s.Clock, Meter: s.Meter})
+		Clock: s.Clock, Meter: s.Meter, Alone: s.opt.Alone})
 	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,

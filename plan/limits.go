@@ -21,6 +21,7 @@ type Limits struct {
 	AccountSize float64 `json:"account_burst"`
 	Concurrency float64 `json:"concurrent_executions"` // of Lambda, in the account
 	Provisioned float64 `json:"buy_provisioned"`       // instances of buy that are always warm (BuyProvisioned)
+	Admitting   float64 `json:"admit_instances"`       // of admit, at once; 0 without checks
 	// instances that a function may start at once; refilled within rampRefill
 	Ramp    float64 `json:"ramp"`
 	Consume float64 `json:"consume_concurrency"` // batches that consume handles at a time (ConsumeConcurrency)
@@ -157,7 +158,8 @@ func (l *Limits) Fits() (why []string) {
 		why = append(why, text("%.0f executions of signin run at once, but %.0f are reserved: the other sign-ins get "+
 			"503", n, l.SigninKept))
 	}
-	if all := l.Reserved() + l.Provisioned + l.Starting() + listMethods*l.Rate*Occupied; all > l.Concurrency {
+	all := l.Reserved() + l.Provisioned + l.Starting() + l.Admitting + listMethods*l.Rate*Occupied
+	if all > l.Concurrency {
 		why = append(why, text("the opening needs %.0f instances, but the account has %.0f", all, l.Concurrency))
 	}
 	return why

@@ -191,7 +191,7 @@ func (m *sim) step(n int) {
 	m.shop.step(&m.Limits)
 	room := func() float64 {
 		spare := max(0, m.Provisioned-m.buy.busy-m.buy.cold) // reserved for buy, busy or not
-		return m.Concurrency - m.Reserved() - m.buy.busy - m.buy.cold - m.shop.busy - m.shop.cold - spare
+		return m.Concurrency - m.Reserved() - m.Admitting - m.buy.busy - m.buy.cold - m.shop.busy - m.shop.cold - spare
 	}
 	spare := max(0, m.Provisioned-m.buy.busy-m.buy.cold)
 	bought := m.buy.take(toBuy, max(0, room()+spare))

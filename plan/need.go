@@ -25,6 +25,12 @@ func need(s *Sale, free *Outcome) Limits {
 	}
 	l.Rate = max(lists, free.PeakPolls)
 	l.Rate = max(Today.Rate, min(maxThrottle, up(l.Rate, 100)))
+	if s.hasChecks() { // with this rate, whoever came before the opening soon has a ticket
+		l.Rate = least(l.Rate, max(l.Rate, maxThrottle), 100, func(v float64) bool {
+			return s.admission(v, free.SoldOut).Wait <= s.Wait.Seconds()
+		})
+	}
+	l.Admitting = s.admitting(l.Rate)
 	l.Burst = max(Today.Burst, up(l.Rate/4, 100))
 	rate := func(v float64) { l.BuyRate, l.BuyBurst, l.Provisioned = v, math.Round(v/2), up(1.2*Occupied*v, 50) }
 	most := max(Today.BuyRate, min(maxThrottle, up(free.PeakCalls, 100)))
@@ -49,9 +55,9 @@ func need(s *Sale, free *Outcome) Limits {
 	o := simulate(s, l)
 	l.notify(o.PeakPaid)
 	l.signin(s)
-	others := o.PeakPaid*Occupied + l.Telling() // instances of pay, tell and deliver
+	others := o.PeakPaid*Occupied + l.Telling() + l.Admitting // instances of pay, tell, deliver and admit
 	l.Concurrency = max(accountConcurrency, up(max(l.Reserved()+1.2*o.PeakInstances+others,
-		l.Reserved()+l.Provisioned+max(Unreserved, l.Starting()+listMethods*l.Rate*Occupied)), 100))
+		l.Reserved()+l.Provisioned+max(Unreserved, l.Starting()+l.Admitting+listMethods*l.Rate*Occupied)), 100))
 	calls, burst := l.Calls()
 	l.Account, l.AccountSize = max(accountRate, up(calls, 100)), max(accountBurst, up(burst, 100))
 	return l

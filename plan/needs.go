@@ -103,6 +103,10 @@ func (p *Plan) notes() {
 			"or allow a longer wait (--wait).",
 			seconds(o.LongestWait), o.GaveUp, p.Free.PeakCalls, maxThrottle, slot)
 	}
+	if a := p.Admission; a != nil && a.Wait > s.Wait.Seconds() {
+		add("Tickets take longer than asked for: the last shopper waits %s for one. Let pages open earlier "+
+			"(--before 30m).", seconds(a.Wait))
+	}
 	if o.PeakStarts > secretReads {
 		add("%.0f instances start in one second, but Secrets Manager answers %d calls per second: the others retry "+
 			"and start late. Provision more instances (BuyProvisioned).",

@@ -45,7 +45,7 @@ func (m *sim) before() {
 	if rate == m.Account {
 		m.account.tokens = 0
 	}
-	m.shop.busy = min(rate*Occupied, max(0, m.Concurrency-m.Provisioned-m.Reserved()))
+	m.shop.busy = min(rate*Occupied, max(0, m.Concurrency-m.Provisioned-m.Admitting-m.Reserved()))
 	m.shop.warm, m.buy.warm = m.shop.busy, m.Provisioned
 	m.shop.budget, m.buy.budget = m.Ramp, m.Ramp
 }

@@ -16,8 +16,11 @@ type Plan struct {
 	Redis   Redis   `json:"redis"`
 	Tables  []Table `json:"tables"`
 	Reads   Reads   `json:"reads"`
-	Bill    []Line  `json:"bill"`
-	Total   float64 `json:"total_usd"`
+	// Admission is nil for an item without checks. Door are the tables that checks and blocks use.
+	Admission *Admission `json:"admission,omitempty"`
+	Door      []Access   `json:"door,omitempty"`
+	Bill      []Line     `json:"bill"`
+	Total     float64    `json:"total_usd"`
 	// Overrides are the parameters of template.yaml that differ from their defaults.
 	Overrides []Override `json:"overrides"`
 	// Quotas are those to raise at AWS.

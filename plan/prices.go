@@ -21,6 +21,7 @@ const (
 	// DynamoDB, warm throughput, once per additional write unit: taken as an hour of a provisioned unit, the least
 	// certain price.
 	priceWarm      = 0.00065
+	priceWarmRead  = 0.00013 // the same of a read unit
 	priceQueue     = 0.40 / million
 	priceECPU      = 0.0023 / million
 	priceCacheHour = 0.084          // ElastiCache Serverless for Valkey, per GB and hour; at least 0.1 GB
@@ -83,6 +84,7 @@ func bill(p *Plan) []Line {
 		lines = append(lines, Line{"webhook", text("%.0f × (a call of deliver, %.0f ms, %.0f writes) = "+
 			"%.2f/million", changes, postSeconds*1000, changeWrites, postPrice*million), changes * postPrice})
 	}
+	lines = append(lines, p.admitBill()...)
 	pages := o.FirstLooks * kilobytesPage / 1e6
 	if !s.Edge {
 		return append(lines, Line{"page files", text("%.1f GB × 0.09", pages), pages * priceOut})
@@ -110,9 +112,14 @@ const (
 // signinPrice returns what a shopper's first sign-in costs: two calls, which ask for the issuers and exchange what one
 // gave, and a transaction of two rows. The issuer's own price is not in it.
 func signinPrice(edge bool) float64 {
+	return 2*callPrice(edge) + (callSeconds+signinSeconds)*memoryGB*priceCompute + priceRead + 4*priceWrite
+}
+
+// callPrice returns what a call costs that reaches a function, besides the function's time.
+func callPrice(edge bool) float64 {
 	call, out := priceAPI+priceInvoke+kilobytesLog/1e6*priceLogs, priceOut
 	if edge {
 		call, out = call+priceEdge+2*priceFunction+priceWAF, priceEdgeOut
 	}
-	return 2*(call+kilobytesOut/1e6*out) + (callSeconds+signinSeconds)*memoryGB*priceCompute + priceRead + 4*priceWrite
+	return call + kilobytesOut/1e6*out
 }

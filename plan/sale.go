@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Sale struct {
 	// Edge says that the CDN of infra/edge.yaml answers pages, files, lists, status and time. Purchases and looks at
 	// orders pass it.
 	Edge bool `json:"edge"`
+	// Checks are those of the item: "" or one of the constants Checks….
+	Checks string `json:"checks,omitempty"`
 	// Webhook says that each change of an order is posted to the shop's webhook.
 	Webhook bool `json:"webhook"`
 
@@ -68,6 +71,9 @@ func (s *Sale) Validate() error {
 		if err != nil {
 			return err
 		}
+	}
+	if !slices.Contains([]string{"", ChecksOff, ChecksStandard, ChecksStrict}, s.Checks) {
+		return fmt.Errorf("--checks %q: want off, standard or strict", s.Checks)
 	}
 	if s.Count > s.Units {
 		return fmt.Errorf("--count %d: the sale has %d units", s.Count, s.Units)

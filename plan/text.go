@@ -37,6 +37,11 @@ func (p *Plan) WriteText(w io.Writer) error {
 	} else {
 		line("CDN       None.")
 	}
+	if s.hasChecks() {
+		line("checks    %s: a page asks for a challenge and a ticket as it opens, or %.0f min before the opening.",
+			s.Checks, ticketLead/60)
+		line("          Below, purchases are as many as without checks: at most that many.")
+	}
 	line("lists     They show %d items.", s.Items)
 	line("")
 	p.table(line)
@@ -121,6 +126,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 	p.lambdaText(line)
 	p.apiText(line)
 	p.signinText(line)
+	p.admitText(line)
 	line("  have    reads of items, in read units per second: %.0f of the sale's row, %.0f of each of %d rows of the "+
 		"lists,",
 		p.Reads.Sale, p.Reads.Lists, catalogCopies)

@@ -17,7 +17,7 @@ func TestDoorIsTried(t *testing.T) {
 		"challenge: not_started", "ticket: yes", "ticket: check_proof", "ticket: check_question",
 		"ticket: too_many_answers", "ticket: blocked", "reply: late", "buy: ticket_required", "buy: ticket_key",
 		"buy: ticket_signature", "buy: ticket_foreign", "buy: ticket_expired", "block: yes", "placing: blocked",
-		"ticket: for a sum", "key: behind", "key: rotated", "key: of before"}
+		"ticket: for a sum", "key: behind", "key: rotated", "key: of before", "key: renewed", "key: unread"}
 	for seed := uint64(1); len(missing) > 0 && seed <= most; seed++ {
 		r := Play(seed, Options{}, false)
 		if r.Err != nil {

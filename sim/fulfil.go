@@ -39,7 +39,8 @@ func (s *Sim) fulfil(t Act) {
 	case 3, 4:
 		do(t.ID, "the shopper has "+id, func(i *Instance) { s.received(i, user, id) })
 	case 5:
-		do(t.ID, "others want what only staff and the shopper may, with "+id, func(i *Instance) { s.meddle(i, user, id) })
+		do(t.ID, "others want what only staff and the shopper may, with "+id,
+			func(i *Instance) { s.meddle(i, user, id) })
 	case 6, 7:
 		do(t.ID, "staff confirm "+id, func(i *Instance) { _, _ = i.Fulfil.Confirm(ctx, id, "ann") })
 	default:
@@ -47,8 +48,8 @@ func (s *Sim) fulfil(t Act) {
 		do(t.ID, "staff ship "+id, func(i *Instance) { s.ship(i, id, number) })
 		if pick(t.A, 52, 2) == 0 {
 			restock := pick(t.A, 48, 2) == 0
-			do(t.ID+1, fmt.Sprintf("operator refunds %s, restock %t", id, restock), func(i *Instance) {
-				_, _ = i.Refund.Order(ctx, id, "ann", "broken", restock)
+			do(t.ID+1, fmt.Sprintf("%s refunds %s, restock %t", staffOf(t), id, restock), func(i *Instance) {
+				s.giveBack(i, t, id, restock)
 			})
 		}
 	}
@@ -97,8 +98,8 @@ func (s *Sim) meddle(i *Instance, user, id string) {
 // paidFor reports whether an order in this state keeps a payment.
 func paidFor(s seckill.State) bool { return s == seckill.Paid || s == seckill.Confirmed || s.Left() }
 
-// wroteFulfil checks I16 for a write of an order's row: what has left keeps its units and its parcel, whatever becomes of
-// it; nothing leaves after its money had to go back; the schedule waits; only what is over is hidden.
+// wroteFulfil checks I16 for a write of an order's row: what has left keeps its units and its parcel, whatever becomes
+// of it; nothing leaves after its money had to go back; the schedule waits; only what is over is hidden.
 func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
 	o.left = o.state.Left()
 	if o.parcel = text(is, "carrier") + " " + text(is, "number"); o.parcel == " " {

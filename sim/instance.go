@@ -47,7 +47,8 @@ type Instance struct {
 	Block     *blocks.Flow
 
 	clock            seckill.Clock
-	keys             *keyring
+	keys             *keyring       // of admit
+	tickets          *ticketChecker // of buy
 	orders, closings seckill.Queue
 	events           stream.Step // tell and count
 	world            *World
@@ -80,7 +81,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
 			Meter: w.Events}),
 		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
-			Orders: orders, Clock: clock, Meter: w.Events}),
+			Orders: orders, Clock: clock, Meter: w.Events, Alone: w.truth.limit}),
 		Fulfil:    fulfil.New(fulfil.Deps{Ledger: lg, Clock: clock}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
 		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
@@ -204,21 +205,22 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: ringProofs{i.keys}, Tickets: i.keys,
 		Picker: i.keys, Clock: clock, Meter: w.Events, Work: cheap, Painter: painter{w}})
 	if !w.door.closed {
-		i.Buy.Tickets = i.keys
+		i.tickets = w.ticketChecker(clock)
+		i.Buy.Tickets = i.tickets
 	}
 }
 
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
-	i.keys.refresh()
 	w := i.world
-	may, before := w.passes(p)
+	slept := i.tickets != nil && i.tickets.wake()
+	may, before := w.passes(p, slept)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)
 	w.door.hear("buy", err)
-	if before && err == nil {
-		w.door.hearKeys(i.keys, p.Ticket)
+	if before && err == nil && i.tickets != nil {
+		w.door.hearKeys(i.tickets.keyring, p.Ticket)
 	}
-	if _, after := w.passes(p); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
+	if _, after := w.passes(p, slept); before && after && seckill.CodeOf(err) == seckill.CodeTicket {
 		w.truth.fail("A1 user %s is told for item %s that their good ticket is none: %v", p.User, p.Item, err)
 	}
 	return id, err

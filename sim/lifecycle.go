@@ -124,7 +124,11 @@ func (s *Sim) restart(i int) {
 	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}
 	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider),
 		clock: c}
-	s.instances[i].keys.learns = learning(s.plan.Seed, i)
+	in := s.instances[i]
+	in.keys.learns = learning(s.plan.Seed, i)
+	if in.tickets != nil {
+		in.tickets.learns, in.tickets.fails = in.keys.learns, unreadable(s.plan.Seed, i)
+	}
 }
 
 // check checks the world after every act.

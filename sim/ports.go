@@ -269,9 +269,9 @@ func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after s
 	})
 }
 
-func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
-	cause string) error {
-	return l.Hook("ledger.StartRefund", func() error { return l.Next.StartRefund(ctx, o, p, restock, at, cause) })
+func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool,
+	by seckill.Decision, at time.Time, cause string) error {
+	return l.Hook("ledger.StartRefund", func() error { return l.Next.StartRefund(ctx, o, p, restock, by, at, cause) })
 }
 
 func (l Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time,

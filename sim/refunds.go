@@ -113,9 +113,8 @@ func (s *Sim) refund(t Act) {
 			s.payAgain(id)
 		}
 		restock := pick(t.A, 44, 3) > 0
-		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {
-			_, _ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
-		})
+		what := fmt.Sprintf("%s refunds %s, restock %t", staffOf(t), id, restock)
+		s.spawn(t.ID, t.Kind, what, t.A, func(i *Instance) { s.giveBack(i, t, id, restock) })
 	}
 }
 

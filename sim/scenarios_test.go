@@ -266,6 +266,11 @@ var scenarios = slices.Concat(doorScenarios, fulfilScenarios, []scenario{
 	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"),
 		paid("1"), notified, secondTrade("1"), secondNotification), step: refundedOrder("1", true), atLeast: 4,
 		ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by one person, who may not alone", prepare: steps(notAlone, placed("1", 2), paid("1"),
+		notified), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "refund", name: "by a second person", prepare: steps(notAlone, placed("1", 2), paid("1"), notified,
+		proposed("1")), step: refundedOrder("1", true), atLeast: 5,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
 
 	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8,
 		ends: map[string]seckill.State{"1": seckill.Expired}},
@@ -349,6 +354,17 @@ func refunded(w *World, i *Instance) error {
 func refundedOrder(user string, restock bool) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		_, err := i.Refund.Order(ctx, w.id(user), "ann", "broken", restock)
+		return err
+	}
+}
+
+// notAlone makes every refund wait for a second person.
+func notAlone(w *World, _ *Instance) error { w.truth.limit.Amount = 1; return nil }
+
+// proposed makes the first person want a refund.
+func proposed(user string) func(*World, *Instance) error {
+	return func(w *World, _ *Instance) error {
+		_, err := w.Start(none).Refund.Order(ctx, w.id(user), "bob", "broken", true)
 		return err
 	}
 }

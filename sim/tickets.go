@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ import (
 // keyDelay is how long after its rotation a key of tickets begins to make them, as `seckill keys` has it; every
 // instance that handles events has read it by then.
 const keyDelay = 15 * time.Minute
+
+// readEvery is how often an instance that handles events reads the keys (config.RefreshEvery).
+const readEvery = 5 * time.Minute
 
 // rotate adds a key, as an operator does: the first one makes tickets at once.
 func (d *door) rotate(now time.Time) {
@@ -73,8 +77,7 @@ func (w *World) keyring(clock seckill.Clock) *keyring {
 }
 
 // refresh is called before each event. It learns what this instance would have read by now; since no instance that
-// handles events reads less often, it knows a key when that one's time comes by the clock of any other. The model's
-// instances never sleep for longer: boot's tests have one that does.
+// handles events reads less often, it knows a key when that one's time comes by the clock of any other.
 func (k *keyring) refresh() {
 	n := k.known
 	for all := k.w.door.rotations; n < len(all); n++ {
@@ -137,10 +140,50 @@ func (k *keyring) Make(user, item string, expires time.Time) (string, error) {
 	return text, err
 }
 
+// ticketChecker is how an instance of buy checks tickets; its keys are not those of the instance of admit.
+type ticketChecker struct {
+	*keyring
+	tickets.Checker
+	woke    time.Time // the last event
+	renewed int       // times
+	fails   func(n int) bool
+}
+
+func (w *World) ticketChecker(clock seckill.Clock) *ticketChecker {
+	c := &ticketChecker{keyring: w.keyring(clock), woke: w.Clock.Now(), fails: func(int) bool { return false }}
+	c.Renew = c.renew
+	return c
+}
+
+// wake is called before each event. An instance that got none for a while has read nothing meanwhile: it begins to read
+// now, and knows the keys at the next event.
+func (c *ticketChecker) wake() (slept bool) {
+	now := c.w.Clock.Now()
+	slept = c.learns != nil && now.Sub(c.woke) >= readEvery
+	if c.woke = now; !slept {
+		c.refresh()
+	}
+	return slept
+}
+
 // Check implements seckill.TicketChecker.
-func (k *keyring) Check(ticket, user, item string) error {
-	_, checks := k.build()
-	return checks.Check(ticket, user, item)
+func (c *ticketChecker) Check(ticket, user, item string) error {
+	_, checks := c.build()
+	c.Store(checks)
+	return c.Checker.Check(ticket, user, item)
+}
+
+// renew reads the keys while a shopper waits.
+func (c *ticketChecker) renew() error {
+	if c.renewed++; c.fails(c.renewed) {
+		c.w.door.heard["key: unread"]++
+		return errors.New("the keys cannot be read")
+	}
+	c.w.door.heard["key: renewed"]++
+	c.known = len(c.w.door.rotations)
+	_, checks := c.build()
+	c.Store(checks)
+	return nil
 }
 
 // Pick implements seckill.Picker.
@@ -181,6 +224,11 @@ func learning(seed uint64, instance int) func(int) time.Duration {
 	}
 }
 
+// unreadable draws which reads of keys fail while a shopper waits.
+func unreadable(seed uint64, instance int) func(int) bool {
+	return func(n int) bool { return seeded(seed, 29+uint64(instance)+uint64(n)<<8).IntN(2) == 0 }
+}
+
 // hearKeys counts what is worth trying: an instance that has not read the newest key, and keys of later.
 func (d *door) hearKeys(k *keyring, ticket string) {
 	if k.known < len(d.rotations) {
@@ -203,8 +251,8 @@ func (d *door) hurried(now time.Time) bool {
 }
 
 // passes reports of a purchase that is sent now whether it may reserve something, and whether its ticket must not be
-// refused.
-func (w *World) passes(p buy.Purchase) (may, must bool) {
+// refused. An instance that slept takes tickets of a dropped key until it has read the keys.
+func (w *World) passes(p buy.Purchase, slept bool) (may, must bool) {
 	if w.item(p.Item).Checks == seckill.ChecksOff {
 		return true, true
 	}
@@ -213,7 +261,7 @@ func (w *World) passes(p buy.Purchase) (may, must bool) {
 		return false, false
 	}
 	kid, now := kidOf(p.Ticket), w.Clock.Now()
-	if dropped := w.door.droppedSince(kid); !dropped.IsZero() && !now.Before(dropped.Add(keyDelay)) {
+	if dropped := w.door.droppedSince(kid); !slept && !dropped.IsZero() && !now.Before(dropped.Add(keyDelay)) {
 		return false, false
 	}
 	return now.Before(g.expires.Add(seckill.SkewBound)),

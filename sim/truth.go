@@ -17,6 +17,9 @@ import (
 // truth is the ledger's true state. It receives every written row, below the code under test, and records the changes
 // since the last Check.
 type truth struct {
+	limit seckill.AloneLimit // what one person may refund
+	alone map[string]int     // refunds by day and person
+
 	orders        map[string]*orderRow
 	list          []string           // order ids, oldest row first
 	units         map[unitKey]string // the order in each unit row
@@ -44,6 +47,7 @@ type orderRow struct {
 	id, item, user string
 	count          int
 	address        string
+	amount         int64
 	units          []int
 	state          seckill.State
 	reason         seckill.Code
@@ -89,7 +93,7 @@ func newTruth() *truth {
 		returns:  map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{},
 		held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{},
 		minutes: map[minute]seckill.Count{}, totals: map[string]seckill.Count{},
-		say: func(string, ...any) {}}
+		alone: map[string]int{}, say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -185,7 +189,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		return
 	}
 	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
-		address: text(is, "address"), units: unitsOf(is),
+		address: text(is, "address"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
 		created: time.UnixMilli(number(is, "created")), first: old == nil}
 	from := seckill.Queued
@@ -200,6 +204,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	o.history, _ = is["history"].([]string)
 	t.moved(old, o)
 	t.wroteFulfil(old, o, is)
+	t.wroteRefund(old, o)
 	before := ""
 	for _, h := range o.history {
 		f := strings.Fields(h)

@@ -112,6 +112,7 @@ type Setting struct {
 	// questions of each item with ChecksStrict
 	Questions int
 	NoTickets bool // buy asks nobody for a ticket
+	Alone     seckill.AloneLimit
 }
 
 // epoch is when every world's sales begin.

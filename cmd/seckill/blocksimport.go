@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/blockfile"
+	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/block"
@@ -34,14 +35,14 @@ func importBlocksCommand(f *blockFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Block all users and ranges of a .csv file; if a line is wrong, none",
-		Long: `Block all users and ranges of a CSV file (UTF-8, up to ` + strconv.Itoa(blockfile.MaxLines) +
+		Long: `Block all users and ranges of a CSV file (UTF-8, up to ` + strconv.Itoa(linefile.MaxLines) +
 			` lines). Its first line names the
 columns: subject (a user id, an address or a range) and reason; item (empty or *: every item) and
 until (such as 2026-12-31T16:00:00Z; empty: for good) may be missing. No two lines have the same
 subject and item.
 
 All lines are checked before the first block is made. If lines are wrong, the command prints the
-first ` + strconv.Itoa(blockfile.MaxFaults) + ` of them by number, counts the rest, and changes nothing.
+first ` + strconv.Itoa(linefile.MaxFaults) + ` of them by number, counts the rest, and changes nothing.
 
 An import may break off, and blocks what it says until then. Give the same command again: it leaves
 alone what stands already, and goes on. A line whose until has passed meanwhile is wrong: remove it.`,
@@ -87,7 +88,7 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 
 // faults prints the wrong lines of a file, and returns the command's error.
 func faults(cmd *cobra.Command, s *shop, file string, err error) error {
-	var bad *blockfile.Error
+	var bad *linefile.Error
 	if !errors.As(err, &bad) {
 		if err := s.explain(err, file); errors.As(err, &faultError{}) {
 			return err
@@ -104,7 +105,7 @@ func faults(cmd *cobra.Command, s *shop, file string, err error) error {
 	return fmt.Errorf("%s: %w%s; nothing was changed", file, bad, more)
 }
 
-// knownItems has the shop look for the items of a file, and returns a *blockfile.Error with the lines that first name
+// knownItems has the shop look for the items of a file, and returns a *linefile.Error with the lines that first name
 // an unknown one.
 func knownItems(ctx context.Context, s *shop, lines []blockfile.Line) error {
 	first := map[string]int{seckill.Everywhere: 0}
@@ -115,7 +116,7 @@ func knownItems(ctx context.Context, s *shop, lines []blockfile.Line) error {
 			ask = append(ask, asWritten(&lines[i].Block))
 		}
 	}
-	var bad blockfile.Error
+	var bad linefile.Error
 	for batch := range slices.Chunk(ask, block.MaxPut) {
 		done, err := s.Block(ctx, batch, true)
 		if err != nil {

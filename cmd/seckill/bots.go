@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/crowd"
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/record/dump"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -30,7 +34,7 @@ const (
 
 // botsFlags are the flags that go with --bots.
 var botsFlags = []string{"bots", "stock", "checks", "shoppers", "lead", "connections", "seed", "timeout", "patience",
-	"for", "json"}
+	"for", "json", "journal"}
 
 // botsSettings are the flags of `seckill load --bots`.
 type botsSettings struct {
@@ -53,6 +57,7 @@ type botsReport struct {
 	Stock   int             `json:"stock"`
 	Machine crowd.Machine   `json:"machine"`
 	Ends    []crowd.Outcome `json:"outcomes"`
+	Audit   *audit.Report   `json:"audit,omitempty"` // with --journal
 }
 
 // checkFlags refuses flags that do not go together.
@@ -104,7 +109,7 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	files, err := f.create()
+	files, err := (&loadFlags{json: f.json}).create() // each sale has a journal of its own
 	defer files.close()
 	if err != nil {
 		return err
@@ -112,13 +117,13 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	var all []botsReport
 	for _, checks := range f.bots.presets() {
-		rep, err := f.botsSale(cmd, o, checks)
+		rep, found, err := f.botsSale(cmd, o, checks)
 		if err != nil {
 			return err
 		}
-		all = append(all, botsReport{rep.Fairness, o.Seed, f.bots.stock, rep.Machine, rep.Outcomes})
+		all = append(all, botsReport{rep.Fairness, o.Seed, f.bots.stock, rep.Machine, rep.Outcomes, found})
 		if f.json != "-" {
-			if err := botsText(out, rep, f.bots.stock); err != nil {
+			if err := botsText(out, rep, f.bots.stock, found); err != nil {
 				return err
 			}
 		}
@@ -126,17 +131,60 @@ func (f *loadFlags) runBots(cmd *cobra.Command) error {
 			return faultError{errors.New("interrupted: the figures above are of the shoppers who had come by then")}
 		}
 	}
-	if files.json != nil {
-		return writeJSON(files.json, all)
+	switch {
+	case files.json != nil:
+		err = writeJSON(files.json, all)
+	case f.json == "-":
+		err = writeJSON(out, all)
 	}
-	if f.json == "-" {
-		return writeJSON(out, all)
+	for i := range all {
+		if a := all[i].Audit; a != nil && a.Broken() {
+			err = errors.Join(err, fmt.Errorf("checks %s: %s", crowd.ChecksName(all[i].Checks), a.Verdict()))
+		}
+	}
+	if err != nil {
+		return faultError{err}
 	}
 	return nil
 }
 
-// botsSale starts a system with one item that opens after the crowd's lead, and sends the crowd.
-func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill.Checks) (*crowd.Report, error) {
+// botsJournal returns the file of a preset's journal: with several presets its name has the preset's.
+func (f *loadFlags) botsJournal(checks seckill.Checks) string {
+	if len(f.bots.presets()) == 1 {
+		return f.journal
+	}
+	ext := filepath.Ext(f.journal)
+	return strings.TrimSuffix(f.journal, ext) + "-" + crowd.ChecksName(checks) + ext
+}
+
+// botsAudit checks a sale by its data and its journal, while its system runs: afterwards the data is gone.
+func botsAudit(ctx context.Context, sys *local.System, item, journal string) (*audit.Report, error) {
+	it, err := sys.Items.Get(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(journal)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+		return sys.Dump(ctx, &it, each)
+	}), audit.Options{Item: item, Journal: file})
+}
+
+// botsSale starts a system with one item that opens after the crowd's lead, and sends the crowd. With a journal it has
+// the sale audited.
+func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill.Checks) (rep *crowd.Report,
+	checked *audit.Report, err error) {
+	if f.journal != "" {
+		file, err := os.Create(f.botsJournal(checks))
+		if err != nil {
+			return nil, nil, fmt.Errorf("--journal: %w", err)
+		}
+		defer file.Close()
+		o.Journal = file
+	}
 	progress := newLoadProgress(cmd.ErrOrStderr(), o.Shoppers)
 	defer progress.end()
 	progress.note(fmt.Sprintf("checks %s: %d accounts, seed %d", crowd.ChecksName(checks), o.Shoppers, o.Seed))
@@ -154,7 +202,7 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 	sys, err := local.New(local.Options{Addr: ":0", Items: items, Machines: true,
 		Work: crowd.Easy(b.Work), NoPush: true, Version: o.Version})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	stop := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), local.MaxClose)
@@ -162,21 +210,23 @@ func (f *loadFlags) botsSale(cmd *cobra.Command, o crowd.Options, checks seckill
 		return sys.Close(ctx)
 	}
 	o.URL = sys.URL()
-	var rep *crowd.Report
 	if err = sys.Start(cmd.Context()); err == nil {
 		rep, err = crowd.Run(cmd.Context(), o)
 	}
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 		err = errors.New("interrupted before the sale opened")
 	}
-	if err := errors.Join(err, stop()); err != nil {
-		return nil, faultError{err}
+	if err == nil && o.Journal != nil {
+		checked, err = botsAudit(context.WithoutCancel(cmd.Context()), sys, o.Item, f.botsJournal(checks))
 	}
-	return rep, nil
+	if err := errors.Join(err, stop()); err != nil {
+		return nil, nil, faultError{err}
+	}
+	return rep, checked, nil
 }
 
-// botsText prints the report of a preset.
-func botsText(out io.Writer, rep *crowd.Report, stock int) error {
+// botsText prints the report of a preset, and the audit's verdict if there is one.
+func botsText(out io.Writer, rep *crowd.Report, stock int, checked *audit.Report) error {
 	if err := rep.Fairness.Text(out); err != nil {
 		return err
 	}
@@ -184,8 +234,12 @@ func botsText(out io.Writer, rep *crowd.Report, stock int) error {
 	for _, e := range rep.Outcomes {
 		ends = append(ends, fmt.Sprintf("%d %s", e.Count, e.Words()))
 	}
-	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\n"+
-		"machine: %d cores, load %s before, %s after\n\n", stock, rep.Options.Seed, strings.Join(ends, ", "),
+	verdict := ""
+	if checked != nil {
+		verdict = "audit: " + checked.Verdict() + "\n"
+	}
+	_, err := fmt.Fprintf(out, "%d units; seed %d; outcomes: %s\n%s"+
+		"machine: %d cores, load %s before, %s after\n\n", stock, rep.Options.Seed, strings.Join(ends, ", "), verdict,
 		rep.Machine.Cores, rep.Machine.LoadBefore, rep.Machine.LoadAfter)
 	return err
 }

@@ -53,7 +53,8 @@ press from before the opening on, press on several connections at once, are many
 accounts on few machines, or know the answers to all questions. Before the opening all pass the
 checks; only the work of solving is a drawn delay: a phone takes 1 to 2 s, a script the time that a
 core of this machine would. The report has units per account, people and scripts (fair: 1.00), and
-what one more unit costs a script.
+what one more unit costs a script. With --journal each sale has a file of its own, and the command
+audits it before the sale's data is gone.
 
 --late, --twice and --two-trades make a share of the payers pay in unusual ways;
 --lost-notifications and --unknown make the payment gateway fail.

@@ -110,7 +110,9 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 func TestHelpHasExamplesEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"},
-		{"version", "--help"}} {
+		{"version", "--help"}, {"orders", "--help"}, {"orders", "list", "--help"}, {"orders", "show", "--help"},
+		{"orders", "confirm", "--help"}, {"orders", "ship", "--help"}, {"orders", "note", "--help"},
+		{"orders", "hide", "--help"}, {"orders", "export", "--help"}} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), args, &stdout, &stderr, noEnv)
 		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {

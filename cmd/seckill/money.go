@@ -123,13 +123,16 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`
 
 func refundCommand() *cobra.Command {
 	var f moneyFlags
-	var again, restock bool
+	var again, restock, withdraw bool
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
 		Short: "Refund a paid order, or retry an order's refunds",
-		Long: `Refund a paid order that has not been shipped: all of its money goes back to the shopper.
-With --restock its units are sold again. Without it they stay out of sale, as for broken goods. A
-refund cannot be undone.
+		Long: `Refund a paid order that is not completed: all of its money goes back to the shopper. With --restock
+its units are sold again, unless it was shipped. Without it they stay out of sale, as for broken goods.
+A refund cannot be undone.
+
+A refund above what the shop's settings let one person decide waits until another person refunds the
+order with the same --restock. "seckill payments" lists those that wait; --withdraw drops one.
 
 With --again, retry the order's open refunds at once, including those that the payment provider
 refused. Use it after the cause is fixed.
@@ -139,9 +142,13 @@ shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose 
 the work. A repetition refunds nothing twice.`,
 		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
+  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --withdraw --why "she keeps it"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "balance paid in"`,
 		Args: orderArg(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if withdraw && (again || restock) {
+				return errors.New("--withdraw goes with neither --again nor --restock")
+			}
 			if again && restock {
 				return errors.New("--restock does not go with --again: the first refund decided about the units")
 			}
@@ -156,6 +163,12 @@ the work. A repetition refunds nothing twice.`,
 					p.line("%s", f.saidAgain(&done))
 				})
 			}
+			if withdraw {
+				done, err = t.Withdraw(cmd.Context(), args[0], f.why)
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
+					p.line("%s", f.saidWithdraw(&done))
+				})
+			}
 			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
 			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
 				p.line("%s", f.saidRefund(&done, restock))
@@ -167,6 +180,7 @@ the work. A repetition refunds nothing twice.`,
 	cmd.Flags().BoolVar(&restock, "restock", false, "sell the order's units again; else they stay out of sale")
 	cmd.Flags().BoolVar(&again, "again", false,
 		"retry the order's open refunds at once, including refused ones")
+	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "drop the order's refund that waits for a second person")
 	return cmd
 }
 
@@ -232,6 +246,10 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 		decided = "; that refund decided about its units"
 	}
 	switch {
+	case c.Waits != nil:
+		return fmt.Sprintf("Order %s: a refund of %s yuan waits for a second person; %s wanted it at %s. Nothing goes "+
+			"back until another one gives: seckill refund %s --why TEXT%s%s", c.Order, c.Waits.Amount.Yuan(),
+			printable(c.Waits.Who), at(c.Waits.Since), c.Order, restockFlag(c.Waits.Restock), f.sameShop())
 	case c.State == seckill.Refunded && c.Changed:
 		return fmt.Sprintf("Order %s: its money has gone back. %s", c.Order, f.lookAt(c))
 	case c.State == seckill.Refunded:
@@ -252,6 +270,21 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	}
 	return fmt.Sprintf("Order %s: %s yuan go back within two minutes, and %s. %s", c.Order, c.Due.Yuan(), units,
 		f.lookAt(c))
+}
+
+func restockFlag(is bool) string {
+	if is {
+		return " --restock"
+	}
+	return ""
+}
+
+// saidWithdraw describes the outcome of withdrawing a refund.
+func (f *moneyFlags) saidWithdraw(c *operator.MoneyChange) string {
+	if !c.Changed {
+		return fmt.Sprintf("Nothing to do: no refund of order %s waits. %s", c.Order, f.lookAt(c))
+	}
+	return fmt.Sprintf("Order %s: its refund is withdrawn, and its money stays. %s", c.Order, f.lookAt(c))
 }
 
 // saidAgain describes the outcome of a retry.

@@ -11,6 +11,7 @@ import (
 // open prints the money that is not where it belongs.
 func (p *page) open(o *operator.OpenMoney, again string) {
 	p.unreadable(o.Unreadable)
+	p.waiting(&o.Waiting, again)
 	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 && !o.Unknown.More {
 		p.line("No money is due back, refused or unknown.")
 		return
@@ -40,6 +41,23 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 			o.Unknown.Amount), again)
 	}
 	p.unlooked(&o.Unknown)
+}
+
+// waiting prints the refunds that wait for a second person.
+func (p *page) waiting(w *operator.WaitingList, again string) {
+	if w.Count == 0 {
+		return
+	}
+	p.line("Waiting for a second person: %s. To approve one: seckill refund ORDER --why TEXT%s",
+		counted(w.Count, "refund", "refunds"), again)
+	p.row("ORDER", "YUAN", "SINCE", "WANTED BY", "RESTOCK", "WHY")
+	for i := range w.Refunds {
+		r := &w.Refunds[i]
+		p.row(r.Order, r.Amount.Yuan(), at(r.Since), printable(r.Who), fmt.Sprint(r.Restock), printable(r.Why))
+	}
+	if w.More {
+		p.line("  … and more: the list ends at %d", w.Count)
+	}
 }
 
 const maxUnreadable = 20 // rows that are named

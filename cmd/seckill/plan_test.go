@@ -29,6 +29,11 @@ func TestPlan(t *testing.T) {
 		p.Planned.Outcome.Answered < 19_999 {
 		t.Errorf("exit %d, %s, %v: %+v", code, stderr, err, p.Planned)
 	}
+	if stdout, stderr, code = run("--checks", "strict"); code != exitOK || stderr != "" ||
+		!strings.Contains(stdout, "\nchecks    strict: ") || !strings.Contains(stdout, "\n  tickets  ") ||
+		strings.Contains(text, "\n  tickets  ") {
+		t.Errorf("exit %d, %s, checks are missing in\n%s", code, stderr, stdout)
+	}
 	stdout, stderr, code = run("--overrides")
 	if code != exitOK || strings.TrimSpace(stdout) != p.DayText() {
 		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
@@ -90,6 +95,7 @@ func TestPlanRefuses(t *testing.T) {
 		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
 		small + " --json --overrides":        "--json and --overrides contradict each other: give one of them",
 		small + " --units 0":                 "--units 0: want 1 to 1000000",
+		small + " --checks hard":             `--checks "hard": want off, standard or strict`,
 		small + " --compare x.json":          "--compare takes no other flag",
 		"--compare nowhere.json":             "--compare: open nowhere.json",
 		"--compare plan_test.go":             "--compare plan_test.go: not a report of seckill load",

@@ -19,6 +19,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/oidc"
@@ -31,6 +32,7 @@ import (
 type settings struct {
 	port  int
 	hold  time.Duration
+	alone config.Alone // what one person of staff may refund
 	stock int
 	limit int
 	items string
@@ -119,6 +121,8 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 func (s *settings) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
+	f.IntVar(&s.alone.Yuan, "refund-alone-yuan", 0, "a refund of more yuan waits for a second person; 0: none does")
+	f.IntVar(&s.alone.Daily, "refund-alone-daily", 0, "so does one more a day of one person; 0: none does")
 	f.DurationVar(&s.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
 	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
@@ -143,8 +147,9 @@ func (s *settings) flags(cmd *cobra.Command) {
 
 // options checks the flags. An error names the flag and the valid values.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
-	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
-		Log: telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
+	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Alone: s.alone.Limit(),
+		Version: currentVersion(),
+		Log:     telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
 	var err error
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)

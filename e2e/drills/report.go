@@ -59,6 +59,9 @@ func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 			r.fail(fmt.Errorf("%s %s is broken, %d times: %v", j.ID, j.Name, j.Count,
 				j.Findings[:min(len(j.Findings), 3)]))
 		case audit.Unknown:
+			if slices.Contains(untouched, j.ID) {
+				continue
+			}
 			r.fail(fmt.Errorf("%s %s is unknown: %s", j.ID, j.Name, strings.Join(j.Needs, "; ")))
 		}
 	}
@@ -66,6 +69,9 @@ func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 		r.fail(fmt.Errorf("seckill audit: %w", err))
 	}
 }
+
+// untouched are the guarantees of which a drill's rows say nothing: its item has no checks, and nobody is blocked.
+var untouched = []string{"A1", "A4"}
 
 // verdict summarises the audit.
 func (r *result) verdict() string {

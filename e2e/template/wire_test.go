@@ -129,6 +129,7 @@ func wires(t *testing.T) map[string][]right {
 	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a",
 		State:   seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
+	first := seckill.Proposal{Order: "o1", Who: "ann", Why: "w", Amount: 1, At: now}
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
 	paid.State = seckill.Paid
@@ -172,8 +173,22 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 		"Ledger.StartRefund": { // with restock and without
-			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, true, now, "c") },
-			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, false, now, "c") }},
+			func(ctx context.Context) error {
+				return l.StartRefund(ctx, paid, pay, true, seckill.Decision{}, now, "c")
+			},
+			func(ctx context.Context) error {
+				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{Proposal: &first}, now, "c")
+			},
+			func(ctx context.Context) error {
+				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{Person: "ann", PerDay: 1}, now, "c")
+			},
+			func(ctx context.Context) error {
+				return l.StartRefund(ctx, paid, pay, false, seckill.Decision{}, now, "c")
+			}},
+		"Ledger.Propose":   {func(ctx context.Context) error { return l.Propose(ctx, first) }},
+		"Ledger.Proposal":  {func(ctx context.Context) error { _, err := l.Proposal(ctx, "o1"); return err }},
+		"Ledger.Proposals": {func(ctx context.Context) error { _, err := l.Proposals(ctx, "", 1); return err }},
+		"Ledger.Withdraw":  {func(ctx context.Context) error { return l.Withdraw(ctx, first) }},
 		"Ledger.Refunded": {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "t2", seckill.RefundOwed, seckill.RefundOwed, now, "c")

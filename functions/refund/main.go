@@ -20,6 +20,7 @@ func main() {
 			Refunds: provider, Trades: provider,
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, Meter: b.Meter,
+			Alone: s.Alone.Limit(),
 		})
 		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep),
 			office.Serve(b, s.Commands, operator.NewPaymentHandler(flow)))

@@ -22,6 +22,7 @@ type Ledger interface {
 	PaymentReader
 	NotificationKeeper
 	RefundRecorder
+	Proposer
 	Fulfiller
 	FulfilLister
 	BillRecorder
@@ -143,8 +144,9 @@ type NotificationKeeper interface {
 // RefundRecorder records the progress of refunds.
 type RefundRecorder interface {
 	// StartRefund moves a paid order and its captured payment, both as read, to refund_due. With restock its units
-	// return to sale as in GiveBack; otherwise the order keeps them, as it must if it has left. ErrStateChanged.
-	StartRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
+	// return to sale as in GiveBack; otherwise the order keeps them, as it must if it has left. With it the decision is
+	// counted, or its proposal deleted. ErrStateChanged; ErrTooMany.
+	StartRefund(ctx context.Context, o Order, p Payment, restock bool, by Decision, at time.Time, cause string) error
 	// Refunded records that a payment was refunded, and moves the order from one state to another (the same if it
 	// stays). besides is another payment of the order that is still refund_due, for which the order waits; "" if
 	// there is none. ErrStateChanged if any of the three is not in the given state.

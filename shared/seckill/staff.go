@@ -58,6 +58,7 @@ var staff = map[string][]Role{
 	"audit":        auditors,
 	"audit-head":   auditors,
 	"refund":       financiers,
+	"withdraw":     financiers,
 	"again":        financiers,
 	"ask":          financiers,
 	"record-trade": financiers,

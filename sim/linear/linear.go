@@ -149,7 +149,8 @@ func (op *Op) body() body { return body{op.Count, op.Address} }
 
 // atRest lists the states in which an order needs no address: a rejected one stores none, and an operator may erase
 // that of the others.
-var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded}
+var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded,
+	seckill.Shipped, seckill.Received, seckill.Completed}
 
 // bare reports whether the order has lost its address.
 func (s *Seen) bare() bool { return s.Address == "" && slices.Contains(atRest, s.State) }

@@ -11,7 +11,8 @@ const (
 )
 
 // chosen lists the mutants chosen by hand.
-var chosen = slices.Concat(chosenFlows, chosenSignIn, chosenDoor, chosenLedger, chosenStream, chosenScripts)
+var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenSignIn, chosenDoor, chosenLedger,
+	chosenStream, chosenScripts)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{

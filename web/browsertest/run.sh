@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test; stops it by pid.
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test, two at a time;
+# stops it by pid.
 # npm brings the issuer of signin.mjs and a Node that it runs on.
 set -euo pipefail
 bin=$(realpath "$1")
@@ -12,31 +13,40 @@ done
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || { echo "browser: Chromium is missing: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
 [ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] && [ -d node_modules/oidc-provider ] || npm ci --no-audit --no-fund --silent
 node --test
-log=$(mktemp)
-pid=""
-stop() {
-  [ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; }
-  pid=""
-}
-trap 'stop; rm -f "$log"' EXIT
-# drive TEST FLAGS... runs a test against a fresh system.
+logs=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$logs"' EXIT
+# drive TEST FLAGS... runs a test against a fresh system, beside one other; its lines come when it ends.
+count=0
 drive() {
-  local test=$1
-  shift
-  "$bin" run --port 0 "$@" >"$log" 2>&1 &
+  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
+  count=$((count + 1))
+  one "$logs/$count" "$@" &
+}
+one() {
+  local log=$1 test=$2 pid="" url=""
+  shift 2
+  trap '[ -z "$pid" ] || kill $pid 2>/dev/null || true' EXIT
+  trap 'exit 1' TERM
+  "$bin" run --port 0 "$@" >"$log.run" 2>&1 &
   pid=$!
-  local url=""
-  for _ in $(seq 100); do
-    url=$(grep -oE -m1 'http://localhost:[0-9]+' "$log" || true)
+  for _ in $(seq 300); do
+    url=$(grep -oE -m1 'http://localhost:[0-9]+' "$log.run" || true)
     [ -n "$url" ] && break
-    kill -0 "$pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
+    kill -0 $pid 2>/dev/null || break
     sleep 0.1
   done
-  [ -n "$url" ] || { echo "browser: the system did not start:" >&2; cat "$log" >&2; exit 1; }
-  node "$test" "$url" "$out" || failed=1
-  stop
+  if [ -z "$url" ]; then
+    { echo "browser: the system did not start:"; cat "$log.run"; } >&2
+  else
+    SECKILL=$bin node "$test" "$url" "$out" >"$log.out" 2>&1 & # in the background, so that a TERM ends this at once
+    pid="$pid $!"
+    wait $! && touch "$log.ok" || true
+    printf '%s %s\n%s\n' "$test" "$*" "$(cat "$log.out")"
+  fi
+  kill $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || true
+  pid=""
 }
-failed=0
 if [ "${3-}" = film ]; then
   command -v img2webp >/dev/null || { echo "film: img2webp is missing: apt-get install webp" >&2; exit 1; }
   drive film.mjs
@@ -47,9 +57,11 @@ else
   export ISSUER_PORT
   drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
   drive payment.mjs --stock 40 --limit 20
+  drive after.mjs --stock 40 --limit 20
   drive push.mjs --stock 40 --limit 20
   drive admission.mjs --checks standard --stock 40 --limit 20
   drive admission.mjs --checks strict --stock 40 --limit 20
   drive sums.mjs --items sums.csv
 fi
-exit $failed
+wait || true
+[ "$(find "$logs" -name '*.ok' | wc -l)" -eq "$count" ]

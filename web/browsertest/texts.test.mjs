@@ -4,11 +4,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 import { orderOf, outcome } from '../src/core.js';
 import { TEXTS as ADMISSION } from '../src/admission-texts.js';
+import { TEXTS as AFTER } from '../src/after.js';
 import { TEXTS as BY_TOKEN } from '../src/bytoken.js';
 import { TEXTS } from '../src/i18n.js';
+import { TEXTS as IN_REPORT } from '../src/inreport.js';
 import '../src/status-texts.js';
 
-Object.assign(TEXTS, ADMISSION, BY_TOKEN);
+Object.assign(TEXTS, ADMISSION, AFTER, BY_TOKEN, IN_REPORT);
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder)
   .filter((f) => /\.(js|html)$/.test(f) && !['i18n.js', 'status-texts.js', 'admission-texts.js'].includes(f))
@@ -58,7 +60,7 @@ test('everything that a shopper reads who was at the cashier has a text', () => 
 });
 
 test('no text is left over', () => {
-  const composed = /^(state|item|payment|refused|address|hint|fault|st|signin)_|_text$/; // names put together in code
+  const composed = /^(state|item|payment|refused|address|hint|fault|st|signin|proof)_|_text$/; // names put together in code
   const literal = new Set([...all.matchAll(/['"`](\w+)['"`]|data-(?:text|label)="(\w+)"/g)].flatMap((m) => [m[1], m[2]]));
   for (const name of Object.keys(TEXTS)) assert.ok(composed.test(name) || literal.has(name) || OUTCOMES.includes(name), name);
 });

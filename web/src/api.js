@@ -95,10 +95,13 @@ export const admit = (what, body) => call('POST', `seckill/${what}`, { body, per
 export const newestOrder = (item) => call('GET', `seckill/order/${id(item)}`, { personal: true });
 export const orderDetail = (order) => call('GET', `order/${id(order)}`, { personal: true });
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
-export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
+
+/** Does something to an order, or asks for something of it: "cancel", "received", … */
+export const orderAct = (order, what, body) => call('POST', `order/${id(order)}/${what}`, { body, personal: true });
+export const cancelOrder = (order) => orderAct(order, 'cancel');
 
 /** Another pass to push for a shopper who has this order, {url, pass}. */
-export const pushOffer = (order) => call('POST', `order/${id(order)}/push`, { personal: true });
+export const pushOffer = (order) => orderAct(order, 'push');
 
 /** Where a shopper can sign in: [] when the shop has no issuer. */
 export const issuers = async () => (await call('GET', 'signin')).issuers || [];
@@ -107,7 +110,7 @@ export const issuers = async () => (await call('GET', 'signin')).issuers || [];
 export const exchange = (body) => call('POST', 'signin', { body });
 
 /** The way to the cashier for an order, {url}; `kind` is "page" on a computer and "wap" on a phone. */
-export const payOrder = (order, kind) => call('POST', `order/${id(order)}/payment`, { body: { kind }, personal: true });
+export const payOrder = (order, kind) => orderAct(order, 'payment', { kind });
 
 /** The demo shoppers; they exist only where the whole system runs on one machine, and the page says so. */
 export async function demoShoppers() {

@@ -202,7 +202,6 @@ export const TEXTS = {
   payment_refund_due: ['¥{amount} 退款中，原路退回，退款编号 {refund}', '¥{amount} on its way back to you, refund number {refund}'],
   payment_refunded: ['¥{amount} 已于 {at} 退回，退款编号 {refund}', '¥{amount} returned on {at}, refund number {refund}'],
   trade_no: ['交易号', 'Trade number'],
-  paid_before_cancel: ['您的付款在取消之前已经到账，所以订单没有取消。如需退款，请联系商家。', 'Your payment arrived before the cancellation, so the order stands. Ask the shop if you want your money back.'],
   cancel_order: ['取消订单', 'Cancel order'],
   cancel_ask: ['确定取消这笔订单吗？', 'Cancel this order?'],
   cancel_ask_text: ['取消后商品会放回，可能被别人抢走。', 'Its units go back on sale, and somebody else may buy them.'],

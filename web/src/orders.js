@@ -1,9 +1,11 @@
 // My orders: the list by pages, and one order with its history and where its money is.
-import { myOrders, orderDetail } from './api.js';
+import { myOrders, orderAct, orderDetail } from './api.js';
 import { now, onSecond } from './clock.js';
-import { clockText, moneyText, orderOf, outcome, yuan } from './core.js';
+import { clockText, holding, moneyText, orderOf, outcome, yuan } from './core.js';
 import { cover } from './cover.js';
-import { el, icon, pause, put, setText } from './dom.js';
+import { confirmSheet } from './dialogs.js';
+import { announce, el, icon, pause, put, setText } from './dom.js';
+import { io } from './door.js';
 import { t, tOr, when } from './i18n.js';
 import { backLink } from './items.js';
 import { noteOrder } from './holds.js';
@@ -108,11 +110,11 @@ export function orderView(id) {
   const node = el('div', { class: 'band' }, backToOrders(), el('p', { class: 'soft' }, t('loading')));
   let round = new AbortController();
   let undraw = () => {};
+  let shown = '';
   let wantedCancel = false;
   const asked = () => (cashierNote(id) ? 'back_sign_in' : 'orders_sign_in');
 
   function run({ signal }) {
-    let shown = '';
     follow({
       orderId: id,
       byId: orderDetail,
@@ -121,7 +123,7 @@ export function orderView(id) {
       signal,
       onOrder(_, answer) {
         if (!answer) return; // no row after all: what is shown stays
-        const key = JSON.stringify([answer.state, answer.history, answer.payments, answer.alipay_order]);
+        const key = JSON.stringify([answer.state, answer.history, answer.payments, answer.alipay_order, answer.refund_reason]);
         noteOrder(answer);
         if (key !== shown) draw(answer);
         shown = key;
@@ -144,10 +146,13 @@ export function orderView(id) {
       wantedCancel = true;
       restart();
     };
-    const words = wantedCancel && outcome(order, now()).look === 'good' ? { title: t('paid'), text: t('paid_before_cancel') } : undefined;
     const actions = order.state === 'pending_payment' ? [cancelButton({ id }, cancelled)] : [];
-    undraw = showOrder(state, order, { words, actions });
-    put(node, backToOrders(), state, fault, goods(answer), el('div', { class: 'two' }, timeline(order), money(order)));
+    undraw = showOrder(state, order, { actions });
+    const more = el('div', {});
+    // Its part of the page (after.js) is loaded for orders that wait for nothing any more.
+    const after = () => import('./after.js').then((part) => part.show({ ...io, announce, confirmSheet, orderAct, when, yuan, wantedCancel }, more, answer, restart), () => put(more, troubleNote({}, after)));
+    if (!holding(order)) after();
+    put(node, backToOrders(), state, fault, more, goods(answer), el('div', { class: 'two' }, timeline(order), money(order)));
   }
 
   function restart() {

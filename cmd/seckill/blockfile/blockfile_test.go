@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/cmd/seckill/blockfile"
+	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -85,10 +86,10 @@ func TestLinesThatAreWrong(t *testing.T) {
 		"a bare quote":           {`1001,7,a "b" c,`, `its quotes are wrong`},
 		"bytes that are no text": {"1001,7,a\xff,", `not UTF-8 text`},
 		"the line above again":   {"1000,*,y,", `user 1000 for every item is on line 2 already`},
-		"a long line":            {"1001,7," + strings.Repeat("x", blockfile.MaxLine) + ",", "longer than 4096 bytes"},
+		"a long line":            {"1001,7," + strings.Repeat("x", linefile.MaxLine) + ",", "longer than 4096 bytes"},
 	} {
 		_, err := blockfile.Read(strings.NewReader(header+"1000,,x,\n"+tt.line+"\n1002,,x,\n1003,x,x,\n"), "ada", now)
-		var bad *blockfile.Error
+		var bad *linefile.Error
 		if !errors.As(err, &bad) || bad.Count != 2 || bad.Faults[0].Line != 3 ||
 			!strings.Contains(bad.Faults[0].What, tt.want) || bad.Faults[1].Line != 5 {
 			t.Errorf("%s: %v, %+v; want line 3: %s", name, err, bad, tt.want)
@@ -129,17 +130,17 @@ func lines(n int, pattern string) io.Reader {
 
 // TestManyLines checks the limits of lines and of the faults that are listed.
 func TestManyLines(t *testing.T) {
-	got, err := blockfile.Read(lines(blockfile.MaxLines, "%d,,a script,"), "ada", now)
-	if err != nil || len(got) != blockfile.MaxLines {
+	got, err := blockfile.Read(lines(linefile.MaxLines, "%d,,a script,"), "ada", now)
+	if err != nil || len(got) != linefile.MaxLines {
 		t.Errorf("%d lines, %v", len(got), err)
 	}
-	if _, err := blockfile.Read(lines(blockfile.MaxLines+1, "%d,,a script,"), "ada", now); err == nil ||
+	if _, err := blockfile.Read(lines(linefile.MaxLines+1, "%d,,a script,"), "ada", now); err == nil ||
 		!strings.Contains(err.Error(), "more than 1000000 lines: split it") {
 		t.Errorf("a line too many: %v", err)
 	}
 	_, err = blockfile.Read(lines(1000, "%d,x,a script,"), "ada", now)
-	var bad *blockfile.Error
-	if !errors.As(err, &bad) || bad.Count != 1000 || len(bad.Faults) != blockfile.MaxFaults ||
+	var bad *linefile.Error
+	if !errors.As(err, &bad) || bad.Count != 1000 || len(bad.Faults) != linefile.MaxFaults ||
 		bad.Faults[19].Line != 21 {
 		t.Errorf("a thousand faults: %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // TicketChecker opens the checker of tickets.
 func (b *Boot) TicketChecker(s config.Tickets) seckill.TicketChecker {
-	c := &ticketChecker{renew: b.Renew}
+	c := &tickets.Checker{Renew: b.Renew}
 	renewed(b, &c.Pointer, func(secrets *config.Secrets) (*jwtauth.Tickets, error) {
 		keys, err := ticketKeys(s, secrets)
 		if err != nil {
@@ -30,24 +30,6 @@ func ticketKeys(s config.Tickets, secrets *config.Secrets) (jwtauth.TicketKeys, 
 		return nil, source.Wrong(err)
 	}
 	return keys, nil
-}
-
-// ticketChecker checks with keys that may change.
-type ticketChecker struct {
-	atomic.Pointer[jwtauth.Tickets]
-	renew func() error
-}
-
-// Check implements seckill.TicketChecker. An instance without events reads no secrets, so the first ticket that it gets
-// may have a key that it does not know. It refuses none for that before it has read the keys: CodeUnavailable if it
-// cannot.
-func (c *ticketChecker) Check(ticket, user, item string) error {
-	if c.Load().Newer(ticket) {
-		if err := c.renew(); err != nil {
-			return seckill.AsError(err)
-		}
-	}
-	return c.Load().Check(ticket, user, item)
 }
 
 // TicketMaker makes tickets and proofs of work, with keys that may change.

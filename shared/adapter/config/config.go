@@ -396,6 +396,30 @@ func trustProblems(public Source, certs ...Source) (out []string) {
 	return append(out, keyProblems(certs...)...)
 }
 
+// Alone is what one person of staff may refund without a second one.
+type Alone struct {
+	Yuan  int `env:"REFUND_ALONE_YUAN"  envDefault:"0"` // of one refund; 0: any
+	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0: any number
+}
+
+// maxAlone bounds both settings.
+const maxAlone = 1_000_000
+
+func (a *Alone) problems() (out []string) {
+	if a.Yuan < 0 || a.Yuan > maxAlone {
+		out = append(out, fmt.Sprintf("REFUND_ALONE_YUAN is %d, want 0 to %d", a.Yuan, maxAlone))
+	}
+	if a.Daily < 0 || a.Daily > maxAlone {
+		out = append(out, fmt.Sprintf("REFUND_ALONE_DAILY is %d, want 0 to %d", a.Daily, maxAlone))
+	}
+	return out
+}
+
+// Limit returns the limits.
+func (a *Alone) Limit() seckill.AloneLimit {
+	return seckill.AloneLimit{Amount: seckill.Fen(a.Yuan) * 100, PerDay: a.Daily}
+}
+
 // Hold is how long an unpaid order keeps its units.
 type Hold struct {
 	Time time.Duration `env:"HOLD" envDefault:"15m"`

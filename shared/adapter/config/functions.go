@@ -63,6 +63,7 @@ type Refund struct {
 	Orders   Orders
 	Alipay   Alipay
 	Commands Commands
+	Alone    Alone
 }
 
 // Reconcile holds the settings of the function that compares bills.

@@ -139,7 +139,8 @@ func typeName(v any) string {
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActsOn", "AuditHead", "AuditOn", "BlocksOn", "Counted", "Counts", "DueOrders",
 	"FulfilDue", "ListBlocks",
-	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Questions", "Quota", "Quotas",
+	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
+	"Questions", "Quota", "Quotas",
 	"RangeBlocks", "Reconciliations",
 	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Standing", "Stored",
 	"Units", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}

@@ -167,11 +167,17 @@ var lifeSteps = []struct {
 	{"AskRefund", "Transact 1", func(l seckill.Ledger) error {
 		return l.AskRefund(ctx, fulfilled(seckill.Shipped), "x", start, "c")
 	}},
-	{"StartRefund", "Transact 5", func(l seckill.Ledger) error {
+	{"StartRefund", "Transact 6", func(l seckill.Ledger) error {
 		o := order("b", 3)
 		o.State = seckill.Paid
-		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true, start, "c")
+		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true,
+			seckill.Decision{Person: "ann", PerDay: 2}, start, "c")
 	}},
+	{"Propose", "Transact 1", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("a")) }},
+	{"Propose another", "Transact 1", func(l seckill.Ledger) error { return l.Propose(ctx, proposal("d")) }},
+	{"Proposal", "Get", func(l seckill.Ledger) error { return second(l.Proposal(ctx, "a")) }},
+	{"Proposals", "Query", func(l seckill.Ledger) error { return second(l.Proposals(ctx, "", 9)) }},
+	{"Withdraw", "Transact 1", func(l seckill.Ledger) error { return l.Withdraw(ctx, proposal("a")) }},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
 		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed,
 			start, "c")
@@ -254,6 +260,10 @@ var lifeSteps = []struct {
 	}},
 	{"DropQuestion", "Transact 1", func(l seckill.Ledger) error { return l.DropQuestion(ctx, "1", "b") }},
 	{"Questions", "Query", func(l seckill.Ledger) error { return second(l.Questions(ctx, "1")) }},
+}
+
+func proposal(order string) seckill.Proposal {
+	return seckill.Proposal{Order: order, Who: "ann", Why: "broken", Restock: true, Amount: 100, At: start}
 }
 
 // written returns a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid

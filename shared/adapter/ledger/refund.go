@@ -8,11 +8,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// StartRefund implements seckill.Ledger in two writes, with restock in Count+4. ErrStateChanged if the order's row is
-// not in its state or has other units, or if the payment is not captured. A unit row or quota entry that is not this
-// order's violates an invariant (I3): an unnamed error, and nothing is written.
-func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
-	cause string) error {
+// StartRefund implements seckill.Ledger in two writes, with restock in Count+4, and one more for a decision that is
+// counted or approves a proposal. ErrStateChanged if the order's row is not in its state or has other units, if the
+// payment is not captured, or if the proposal is not as it was read. A unit row or quota entry that is not this order's
+// violates an invariant (I3): an unnamed error, and nothing is written.
+func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool,
+	by seckill.Decision, at time.Time, cause string) error {
 	if o.State == seckill.RefundOwed || restock && o.State.Left() ||
 		!o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
 		p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
@@ -29,6 +30,11 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 			"refund_at": timeKey(at)},
 		If: []Cond{Eq("state", string(seckill.Captured))}}
 	writes := []Write{order, payment}
+	decision, counted := decided(&by, at)
+	if counted {
+		writes = append(writes, decision)
+	}
+	others := len(writes)
 	if restock {
 		writes[0].Remove = append(writes[0].Remove, "units")
 		writes = append(writes, release(&o)...)
@@ -39,10 +45,12 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 		return fmt.Errorf("ledger: owe a refund of %s: %w", o.ID, err)
 	case c == nil:
 		return nil
-	case c.failed(0) || c.failed(1):
+	case c.failed(0) || c.failed(1) || by.Proposal != nil && c.failed(2):
 		return seckill.ErrStateChanged
+	case counted && c.failed(2):
+		return seckill.ErrTooMany
 	default:
-		return released(&o, "owe a refund of", c, 2)
+		return released(&o, "owe a refund of", c, others)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	TableActs            = "acts"
 	TableMarks           = "marks"
 	TableAudit           = "audit"
+	TableProposals       = "proposals"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -80,4 +81,5 @@ var Schema = []Table{
 	{Name: TableActs, PK: "day", SK: "id", TTL: attrExpires},
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
+	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
 }

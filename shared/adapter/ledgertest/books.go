@@ -64,7 +64,7 @@ var bookCases = []testCase{
 			if i%2 == 0 {
 				continue
 			}
-			s.ok(s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, midnight, "c"))
+			s.ok(s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, seckill.Decision{}, midnight, "c"))
 			back := midnight.Add(time.Duration(20-i) * time.Millisecond)
 			s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, back, "c"))
 			day = map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i > 20]

@@ -86,7 +86,7 @@ var fulfilCases = []testCase{
 				if who == 0 {
 					return s.Ledger.Fulfil(s.ctx, o, seckill.Shipped, now.Add(time.Hour), now, "sent")
 				}
-				return s.Ledger.StartRefund(s.ctx, o, p, true, now, "back")
+				return s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "back")
 			})
 			s.same("won and lost", s.count(errs, isError(nil), isError(seckill.ErrStateChanged)), []int{1, 1})
 		}
@@ -94,8 +94,10 @@ var fulfilCases = []testCase{
 	{"a refund after shipping keeps the units, and nothing moves the order on", func(s *suite) {
 		o, p := s.shipped(1)
 		units := s.units("1")
-		s.refused("with restock", isPlain, func() error { return s.Ledger.StartRefund(s.ctx, o, p, true, now, "c") })
-		s.ok(s.Ledger.StartRefund(s.ctx, o, p, false, now, "c"))
+		s.refused("with restock", isPlain, func() error {
+			return s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c")
+		})
+		s.ok(s.Ledger.StartRefund(s.ctx, o, p, false, seckill.Decision{}, now, "c"))
 		s.same("order", s.read(o.ID), moved(o, seckill.RefundOwed, now, "c"))
 		s.same("units", s.units("1"), units)
 		s.same("due", s.fulfilDue(now.Add(2*seckill.ReceivedAfter)), []string(nil))

@@ -29,7 +29,7 @@ var refundCases = []testCase{
 	{"a refund with restock gives the units back in the same step", func(s *suite) {
 		o, p := s.paid(1, 2)
 		other := s.placed("1", "7", 3)
-		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, now, "refund by ann: broken"))
+		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "refund by ann: broken"))
 		want := moved(o, seckill.RefundOwed, now, "refund by ann: broken")
 		want.Units = nil
 		s.same("order", s.read(o.ID), want)
@@ -44,7 +44,7 @@ var refundCases = []testCase{
 	{"a refund without restock keeps the units out of sale", func(s *suite) {
 		o, p := s.paid(1, 2)
 		before := s.sale()
-		s.ok(s.Ledger.StartRefund(s.ctx, o, p, false, now, "c"))
+		s.ok(s.Ledger.StartRefund(s.ctx, o, p, false, seckill.Decision{}, now, "c"))
 		after := s.sale()
 		s.same("order", after.Orders[o.ID], moved(o, seckill.RefundOwed, now, "c"))
 		s.same("units", after.Units, before.Units)
@@ -62,7 +62,7 @@ var refundCases = []testCase{
 		fewer.Units = []int{5}
 		for _, restock := range []bool{false, true} {
 			owe := func(o seckill.Order, p seckill.Payment) func() error {
-				return func() error { return s.Ledger.StartRefund(s.ctx, o, p, restock, now, "c") }
+				return func() error { return s.Ledger.StartRefund(s.ctx, o, p, restock, seckill.Decision{}, now, "c") }
 			}
 			s.refused("an order that is not paid", isPlain, owe(open, payment(open, "t1")))
 			s.refused("one that was paid when read", isError(seckill.ErrStateChanged), owe(unpaid, payment(open, "t1")))
@@ -71,19 +71,19 @@ var refundCases = []testCase{
 			s.refused("a payment that is none", isError(seckill.ErrStateChanged), owe(o, strange))
 			s.refused("another order's payment", isPlain, owe(o, payment(open, "t1")))
 		}
-		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, now, "c"))
+		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c"))
 		s.refused("twice", isError(seckill.ErrStateChanged), func() error {
-			return s.Ledger.StartRefund(s.ctx, o, p, true, now, "c")
+			return s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c")
 		})
 		s.refused("from refund_due", isPlain, func() error {
-			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, now, "c")
+			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, seckill.Decision{}, now, "c")
 		})
 	}},
 	{"an order is refunded with the last payment that it owes", func(s *suite) {
 		o, p := s.paid(1)
 		second := late(o, "t2")
 		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
-		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, now, "c"))
+		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c"))
 		owed := s.read(o.ID)
 		back := func(p seckill.Payment, besides string, from, to seckill.State) func() error {
 			return func() error { return s.Ledger.Refunded(s.ctx, p, besides, from, to, now, "back") }

@@ -14,7 +14,7 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"refund", refundCases}, {"fulfil", fulfilCases},
 		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},
-		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases},
+		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},
 		{"index", indexCases},
 		{"history", historyCases}, {"counts", countCases},
 	}

@@ -32,6 +32,7 @@ const (
 	cmdOpen        = "open"
 	cmdCase        = "case"
 	cmdRefund      = "refund"
+	cmdWithdraw    = "withdraw"
 	cmdAgain       = "again"
 	cmdAsk         = "ask"
 	cmdRecordTrade = "record-trade"
@@ -41,6 +42,7 @@ var moneyCommands = []command{
 	{name: cmdOpen},
 	{name: cmdCase, has: []string{"order"}, may: []string{"raw"}},
 	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
+	{name: cmdWithdraw, has: []string{"order", "why"}},
 	{name: cmdAgain, has: []string{"order", "why"}},
 	{name: cmdAsk, has: []string{"order", "why"}},
 	{name: cmdRecordTrade, has: []string{"order", "trade_no", "why"}},

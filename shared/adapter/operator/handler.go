@@ -12,12 +12,13 @@ const (
 	read      = "read"
 	changed   = "changed"
 	unchanged = "unchanged"
+	waits     = "waits" // for a second person
 )
 
 // done is the result of a command.
 type done struct {
 	result  any
-	outcome string      // read, changed or unchanged
+	outcome string      // read, changed, unchanged or waits
 	more    []slog.Attr // further fields of the log line, also for a command that failed halfway
 	// states and numbers before and after, of the audit log; more belongs to those after
 	before, after []slog.Attr

@@ -44,8 +44,9 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 
 // deployed has the handlers of each function, as its main in functions has them.
 var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
-	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}}, "deliver": {&WebhookHandler{}},
-	"tell": {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
+	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}},
+	"deliver": {&WebhookHandler{}},
+	"tell":    {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
 
 // office is an Office with a function for each short name, behind a server that plays API Gateway: it tells the
 // caller's identity as AWS_IAM does, and passes headers and body as they are.

@@ -74,6 +74,7 @@ type OpenMoney struct {
 	Due     PaymentList `json:"due"`     // goes back with one of the next sweeps
 	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
 	Unknown UnknownList `json:"unknown"`
+	Waiting WaitingList `json:"waiting"` // for a second person
 
 	// unreadable rows that may belong to a list, with the reason
 	Unreadable []string `json:"unreadable,omitempty"`
@@ -115,6 +116,28 @@ type MoneyChange struct {
 	Refused seckill.Fen `json:"refused,omitempty"`
 	Asked   int         `json:"asked,omitempty"` // again: refunds that will be retried
 	Changed bool        `json:"changed"`
+	Waits   *Waiting    `json:"waits,omitempty"` // refund: nothing goes back until a second person refunds it, too
+}
+
+// Waiting is a refund that one person wants, and that waits for a second one.
+type Waiting struct {
+	Order   string      `json:"order_id"`
+	Amount  seckill.Fen `json:"amount"`
+	Who     string      `json:"who"`
+	Why     string      `json:"why"`
+	Restock bool        `json:"restock"`
+	Since   time.Time   `json:"since"`
+}
+
+// WaitingList is the first 1,000 refunds that wait for a second person, by order id.
+type WaitingList struct {
+	Count   int       `json:"count"`
+	More    bool      `json:"more,omitempty"` // there are more than Count
+	Refunds []Waiting `json:"refunds"`
+}
+
+func waiting(p *seckill.Proposal) Waiting {
+	return Waiting{Order: p.Order, Amount: p.Amount, Who: p.Who, Why: p.Why, Restock: p.Restock, Since: p.At}
 }
 
 // Open lists the money that is not yet where it belongs.
@@ -126,6 +149,10 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
 		Unknown: UnknownList{Count: len(open.Unknown), More: open.MoreUnknown, Orders: []UnknownOrder{}}}
 	out.Due.More, out.Refused.More = open.MoreDue, open.MoreRefused
+	out.Waiting = WaitingList{len(open.Waiting), open.MoreWaiting, []Waiting{}}
+	for i := range open.Waiting {
+		out.Waiting.Refunds = append(out.Waiting.Refunds, waiting(&open.Waiting[i]))
+	}
 	for _, err := range open.Unreadable {
 		out.Unreadable = append(out.Unreadable, err.Error())
 	}
@@ -166,11 +193,25 @@ func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCa
 
 // Refund refunds a paid order. Errors as refund.Flow.Order.
 func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
-	owed, err := d.refund.Order(ctx, id, signature(who), why, restock)
+	did, err := d.refund.Order(ctx, id, signature(who), why, restock)
 	if err != nil {
 		return MoneyChange{}, err
 	}
-	return d.after(ctx, id, "", owed)
+	out, err := d.after(ctx, id, "", did.Started)
+	if did.Waiting != nil {
+		w := waiting(did.Waiting)
+		out.Waits = &w
+	}
+	return out, err
+}
+
+// Withdraw drops a refund that waits for a second person. Errors as refund.Flow.Withdraw.
+func (d *PaymentHandler) Withdraw(ctx context.Context, id, who, why string) (MoneyChange, error) {
+	is, err := d.refund.Withdraw(ctx, id, signature(who), why)
+	if err != nil {
+		return MoneyChange{}, err
+	}
+	return d.after(ctx, id, "", is)
 }
 
 // Again retries an order's open refunds at once, including refused ones. CodeOrderUnknown; other errors as
@@ -283,6 +324,8 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdRefund:
 		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
+	case cmdWithdraw:
+		out, err = d.Withdraw(ctx, r.Order, r.Who, r.Why)
 	case cmdAgain:
 		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
 	case cmdRecordTrade:
@@ -293,6 +336,9 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	did := done{result: out, outcome: changedIf(out.Changed), before: before}
 	if err == nil {
 		did.after = out.attrs()
+	}
+	if out.Waits != nil {
+		did.outcome = waits
 	}
 	return did, err
 }
@@ -307,8 +353,12 @@ func (d *PaymentHandler) money(ctx context.Context, order string) []slog.Attr {
 }
 
 func (m *MoneyChange) attrs() []slog.Attr {
-	return []slog.Attr{slog.String("state", string(m.State)), slog.Int64("due", int64(m.Due)),
+	out := []slog.Attr{slog.String("state", string(m.State)), slog.Int64("due", int64(m.Due)),
 		slog.Int64("refused", int64(m.Refused))}
+	if m.Waits != nil {
+		out = append(out, slog.String("waits_for_a_second_beside", m.Waits.Who))
+	}
+	return out
 }
 
 // Open lists the money that is not yet where it belongs.
@@ -326,6 +376,12 @@ func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, 
 // Refund refunds a paid order; restock: its units are sold again; otherwise they are not.
 func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
+	return out, err
+}
+
+// Withdraw drops a refund that waits for a second person.
+func (c *Client) Withdraw(ctx context.Context, id, why string) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdWithdraw, Order: id, Why: why}, &out)
 	return out, err
 }
 

@@ -1,9 +1,10 @@
 // Package tickets makes tickets and proofs of work with the key whose time it is. In: a stack's keys. Out: what admit
-// gives to shoppers, and checks. It reads no secret itself, and nothing in it changes: after a change of the keys make
-// another one.
+// gives to shoppers, and checks. It reads no secret itself; after a change of the keys make other Makers, and store
+// other Tickets in the Checker.
 package tickets
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/altcha"
@@ -60,3 +61,21 @@ func (m *Makers) Pick(user, item string, slot int64, n int) int {
 
 // Proofs returns the maker and checker of proofs of work.
 func (m *Makers) Proofs() seckill.Proofs { return m.proofs[m.now()] }
+
+// Checker checks tickets with keys that may change. It is safe for concurrent use.
+type Checker struct {
+	atomic.Pointer[jwtauth.Tickets]
+	Renew func() error // has the keys read, unless that was a moment ago, and stores what checks with them
+}
+
+// Check implements seckill.TicketChecker. An instance without events reads no secrets, so the first ticket that it gets
+// may have a key that it does not know. It refuses none for that before it has read the keys: CodeUnavailable if it
+// cannot. A key that was dropped meanwhile it takes until it has read them.
+func (c *Checker) Check(ticket, user, item string) error {
+	if c.Load().Newer(ticket) {
+		if err := c.Renew(); err != nil {
+			return seckill.AsError(err)
+		}
+	}
+	return c.Load().Check(ticket, user, item)
+}

@@ -6,7 +6,7 @@ import (
 )
 
 // ways is how many groups share a row of memory. When all of a row are in use, a new group takes the place of the
-// oldest.
+// smallest of the older half.
 const ways = 8
 
 // tally counts the members of groups within a window, exactly, up to one more than a limit. Its memory is fixed from
@@ -58,21 +58,46 @@ func (t *tally) over(key uint64, member uint32, now time.Time) bool {
 
 // find returns where a group is, a new one if it is not there or its window is over.
 func (t *tally) find(key uint64, now int64) int {
-	row := int(key&uint64(t.rows-1)) * ways
-	at := row
-	for i := row; i < row+ways; i++ {
-		g := &t.groups[i]
-		if g.began != 0 && g.key == key {
-			if age := now - g.began; age >= 0 && age < int64(t.window) {
-				return i
-			}
-			at = i
-			break
+	first := int(key&uint64(t.rows-1)) * ways
+	row := t.groups[first : first+ways]
+	old := func(g *group) bool {
+		age := now - g.began
+		return g.began == 0 || age < 0 || age >= int64(t.window)
+	}
+	free := -1
+	for i := range row {
+		g := &row[i]
+		switch {
+		case g.began != 0 && g.key == key && !old(g):
+			return first + i
+		case g.began != 0 && g.key == key:
+			*g = group{key: key, began: now}
+			return first + i
+		case free < 0 && old(g):
+			free = i
 		}
-		if g.began < t.groups[at].began {
+	}
+	if free < 0 {
+		free = least(row)
+	}
+	row[free] = group{key: key, began: now}
+	return first + free
+}
+
+// least returns the place of the group with the fewest members among the older half of a row. A script that makes many
+// small groups pushes those out, and none with several; a new group has time to get its second.
+func least(row []group) (at int) {
+	at = -1
+	for i := range row {
+		older := 0
+		for j := range row {
+			if row[j].began < row[i].began || row[j].began == row[i].began && j < i {
+				older++
+			}
+		}
+		if g := &row[i]; older < ways/2 && (at < 0 || g.n < row[at].n || g.n == row[at].n && g.began < row[at].began) {
 			at = i
 		}
 	}
-	t.groups[at] = group{key: key, began: now}
 	return at
 }

@@ -143,6 +143,39 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestOwnGroupsStay: a script does not get rid of what counts against it by many answers, or clients, of its own.
+func TestOwnGroupsStay(t *testing.T) {
+	t.Parallel()
+	w, one, others := acts.NewWatch(), netip.MustParsePrefix("198.51.100.1/32"), 0
+	decoys := func(n int) {
+		for range n {
+			others++
+			a, s := shown(1000 + others%50)
+			a.At, s.Network = now.Add(time.Duration(others)*time.Millisecond), one
+			s.Wrong, a.Agent = fmt.Sprintf("decoy %d", others), fmt.Sprintf("client %d", others)
+			if got := w.Rules(&a, &s); got&(seckill.RuleAnswer|seckill.RuleAgent) != 0 {
+				t.Fatalf("decoy %d breaks %q", others, got)
+			}
+		}
+	}
+	for user := range acts.MaxOfAgent + 1 {
+		a, s := shown(user)
+		a.At, s.Network = now.Add(time.Duration(others)*time.Millisecond), one
+		s.Wrong, a.Agent = "the farm's answer", "curl"
+		got, want := w.Rules(&a, &s), seckill.Rules(0)
+		if user >= acts.MaxOfAnswer {
+			want |= seckill.RuleAnswer
+		}
+		if user >= acts.MaxOfAgent {
+			want |= seckill.RuleAgent
+		}
+		if got &= seckill.RuleAnswer | seckill.RuleAgent; got != want {
+			t.Fatalf("user %d breaks %q, want %q", user, got, want)
+		}
+		decoys(60) // in the end 30 times as many as there is room for
+	}
+}
+
 func BenchmarkRules(b *testing.B) {
 	for name, action := range map[string]seckill.Action{"buy": seckill.ActBuy, "ticket": seckill.ActTicket} {
 		b.Run(name, func(b *testing.B) {

@@ -101,7 +101,7 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 	case seckill.Paid, seckill.RefundOwed:
 		s.must(s.ledger.RecordPayment(ctx, pay, seckill.PendingPayment, seckill.Paid))
 		if state == seckill.RefundOwed {
-			s.must(s.ledger.StartRefund(ctx, read(), pay, false, opening, "c"))
+			s.must(s.ledger.StartRefund(ctx, read(), pay, false, seckill.Decision{}, opening, "c"))
 		}
 	default:
 		s.Fatalf("no way to %s", state)

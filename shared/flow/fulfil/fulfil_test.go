@@ -347,7 +347,8 @@ func TestARefundThatIsFaster(t *testing.T) {
 	id := s.order(true)
 	f := fulfil.New(fulfil.Deps{Clock: s.clock, Ledger: refunding{s.ledger, func(o seckill.Order) {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t"}
-		if err := s.ledger.StartRefund(t.Context(), o, p, true, s.clock.Now(), "back"); err != nil &&
+		by := seckill.Decision{}
+		if err := s.ledger.StartRefund(t.Context(), o, p, true, by, s.clock.Now(), "back"); err != nil &&
 			!errors.Is(err, seckill.ErrStateChanged) {
 			t.Error(err)
 		}

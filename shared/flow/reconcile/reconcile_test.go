@@ -90,7 +90,7 @@ func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment
 func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
 	o, err := w.ledger.Order(ctx, p.Order)
 	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, p, false, at, "c"))
+	must(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
 	must(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100,
 		At: at})
@@ -237,7 +237,7 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 		Amount: 30, At: midnight.Add(2 * time.Hour)})
 	o, err := w.ledger.Order(ctx, due.Order)
 	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, due, true, midnight.Add(time.Hour), "c"))
+	must(t, w.ledger.StartRefund(ctx, o, due, true, seckill.Decision{}, midnight.Add(time.Hour), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID,
 		Amount: 100, At: midnight.Add(2 * time.Hour)})
 	got, err := w.flow.Day(ctx, day)

@@ -25,7 +25,10 @@ type Open struct {
 	Refused []seckill.Payment // the provider refused these: an operator must act
 	Unknown []Unknown         // closing, and for minutes the provider has not said whether they are paid
 
+	Waiting []seckill.Proposal // these wait for a second person, sorted by order
+
 	MoreDue, MoreRefused bool // the list is cut
+	MoreWaiting          bool
 	MoreUnknown          bool // some orders were not read; they may be unknown too
 
 	Unreadable []error // seckill.ErrUnreadable: rows that may belong in a list, at most maxListed
@@ -49,6 +52,10 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 	if err != nil {
 		return Open{}, seckill.AsError(err)
 	}
+	if out.Waiting, err = f.Ledger.Proposals(ctx, "", maxListed); err != nil {
+		return Open{}, seckill.AsError(err)
+	}
+	out.MoreWaiting = len(out.Waiting) == maxListed
 	for shard := range seckill.DueShards {
 		due, err := list(&out, maxListed, &out.MoreDue, func(after string, limit int) (seckill.Page[seckill.Payment],
 			error) {

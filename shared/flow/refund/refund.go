@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
@@ -30,6 +29,7 @@ const (
 type Ledger interface {
 	payment.Ledger
 	seckill.RefundRecorder
+	seckill.Proposer
 	seckill.DueLister
 	seckill.PaymentReader
 }
@@ -42,6 +42,7 @@ type Deps struct {
 	Orders  seckill.Queue
 	Clock   seckill.Clock
 	Meter   seckill.Meter
+	Alone   seckill.AloneLimit // what one person may refund
 }
 
 // Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. Only one sweep at a
@@ -150,52 +151,6 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 		}
 	}
 	return fmt.Errorf("order %s changed %d times", p.Order, maxTries)
-}
-
-// Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
-// they stay allocated, as they must after shipping. If the order's refund is owed already, nothing changes and the
-// result is false. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
-func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
-	if err := checkWords(who, why); err != nil {
-		return false, err
-	}
-	for range maxTries {
-		o, err := f.order(ctx, id)
-		switch {
-		case err != nil:
-			return false, err
-		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
-			return false, nil
-		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
-			return false, seckill.Invalid("order", "paid, and not completed; it is "+string(o.State))
-		case restock && o.State.Left():
-			return false, seckill.Invalid("restock", "false: the goods have left; the order is "+string(o.State))
-		}
-		all, err := f.Ledger.Payments(ctx, id)
-		if err != nil {
-			return false, seckill.AsError(err)
-		}
-		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
-		if kept < 0 {
-			continue // another operator has just refunded it
-		}
-		err = f.Ledger.StartRefund(ctx, o, all[kept], restock, f.Clock.Now(), "refund by "+who+": "+why)
-		if errors.Is(err, seckill.ErrStateChanged) {
-			continue
-		}
-		if err != nil {
-			return false, seckill.AsError(err)
-		}
-		f.Meter.Count(seckill.EventRefundDue, 1)
-		if restock {
-			// The return row guarantees the return; this message only speeds it up. Without it, repair finishes the
-			// return within a minute.
-			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)},
-				0)
-		}
-		return true, nil
-	}
-	return false, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
 }
 
 // Again makes all owed refunds of an order due at once, including refused ones, on an operator's request: who, and

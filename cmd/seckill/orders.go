@@ -1,0 +1,361 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/fulfil"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	shownOrders = 100     // by default
+	maxOrders   = 100_000 // that one command lists; an export has no limit
+)
+
+// orderFlags are the flags of the commands about orders.
+type orderFlags struct {
+	moneyFlags
+	item, user, state, from, to string
+	asked, hidden               bool
+}
+
+func ordersCommand() *cobra.Command {
+	var f orderFlags
+	cmd := &cobra.Command{
+		Use:   "orders",
+		Short: "List, confirm, ship, annotate, hide and export orders",
+		Long: `Do what is left to do for orders after they are paid. Staff confirm a paid order and ship it, with
+carrier and number. Its shopper says that it came, or 15 days pass; 7 days later it is completed. Money
+goes back with "seckill refund", and "seckill events delivery ORDER" says where to ship.
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
+does the work. An order's history has who changed it, and when. Every command may be repeated. No
+answer has an address. Times are UTC.`,
+		Example: `  seckill orders list --item 2002 --state paid
+  seckill orders ship obbbbbbbbbbbbbbbbbbbbbbbbbb --carrier SF --number SF1000001 --confirm
+  seckill orders export --item 2002 --state paid --csv day.csv
+  seckill orders ship --csv day.csv --confirm`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(listOrdersCommand(&f), showOrderCommand(&f), confirmOrderCommand(&f), shipOrdersCommand(&f),
+		noteOrderCommand(&f), hideOrderCommand(&f), exportOrdersCommand(&f))
+	return cmd
+}
+
+// filters adds the flags that choose orders.
+func (f *orderFlags) filters(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.item, "item", "", "id of the item")
+	cmd.Flags().StringVar(&f.user, "user", "", "id of the user, instead of --item")
+	cmd.Flags().StringVar(&f.state, "state", "", "only orders in this state, such as paid")
+	cmd.Flags().StringVar(&f.from, "from", "", "only orders made since, such as 2026-11-11T02:00:00Z")
+	cmd.Flags().StringVar(&f.to, "to", "", "only orders made before, such as 2026-11-12T02:00:00Z")
+	cmd.Flags().BoolVar(&f.asked, "refund-asked", false, "only orders whose shopper asks for a refund")
+	cmd.Flags().BoolVar(&f.hidden, "hidden", false, "also hidden orders")
+}
+
+// query reads the flags that choose orders.
+func (f *orderFlags) query() (q fulfil.Query, err error) {
+	q = fulfil.Query{Item: f.item, User: f.user, State: seckill.State(f.state), Asked: f.asked, Hidden: f.hidden}
+	switch {
+	case (f.item == "") == (f.user == ""):
+		return q, errors.New("--item ID or --user ID: give one of them")
+	case f.item != "" && !seckill.ValidItemID(f.item):
+		return q, fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
+	case f.user != "" && !seckill.ValidUserID(f.user):
+		return q, fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", f.user)
+	case f.state != "" && q.State.Info().State == "":
+		return q, fmt.Errorf("--state %+.60q: want %s", f.state, stateNames())
+	}
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"from", f.from, &q.From}, {"to", f.to, &q.To}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = time.Parse(time.RFC3339, t.text); err != nil {
+			return q, fmt.Errorf("--%s %+.60q: want a time such as 2026-11-11T02:00:00Z", t.flag, t.text)
+		}
+	}
+	if !q.To.IsZero() && !q.From.Before(q.To) {
+		return q, errors.New("--from and --to: want --from before --to")
+	}
+	return q, nil
+}
+
+// stateNames lists the states that an order of the ledger may have.
+func stateNames() string {
+	var names []string
+	for _, s := range seckill.States[1:] { // the first is the stock's
+		names = append(names, string(s.State))
+	}
+	return strings.Join(names, ", ")
+}
+
+func listOrdersCommand(f *orderFlags) *cobra.Command {
+	var limit int
+	var after string
+	cmd := &cobra.Command{
+		Use:   "list --item ID | --user ID",
+		Short: "List orders of an item or a user",
+		Long: `List orders of an item, in no order that means anything, or of a user, newest first. The filters
+leave orders out: of a large item all orders are read all the same. A page ends after --limit orders,
+and says how to get the next one. A change may be missing for some seconds.
+
+"older" is the number that older systems give the order's state: 0 queued, 1 to pay, 2 paid, 3
+expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed. The states are
+` + stateNames() + `.`,
+		Example: `  seckill orders list --item 2002 --state paid
+  seckill orders list --user 1001
+  seckill orders list --item 2002 --refund-asked --from 2026-11-11T02:00:00Z --json`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := f.query()
+			if err != nil {
+				return err
+			}
+			if limit < 1 || limit > maxOrders {
+				return fmt.Errorf("--limit %d: want 1 to %d", limit, maxOrders)
+			}
+			s, err := f.signed(cmd, repairOutput, false)
+			if err != nil {
+				return err
+			}
+			list := operator.OrderList{Orders: []operator.Order{}}
+			list.Next, err = eachOrder(cmd, s, q, after, limit, func(page []operator.Order) error {
+				list.Orders = append(list.Orders, page...)
+				return nil
+			})
+			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.orders(&list) })
+		},
+	}
+	f.filters(cmd)
+	cmd.Flags().IntVar(&limit, "limit", shownOrders, fmt.Sprintf("orders in a page, 1 to %d", maxOrders))
+	cmd.Flags().StringVar(&after, "after", "", "where the page begins: what the page before said")
+	return cmd
+}
+
+// eachOrder calls do with each page of orders, until limit of them; 0: all. It returns where the next page begins.
+func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit int,
+	do func([]operator.Order) error) (next string, err error) {
+	said := newProgress(cmd.ErrOrStderr())
+	for n := 0; ; {
+		size := fulfil.MaxPage
+		if limit > 0 {
+			size = min(size, limit-n)
+		}
+		p, err := s.Orders(cmd.Context(), q, after, size)
+		if err != nil {
+			return after, err
+		}
+		if p.Next == after && p.Next != "" {
+			return after, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
+		}
+		if err := do(p.Orders); err != nil {
+			return after, err
+		}
+		n, after = n+len(p.Orders), p.Next
+		if after == "" || limit > 0 && n >= limit {
+			return after, nil
+		}
+		said.line("%s", counted(n, "order", "orders"))
+	}
+}
+
+// progress prints how far a command is: the first time after patience, then each second.
+type progress struct {
+	w    io.Writer
+	next time.Time
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w, time.Now().Add(patience)} }
+
+func (p *progress) line(format string, args ...any) {
+	if now := time.Now(); !now.Before(p.next) {
+		p.next = now.Add(time.Second)
+		fmt.Fprintf(p.w, "seckill: "+format+"\n", args...)
+	}
+}
+
+func showOrderCommand(f *orderFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ORDER",
+		Short: "Show an order and its history: who changed it, and when",
+		Long: `Show an order and its history: who changed it, and when. "seckill payments ORDER" shows its money,
+"seckill events delivery ORDER" where to ship it.`,
+		Example: `  seckill orders show obbbbbbbbbbbbbbbbbbbbbbbbbb`,
+		Args:    orderArg(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.signed(cmd, repairOutput, false)
+			if err != nil {
+				return err
+			}
+			o, err := s.Order(cmd.Context(), args[0])
+			return f.print(cmd, s.explain(err, "order "+args[0]), &o, func(p *page) { p.order(&o) })
+		},
+	}
+}
+
+func confirmOrderCommand(f *orderFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "confirm ORDER",
+		Short: "Confirm a paid order: the shop takes it up",
+		Long: `Confirm a paid order: the shop takes it up, and will ship it. Its history has your name.
+"seckill orders ship --confirm" confirms and ships at once.`,
+		Example: `  seckill orders confirm obbbbbbbbbbbbbbbbbbbbbbbbbb`,
+		Args:    orderArg(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.change(cmd, args[0], "confirmed",
+				func(ctx context.Context, s *shop) (operator.OrderChange, error) { return s.Confirm(ctx, args[0]) })
+		},
+	}
+	f.name(cmd)
+	return cmd
+}
+
+func noteOrderCommand(f *orderFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "note ORDER --why TEXT",
+		Short: "Add a note to an order's history",
+		Long: `Add a note to an order's history, for staff. It is one line of up to 500 characters. An order takes
+up to 200 entries. Write no address or phone number: notes are kept as long as the order.`,
+		Example: `  seckill orders note obbbbbbbbbbbbbbbbbbbbbbbbbb --why "asked for gift paper"`,
+		Args:    orderArg(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.hasWhy(); err != nil {
+				return err
+			}
+			return f.change(cmd, args[0], "noted", func(ctx context.Context, s *shop) (operator.OrderChange, error) {
+				return s.Note(ctx, args[0], f.why)
+			})
+		},
+	}
+	f.name(cmd)
+	cmd.Flags().StringVar(&f.why, "why", "", "the note, up to 500 characters")
+	return cmd
+}
+
+func hideOrderCommand(f *orderFlags) *cobra.Command {
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "hide ORDER --why TEXT",
+		Short: "Take an order for which nothing is left to do off the lists, or put it back",
+		Long: `Take an order for which nothing is left to do off the lists of staff: one that is completed, expired,
+cancelled, rejected or refunded. "seckill orders list --hidden" lists it, and --undo puts it back.
+Nothing else changes for it: its shopper sees it, and money that comes late goes back.`,
+		Example: `  seckill orders hide obbbbbbbbbbbbbbbbbbbbbbbbbb --why "our own test"
+  seckill orders hide obbbbbbbbbbbbbbbbbbbbbbbbbb --why "not ours" --undo`,
+		Args: orderArg(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.hasWhy(); err != nil {
+				return err
+			}
+			did := "hidden"
+			if undo {
+				did = "on the lists"
+			}
+			return f.change(cmd, args[0], did, func(ctx context.Context, s *shop) (operator.OrderChange, error) {
+				return s.Hide(ctx, args[0], f.why, undo)
+			})
+		},
+	}
+	f.name(cmd)
+	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 500 characters")
+	cmd.Flags().BoolVar(&undo, "undo", false, "put the order back on the lists")
+	return cmd
+}
+
+func (f *orderFlags) name(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
+}
+
+func (f *orderFlags) hasWhy() error {
+	if strings.TrimSpace(f.why) == "" {
+		return errors.New("--why is missing: give it in a line, for the order's history")
+	}
+	return nil
+}
+
+// change has the shop change an order, and prints that it did, or had nothing to do.
+func (f *orderFlags) change(cmd *cobra.Command, id, did string,
+	call func(context.Context, *shop) (operator.OrderChange, error)) error {
+	s, err := f.signed(cmd, repairOutput, true)
+	if err != nil {
+		return err
+	}
+	done, err := call(cmd.Context(), s)
+	return f.print(cmd, s.explain(err, "order "+id), &done, func(p *page) {
+		if done.Changed {
+			p.line("Order %s: %s. It is %s.", id, did, done.Order.State)
+		} else {
+			p.line("Nothing to do: order %s is %s already. It is %s.", id, did, done.Order.State)
+		}
+	})
+}
+
+// orders prints a list of orders.
+func (p *page) orders(list *operator.OrderList) {
+	if len(list.Orders) == 0 {
+		p.line("No orders.")
+	} else {
+		p.row("order", "item", "user", "count", "yuan", "state", "older", "made", "changed", "carrier", "number",
+			"refund asked")
+	}
+	for i := range list.Orders {
+		o := &list.Orders[i]
+		p.row(o.ID, o.Item, o.User, strconv.Itoa(o.Count), o.Amount.Yuan(), string(o.State), older(o), when(o.Created),
+			when(o.Changed), o.Carrier, o.Number, o.Refund)
+	}
+	if list.Next != "" {
+		p.line("More: the same command with --after '%s'", printable(list.Next))
+	}
+}
+
+// order prints an order and its history.
+func (p *page) order(o *operator.Order) {
+	p.line("Order %s", o.ID)
+	p.row("item", o.Item+", "+o.Title)
+	p.row("user", o.User)
+	p.row("units", fmt.Sprintf("%d, of which %d are not for sale", o.Count, o.Held))
+	p.row("yuan", o.Amount.Yuan())
+	p.row("state", string(o.State)+", older "+older(o))
+	if o.Carrier != "" {
+		p.row("parcel", o.Carrier+", "+o.Number)
+	}
+	if o.Refund != "" {
+		p.row("refund asked", o.Refund)
+	}
+	p.line("")
+	p.row("time", "state", "by")
+	for _, c := range o.History {
+		p.row(when(c.At), string(c.State), c.Cause)
+	}
+}
+
+// older returns the number that older systems give an order, "" if they have none.
+func older(o *operator.Order) string {
+	if n := o.Older(); n != seckill.NoOlder {
+		return strconv.Itoa(n)
+	}
+	return ""
+}
+
+// when writes a time, "" for none.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,392 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/fulfil"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// orderShop is a shop that only knows commands about orders.
+type orderShop struct {
+	t      *testing.T
+	url    string
+	ledger *ledger.Ledger
+	clock  *memory.Clock
+	made   int
+	before func(event []byte) bool // is called before each command; false: it fails
+}
+
+func newOrderShop(t *testing.T) *orderShop {
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	s := &orderShop{t: t, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), clock: clock,
+		before: func([]byte) bool { return true }}
+	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewOrderHandler(fulfil.New(fulfil.Deps{
+		Ledger: s.ledger, Clock: clock})))
+	s.url = served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		event, err := io.ReadAll(r.Body)
+		if !s.before(event) {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		answer, e := handle(r.Context(), event)
+		if err := errors.Join(err, e); err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(answer)
+	})).URL
+	return s
+}
+
+// order places an order of a user of its own, and pays it if paid.
+func (s *orderShop) order(paid bool) string {
+	s.t.Helper()
+	s.made++
+	user := fmt.Sprint(1000 + s.made)
+	now := s.clock.Now()
+	o := seckill.Order{ID: seckill.KeyedOrderID("2002", user, "k"), Item: "2002", User: user, Count: 1,
+		Units: []int{s.made}, Price: 9900, Amount: 9900, Address: "a", Title: "=1+1", Created: now, Placed: now,
+		PayBy: now.Add(time.Hour), Buckets: 1}
+	err := s.ledger.Place(s.t.Context(), o, 1)
+	if paid {
+		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 9900, State: seckill.Captured, At: now, Cause: "notify"}
+		err = errors.Join(err, s.ledger.RecordPayment(s.t.Context(), p, seckill.PendingPayment, seckill.Paid))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return o.ID
+}
+
+func (s *orderShop) try(steps ...step) {
+	s.t.Helper()
+	for _, st := range steps {
+		st.line = "orders " + st.line + " --url " + s.url
+		try(s.t, st)
+	}
+}
+
+// counts returns how many orders are in each state.
+func (s *orderShop) states() map[seckill.State]int {
+	s.t.Helper()
+	out := map[seckill.State]int{}
+	for after := ""; ; {
+		p, err := s.ledger.OrdersByItem(s.t.Context(), "2002", after, 1000)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for i := range p.Orders {
+			out[p.Orders[i].State]++
+		}
+		if after = p.Next; after == "" {
+			return out
+		}
+	}
+}
+
+func TestOrdersCommands(t *testing.T) {
+	t.Parallel()
+	s := newOrderShop(t)
+	s.try(step{"list --item 2002", exitOK, "No orders.\n", ""})
+	id, open := s.order(true), s.order(false)
+	header := "  order  item  user  count  yuan  state  older  made  changed  carrier  number  refund asked\n"
+	s.try(
+		step{"list --item 2002 --state paid", exitOK, header +
+			"  ORDER  2002  1001  1  99.00  paid  2  TIME  TIME  -  -  -\n", ""},
+		step{"list --user 1002", exitOK, header +
+			"  ORDER  2002  1002  1  99.00  pending_payment  1  TIME  TIME  -  -  -\n", ""},
+		step{"list --item 2002 --refund-asked", exitOK, "No orders.\n", ""},
+		step{"list --item 2002 --to 2026-11-11T02:00:00Z", exitOK, "No orders.\n", ""},
+		step{"confirm " + id + " --who ann", exitOK, "Order ORDER: confirmed. It is confirmed.\n", ""},
+		step{"confirm " + id + " --who bob", exitOK,
+			"Nothing to do: order ORDER is confirmed already. It is confirmed.\n", ""},
+		step{"note " + id + " --why a~gift --who ann", exitOK, "Order ORDER: noted. It is confirmed.\n", ""},
+		step{"ship " + id + " --carrier SF --number 1 --who ann", exitOK, "Shipped: order ORDER, with SF, 1.\n", ""},
+		step{"ship " + id + " --carrier SF --number 1", exitOK,
+			"Nothing to do: order ORDER is shipped so already.\n", ""},
+		step{"show " + id, exitOK, "Order ORDER\n  item  2002, =1+1\n  user  1001\n" +
+			"  units  1, of which 1 are not for sale\n  yuan  99.00\n  state  shipped, older 7\n  parcel  SF, 1\n\n" +
+			"  time  state  by\n  TIME  pending_payment  placed\n  TIME  paid  notify\n" +
+			"  TIME  confirmed  confirmed by ann\n  TIME  confirmed  note by ann: a gift\n" +
+			"  TIME  shipped  shipped by ann\n", ""})
+	for _, r := range []step{
+		{"list", exitUsage, "", "--item ID or --user ID: give one of them"},
+		{"list --item 2002 --user 1", exitUsage, "", "--item ID or --user ID: give one of them"},
+		{"list --item x", exitUsage, "", `--item "x": want 1 to 19 digits`},
+		{"list --user x", exitUsage, "", `--user "x": want a user id`},
+		{"list --item 2002 --state lost", exitUsage, "", `--state "lost": want pending_payment, closing, paid,`},
+		{"list --item 2002 --from noon", exitUsage, "", `--from "noon": want a time such as`},
+		{"list --item 2002 --from 2026-11-11T02:00:00Z --to 2026-11-11T02:00:00Z", exitUsage, "", "--from before --to"},
+		{"list --item 2002 --limit 0", exitUsage, "", "--limit 0: want 1 to 100000"},
+		{"show x", exitUsage, "", `ORDER "x": want an order id`},
+		{"show " + someOrder, exitUsage, "", "has no such order"},
+		{"confirm " + open, exitUsage, "", "it is pending_payment"},
+		{"note " + id, exitUsage, "", "--why is missing"},
+		{"hide " + id + " --why x", exitUsage, "", "one for which nothing is left to do; it is shipped"},
+		{"ship " + open + " --carrier SF --number 1 --confirm", exitUsage, "", "it is pending_payment"},
+		{"ship " + id + " --carrier SF --number 2", exitUsage, "", "it is, with SF, 1"},
+		{"ship " + id + " --carrier SF", exitUsage, "", "--carrier and --number are missing"},
+		{"ship --carrier SF --number 1", exitUsage, "", "ORDER is missing"},
+		{"ship " + id + " --csv x.csv", exitUsage, "", "--csv goes with no ORDER"},
+		{"ship --csv none.csv", exitUsage, "", "no such file"},
+		{"ship --csv " + written(t, "a.csv", []byte("order,carrier\nx,SF\n")), exitUsage, "",
+			"line 1: the column number is missing; nothing was changed"},
+		{"export --item 2002", exitUsage, "", "--csv FILE is missing"},
+		{"export --item 2002 --csv " + filepath.Join(t.TempDir(), "no", "x.csv"), exitUsage, "", "no such file"},
+	} {
+		r.line = "orders " + r.line + " --url " + s.url
+		refuses(t, r)
+	}
+}
+
+// TestOrdersPages: a page says how to get the next one, and the pages together have every order once.
+func TestOrdersPages(t *testing.T) {
+	t.Parallel()
+	s := newOrderShop(t)
+	for range 7 {
+		s.order(true)
+	}
+	seen := map[string]bool{}
+	for pages, args := 1, []string{}; ; pages++ {
+		_, stdout, stderr := command(t, append([]string{"orders", "list", "--item", "2002", "--limit", "3", "--url",
+			s.url}, args...)...)
+		for _, id := range regexp.MustCompile(`(?m)^  (o[a-z2-7]{31}) `).FindAllStringSubmatch(stdout, -1) {
+			if seen[id[1]] {
+				t.Errorf("%s is there twice", id[1])
+			}
+			seen[id[1]] = true
+		}
+		more := regexp.MustCompile(`--after '(.*)'`).FindStringSubmatch(stdout)
+		if more == nil {
+			if pages != 3 || len(seen) != 7 || stderr != "" {
+				t.Errorf("%d pages, %d orders\n%s", pages, len(seen), stderr)
+			}
+			return
+		}
+		args = []string{"--after", more[1]}
+	}
+}
+
+// parcels is a file with a line for each order.
+func parcels(t *testing.T, ids []string, more ...string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("order,carrier,number,title\n")
+	for i, id := range ids {
+		fmt.Fprintf(&b, "%s,SF,%d,x\n", id, i)
+	}
+	return written(t, "day.csv", []byte(b.String()+strings.Join(more, "")))
+}
+
+// TestShipFile: of 100,000 lines one is wrong, and nothing is changed; without it all are shipped, once.
+func TestShipFile(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	s := newOrderShop(t)
+	ids := make([]string, n-1)
+	for i := range ids {
+		ids[i] = s.order(true)
+	}
+	ship := func(file string) (int, string, string) {
+		return command(t, "orders", "ship", "--csv", file, "--confirm", "--who", "ann", "--url", s.url)
+	}
+	open := s.order(false)
+	for _, bad := range []struct {
+		ids  []string
+		line string
+		want string
+	}{{ids, open + ",SF,1,x", "line 100001: order: want confirmed; it is pending_payment\n"},
+		{ids[:2], someOrder + ",SF,1,x", "line 4: no such order\n"},
+		{ids[:2], ids[0] + ",SF,1,x", "line 4: order " + ids[0] + " is on line 2 already\n"},
+		{ids[:2], ids[5] + ",,1,x", "line 4: carrier: want "},
+		{ids[:2], ids[5] + ",SF,1.23457E+14,x", "line 4: number 1.23457E+14: a spreadsheet shortened it; "},
+		{ids[:2], ids[5] + ",SF,1,\xb2\xe8", "line 4: not UTF-8 text: save the file as CSV UTF-8\n"},
+		{ids[:2], ids[5] + ",SF", "line 4: 2 fields, and the first line has 4\n"}} {
+		code, stdout, stderr := ship(parcels(t, bad.ids, bad.line+"\n"))
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "day.csv: "+bad.want) ||
+			!strings.Contains(stderr, "day.csv: 1 line is wrong; nothing was changed") {
+			t.Errorf("%s: exit %d\n%s%s", bad.line, code, stdout, stderr)
+		}
+	}
+	if got := s.states(); got[seckill.Paid] != n-1 || got[seckill.Shipped] != 0 {
+		t.Fatalf("a file with a bad line changed something: %v", got)
+	}
+	for _, c := range []struct {
+		ids  []string
+		want string
+	}{{ids, "Shipped: 99999 orders; 0 were shipped so already.\n"},
+		{ids[:300], "Shipped: 0 orders; 300 were shipped so already.\n"}} {
+		began := time.Now()
+		code, stdout, stderr := ship(parcels(t, c.ids))
+		if code != exitOK || stdout != c.want {
+			t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+		}
+		t.Logf("%d lines in %.1f s, %d lines of progress", len(c.ids), time.Since(began).Seconds(),
+			strings.Count(stderr, "\n"))
+		if time.Since(began) > 8*time.Second && !regexp.MustCompile(
+			`(?m)^seckill: \d+ of 99999 lines (checked|shipped)$`).MatchString(stderr) {
+			t.Errorf("no progress:\n%s", stderr)
+		}
+	}
+	if got := s.states(); got[seckill.Shipped] != n-1 {
+		t.Errorf("shipped: %v", got)
+	}
+}
+
+// TestShipFileGoesOn: a call that fails is repeated; one that fails for good breaks off, and the same command goes on.
+// An order that is refunded after the check is named, and the others are shipped.
+func TestShipFileGoesOn(t *testing.T) {
+	defer func(d time.Duration) { shipPause = d }(shipPause)
+	shipPause = time.Millisecond
+	s := newOrderShop(t)
+	var ids []string
+	for range 250 {
+		ids = append(ids, s.order(true))
+	}
+	file, calls := parcels(t, ids), 0
+	ship := func() (int, string, string) {
+		calls = 0
+		return command(t, "orders", "ship", "--csv", file, "--confirm", "--url", s.url)
+	}
+	s.before = func([]byte) bool { calls++; return calls < 5 } // three calls check, one ships
+	code, stdout, stderr := ship()
+	if code != exitFault || stdout != "" || strings.Count(stderr, "; again in ") != 4 ||
+		!strings.Contains(stderr, "broken off at line 102, with 100 shipped: ") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	s.before = func([]byte) bool {
+		if calls++; calls == 5 {
+			o, err := s.ledger.Order(t.Context(), ids[150])
+			p := seckill.Payment{Order: o.ID, TradeNo: "t"}
+			err = errors.Join(err, s.ledger.StartRefund(t.Context(), o, p, true, seckill.Decision{}, s.clock.Now(),
+				"back"))
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return calls != 2
+	}
+	code, stdout, stderr = ship()
+	if code != exitFault || stdout != "" || strings.Count(stderr, "; again in ") != 1 ||
+		!strings.Contains(stderr, "day.csv: line 152: order: want confirmed; it is refund_due\n") ||
+		!strings.Contains(stderr, "149 shipped, 100 were so already, and 1 order changed in the meantime") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if got := s.states(); got[seckill.Shipped] != 249 || got[seckill.RefundOwed] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestExport: each order once, cells that are formulas to a spreadsheet harmless, and the file can be shipped.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	s := newOrderShop(t)
+	ids := []string{s.order(true), s.order(true)}
+	for i, number := range []string{"-1", "+86,\"x\""} {
+		if code, _, stderr := command(t, "orders", "ship", ids[i], "--carrier", "@SF", "--number", number, "--confirm",
+			"--url", s.url); code != exitOK {
+			t.Fatal(stderr)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "orders.csv")
+	s.try(step{"export --item 2002 --csv " + file, exitOK, "Exported 2 orders to " + file + ".\n", ""})
+	text, err := os.ReadFile(file)
+	rows, e := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	if err = errors.Join(err, e); err != nil || len(rows) != 3 || !bytes.HasPrefix(text, []byte("\ufefforder,")) {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, r := range rows[1:] {
+		if r[1] != "'@SF" || r[2] != "'-1" && r[2] != "'+86,\"x\"" || r[3] != "shipped" || r[4] != "3" || r[5] != "7" ||
+			r[7] != "'=1+1" || r[11] != "99.00" {
+			t.Errorf("%q", r)
+		}
+	}
+	s.try(step{"ship --csv " + file, exitOK, "Shipped: 0 orders; 2 were shipped so already.\n", ""})
+	for _, cell := range []string{"=1", "+1", "-1", "@a", "\ta", "\ra", "\na", "＝1"} {
+		if harmless(cell) != "'"+cell || unquoted(harmless(cell)) != cell {
+			t.Errorf("%q", cell)
+		}
+	}
+	for _, cell := range []string{"", "a=1", "'a", " 1"} {
+		if harmless(cell) != cell || unquoted(cell) != cell {
+			t.Errorf("%q", cell)
+		}
+	}
+	s.before = func([]byte) bool { return false }
+	code, _, _ := command(t, "orders", "export", "--item", "2002", "--csv", file, "--url", s.url)
+	again, err := os.ReadFile(file)
+	left, _ := filepath.Glob(file + ".*")
+	if code != exitFault || err != nil || !bytes.Equal(again, text) || left != nil {
+		t.Errorf("an export that fails: exit %d, %v, left %v", code, err, left)
+	}
+}
+
+// TestExportTakesConstantMemory exports 100,000 orders, in pages that the shop makes as they are asked for. The heap
+// after the last page is the heap after the tenth.
+func TestExportTakesConstantMemory(t *testing.T) {
+	const pages = 200
+	var heap [2]uint64
+	var buf bytes.Buffer
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var ask struct {
+			Operator struct{ Cursor string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+			t.Error(err)
+		}
+		at := 0
+		_, _ = fmt.Sscan(ask.Operator.Cursor, &at)
+		if at == 10 || at == pages-1 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			heap[at/(pages-1)] = m.HeapAlloc
+		}
+		buf.Reset()
+		madePage(&buf, at, pages)
+		_, _ = w.Write(buf.Bytes())
+	}))
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "orders.csv")
+	code, stdout, stderr := command(t, "orders", "export", "--item", "2002", "--csv", file, "--url", srv.URL)
+	if code != exitOK || stdout != "Exported 100000 orders to "+file+".\n" {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	t.Logf("heap after 5,000 orders %d KiB, after 100,000 %d KiB", heap[0]>>10, heap[1]>>10)
+	if heap[0] == 0 || heap[1] > heap[0]+(2<<20) {
+		t.Errorf("the heap grows from %d to %d bytes", heap[0], heap[1])
+	}
+}
+
+// madePage writes page at of pages of a list of orders, 500 on each.
+func madePage(w io.Writer, at, pages int) {
+	list := operator.OrderList{Orders: make([]operator.Order, fulfil.MaxPage)}
+	for i := range list.Orders {
+		n := at*fulfil.MaxPage + i
+		list.Orders[i] = operator.Order{ID: fmt.Sprintf("o%031d", n), Item: "2002", Title: "一部手机 128 GB", Count: 1,
+			Held: 1, User: fmt.Sprint(1000 + n), Price: 9900, Amount: 9900, State: seckill.Paid,
+			Created: time.Unix(1, 0), Changed: time.Unix(int64(n), 0)}
+	}
+	if at+1 < pages {
+		list.Next = fmt.Sprint(at + 1)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": list}) // to memory, or to a client that hung up
+}

@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Partitions of the table proposals.
+const (
+	proposalsWaiting = "waiting" // the sort key is an order id
+	proposalsAlone   = "alone"   // the sort key is a day and a person: how many refunds they have made alone
+)
+
+// keptAlone is how long a person's number of a day is kept.
+const keptAlone = 40 * 24 * time.Hour
+
+func proposalKey(order string) Key { return Key{TableProposals, proposalsWaiting, order} }
+
+// Propose implements seckill.Proposer in one write.
+func (l *Ledger) Propose(ctx context.Context, p seckill.Proposal) error {
+	restock := int64(0)
+	if p.Restock {
+		restock = 1
+	}
+	c, err := l.transact(ctx, []Write{{Key: proposalKey(p.Order), Op: OpPut, If: []Cond{Absent()}, Row: Row{
+		"v": Version, "who": p.Who, "why": p.Why, "restock": restock, "amount": int64(p.Amount),
+		"at": p.At.UnixMilli()}}})
+	return changed(c, err, "propose a refund of", p.Order)
+}
+
+// Proposal implements seckill.Proposer in one read.
+func (l *Ledger) Proposal(ctx context.Context, order string) (*seckill.Proposal, error) {
+	row, found, err := l.rows.Get(ctx, proposalKey(order))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: proposal about %s: %w", order, err)
+	}
+	if !found {
+		return nil, nil //nolint:nilnil // most orders have none
+	}
+	p, err := decodeProposal(row)
+	return &p, err
+}
+
+// Proposals implements seckill.Proposer in one read.
+func (l *Ledger) Proposals(ctx context.Context, after string, limit int) ([]seckill.Proposal, error) {
+	rows, err := l.rows.Query(ctx, TableProposals, proposalsWaiting, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: proposals: %w", err)
+	}
+	var all []seckill.Proposal
+	for _, row := range rows {
+		p, err := decodeProposal(row)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// Withdraw implements seckill.Proposer in one write.
+func (l *Ledger) Withdraw(ctx context.Context, p seckill.Proposal) error {
+	c, err := l.transact(ctx, []Write{withdraw(&p)})
+	return changed(c, err, "withdraw the proposal about", p.Order)
+}
+
+// withdraw deletes a proposal as it was read.
+func withdraw(p *seckill.Proposal) Write {
+	return Write{Key: proposalKey(p.Order), Op: OpDelete,
+		If: []Cond{Eq("who", p.Who), Eq("at", p.At.UnixMilli()), Eq("why", p.Why)}}
+}
+
+// decided returns the write that a decision costs besides order and payment, and whether there is one.
+func decided(d *seckill.Decision, at time.Time) (w Write, is bool) {
+	switch {
+	case d.Proposal != nil:
+		return withdraw(d.Proposal), true
+	case d.Person != "":
+		return Write{Key: Key{TableProposals, proposalsAlone, seckill.Day(at) + "/" + d.Person}, Op: OpUpdate,
+			Set: Row{"v": Version, attrExpires: at.Add(keptAlone).Unix()}, Add: map[string]int64{"n": 1},
+			If: []Cond{AtMost("n", int64(d.PerDay)-1)}}, true
+	}
+	return Write{}, false
+}
+
+func decodeProposal(row Row) (seckill.Proposal, error) {
+	d := decode(TableProposals, row)
+	p := seckill.Proposal{Order: d.text("entry"), Who: d.text("who"), Why: d.text("why"),
+		Restock: d.number("restock") == 1, Amount: seckill.Fen(d.number("amount")), At: d.time("at")}
+	return p, d.err
+}

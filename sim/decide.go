@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// aloneOf returns what one person may refund alone in a seed's world: anything in half of them.
+func aloneOf(seed uint64) seckill.AloneLimit {
+	switch seed % 4 {
+	case 1:
+		return seckill.AloneLimit{Amount: 8888} // the price of one unit
+	case 3:
+		return seckill.AloneLimit{PerDay: 1, Amount: 3 * 8888}
+	}
+	return seckill.AloneLimit{}
+}
+
+// staffOf returns one of the people who refund; two of the names are one person's.
+func staffOf(t Act) string {
+	return []string{"ann", "bob", "assumed-role/Finance/Ann"}[pick(t.A, 56, 3)]
+}
+
+// giveBack makes staff refund an order, or withdraw a refund that waits, and checks what they hear.
+func (s *Sim) giveBack(i *Instance, t Act, id string, restock bool) {
+	ctx, who := context.Background(), staffOf(t)
+	if pick(t.A, 58, 8) == 0 {
+		_, _ = i.Refund.Withdraw(ctx, id, who, "not broken")
+		return
+	}
+	d, err := i.Refund.Order(ctx, id, who, "broken", restock)
+	if err != nil {
+		return
+	}
+	if o := s.truth.orders[id]; d.Started && o.state != seckill.RefundOwed && o.state != seckill.Refunded {
+		s.truth.fail("I17 staff hear that the money of order %s goes back, its row is %s", id, o.state)
+	}
+}
+
+// wroteRefund checks I17 when the money of a paid order goes back by staff: above the limits two people want it. It
+// reads who they are from the order's history alone.
+func (t *truth) wroteRefund(old, o *orderRow) {
+	if old == nil || o.state != seckill.RefundOwed || !paidFor(old.state) {
+		return
+	}
+	entry := strings.SplitN(o.history[len(o.history)-1], " ", 3)
+	names, _, said := strings.Cut(strings.TrimPrefix(entry[len(entry)-1], "refund by "), ": ")
+	first, second, two := strings.Cut(names, " and ")
+	at, err := time.Parse(time.RFC3339, entry[0])
+	if err != nil || !said {
+		t.fail("I17 nobody knows who refunded order %s: %q", o.id, entry)
+		return
+	}
+	if two {
+		if seckill.Person(first) == seckill.Person(second) {
+			t.fail("I17 order %s was refunded by %s and %s, who are one person", o.id, first, second)
+		}
+		return
+	}
+	day := seckill.Day(at) + " " + strings.ToLower(first[strings.LastIndex(first, "/")+1:])
+	t.alone[day]++
+	switch {
+	case t.limit.Amount > 0 && o.amount > int64(t.limit.Amount):
+		t.fail("I17 %s refunded %d fen of order %s alone", first, o.amount, o.id)
+	case t.limit.PerDay > 0 && t.alone[day] > t.limit.PerDay:
+		t.fail("I17 %s refunded %d orders alone in a day", first, t.alone[day])
+	}
+}
