@@ -101,8 +101,8 @@ const TellAtOnce = 4
 const partitionWrites = 1_000
 
 // Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund, repair, acts and admin,
-// beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
-// concurrency", AWS Lambda developer guide).
+// beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
+// reserved concurrency", AWS Lambda developer guide).
 const (
 	Reserved   = 30
 	Unreserved = 100
