@@ -68,26 +68,20 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		}
 	}
 	var s hardShop
-	var items func() (*shop, error)
+	var items func() *shop
 	if deployed {
-		d, err := openStack(cmd.Context(), to, apiOutput, waitingOn(cmd.ErrOrStderr()))
+		d, err := openStack(cmd.Context(), to, waitingOn(cmd.ErrOrStderr()))
 		if err != nil {
 			return err
 		}
-		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}
-		items = func() (*shop, error) {
-			if d.name = d.outputOf(stageOutput); d.name == "" {
-				return nil, fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack,
-					stageOutput, id)
-			}
-			return d.shop(), nil
-		}
+		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg)}
+		items = func() *shop { return d.shop() }
 	} else {
 		r, err := newRunningShop(to.url)
 		if err != nil {
 			return err
 		}
-		s, items = r, func() (*shop, error) { return r.shop(), nil }
+		s, items = r, func() *shop { return r.shop() }
 	}
 	if stop && !yes {
 		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: shoppers cannot look, buy, "+
@@ -110,11 +104,7 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	if id == "" {
 		return nil
 	}
-	named, err := items()
-	if err != nil {
-		return err
-	}
-	if err := setStopped(cmd, named, id, stop); err != nil {
+	if err := setStopped(cmd, items(), id, stop); err != nil {
 		state := "the shop is open again, but item %s itself is not resumed: %w"
 		if stop {
 			state = "the shop is stopped hard, but item %s itself is not stopped: %w"
@@ -148,14 +138,10 @@ func confirm(cmd *cobra.Command, what, name string) error {
 	return nil
 }
 
-// apiOutput is the stack's output with the id of its API.
-const apiOutput = "ApiId"
-
 // apiStage is the stage of a stack's API. Its throttle is set with the operator's own rights, without a function.
 type apiStage struct {
 	deployedShop
-	api    *apigateway.Client
-	called string
+	gateway *apigateway.Client
 }
 
 func (s *apiStage) name() string { return s.stack }
@@ -276,9 +262,9 @@ func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSe
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	err = s.wait.during("API Gateway", func() error {
-		out, err := s.api.GetStage(
+		out, err := s.gateway.GetStage(
 			ctx,
-			&apigateway.GetStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called},
+			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.called},
 		)
 		if err == nil {
 			have = out.MethodSettings
@@ -292,9 +278,9 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	return s.unlike(s.wait.during("API Gateway", func() error {
-		_, err := s.api.UpdateStage(
+		_, err := s.gateway.UpdateStage(
 			ctx,
-			&apigateway.UpdateStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called, PatchOperations: ops},
+			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.called, PatchOperations: ops},
 		)
 		return err
 	}))
@@ -310,7 +296,7 @@ func (s *apiStage) unlike(err error) error {
 		return fmt.Errorf(
 			"stack %s names the API %s with stage %s, and region %s has no such stage",
 			s.stack,
-			s.deployedShop.name,
+			s.api,
 			s.called,
 			s.region,
 		)

@@ -6,6 +6,7 @@ package office
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -35,6 +37,9 @@ const (
 	maxShown  = 300           // bytes of a foreign answer in an error
 )
 
+// endpointVariable names an address for this service only, as AWS's tools have it for other services.
+const endpointVariable = "AWS_ENDPOINT_URL_EXECUTE_API"
+
 // Path returns the route of a role.
 func Path(role seckill.Role) string { return "/operator/" + string(role) }
 
@@ -48,7 +53,7 @@ type Office struct {
 }
 
 // Open returns the back office of an API. Its address is API Gateway's own, not the shop's public one: a CDN would
-// change the host, which is signed. It is https, unless these settings name another address for AWS: a stand-in's.
+// change the host, which is signed. It is https, unless the operator names another address for AWS, that of a stand-in.
 func Open(cfg aws.Config, account, id, stage string) (*Office, error) {
 	partition, suffix := "aws", "amazonaws.com"
 	switch {
@@ -58,7 +63,7 @@ func Open(cfg aws.Config, account, id, stage string) (*Office, error) {
 		partition = "aws-us-gov"
 	}
 	address := fmt.Sprintf("https://%s.execute-api.%s.%s/%s", id, cfg.Region, suffix, stage)
-	if endpoint := aws.ToString(cfg.BaseEndpoint); endpoint != "" {
+	if endpoint := cmp.Or(os.Getenv(endpointVariable), aws.ToString(cfg.BaseEndpoint)); endpoint != "" {
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
 			return nil, fmt.Errorf("AWS's address %+.200q is not a URL", endpoint)

@@ -137,9 +137,11 @@ func TestRefusals(t *testing.T) {
 		{"credentials expired", answers(403, `{"message":"The security token is expired"}`, kind, "ExpiredTokenException"),
 			office.Credentials, `clock is wrong: "The security token is expired"`},
 		{"an older stack", answers(404, `{"code":"not_found","title":"页面不存在"}`), office.NoRoute,
-			"it has no back office that knows this command: deploy the release of this tool"},
+			"it has no back office that knows this command: the stack is of an older"},
 		{"an older stack without its words", answers(403, `{"message":"Missing Authentication Token"}`, kind,
 			"MissingAuthenticationTokenException"), office.NoRoute, "no back office"},
+		{"a role that may not", answers(403, `{"code":"role_forbidden","detail":"Role viewer may not refund."}`),
+			office.Denied, "Role viewer may not refund. Name another role with --role."},
 		{"throttled", answers(429, `{"code":"unavailable"}`), office.Busy, "nothing was done: repeat"},
 		{"the function fails", answers(503, `{"code":"unavailable","detail":"系统繁忙"}`, "Content-Language", "zh-CN",
 			"Retry-After", "1"), office.Unknown, "its back office answers 503 Service Unavailable (try again in 1 s)"},
@@ -169,9 +171,9 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	var refused *operator.Refusal
-	_, err := open(t, config(t, answers(403, `{"code":"role_forbidden","detail":"Role viewer may not refund."}`), "A", "s",
+	_, err := open(t, config(t, answers(422, `{"code":"invalid_request","detail":"The field is wrong."}`), "A", "s",
 		"")).Call(t.Context(), seckill.RoleViewer, []byte(`{}`))
-	if !errors.As(err, &refused) || refused.Code != "role_forbidden" || refused.Detail != "Role viewer may not refund." {
+	if !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid || refused.Detail != "The field is wrong." {
 		t.Errorf("the back office's refusal: %v", err)
 	}
 	for _, h := range []http.Handler{answers(413, ``), answers(422, `{"code":"body_too_large"}`)} {

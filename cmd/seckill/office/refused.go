@@ -65,7 +65,10 @@ func (o *Office) refused(resp *http.Response, role seckill.Role, body []byte) er
 		return &Error{Credentials, "AWS does not accept these credentials, or this machine's clock is wrong: " +
 			shown(said.Message, kind)}
 	case known || status == http.StatusNotFound:
-		return &Error{NoRoute, "it has no back office that knows this command: deploy the release of this tool"}
+		return &Error{NoRoute, "it has no back office that knows this command: the stack is of an older release than " +
+			"this tool, or has no such part"}
+	case said.Code == "role_forbidden":
+		return &Error{Denied, said.Detail + " Name another role with --role."}
 	case status == http.StatusTooManyRequests:
 		return &Error{Busy, "its back office is busy, nothing was done: repeat the command"}
 	case status == http.StatusRequestEntityTooLarge || said.Code == seckill.CodeTooLarge:
