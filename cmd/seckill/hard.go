@@ -26,10 +26,11 @@ import (
 // everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// notifyPath and buyPath are the paths of Alipay's notifications and of purchases as GetStage names them, without the
-// first slash. notifyPatch is notifyPath as UpdateStage names it.
+// notifyPath, buyPath and officePath are the paths of Alipay's notifications, of purchases and of staff's commands as
+// GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
+	officePath  = "operator/{role}"
 	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
@@ -146,8 +147,8 @@ type apiStage struct {
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify to 0. If notify has no throttle of its own, it gets the one that
-// applied to it before.
+// shut sets the throttle of every method but notify and the back office's to 0: staff goes on working. If notify has no
+// throttle of its own, it gets the one that applied to it before.
 func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -158,11 +159,13 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	if !ok || !isShut(common) {
 		ops = append(ops, throttleTo(everyMethod, 0, 0)...)
 	}
-	kept := false
+	kept, staff := false, ""
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
 		case isNotification(key):
 			kept = true
+		case isMethod(key, officePath) && !isShut(have[key]):
+			staff = " and staff's commands"
 		case key != everyMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
 		}
@@ -181,7 +184,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		if err := s.patch(ctx, ops); err != nil {
 			return err
 		}
-		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications."
+		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications" + staff + "."
 	}
 	tell(said)
 	tell(s.seen(ctx))

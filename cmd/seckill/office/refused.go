@@ -1,6 +1,7 @@
 package office
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -35,10 +36,10 @@ func (e *Error) Error() string { return e.Text }
 // The names of API Gateway's own refusals, in the header X-Amzn-Errortype, and of the gateway responses that
 // infra/api.yaml gives codes.
 var refusals = map[string]Kind{
-	"AccessDeniedException": Denied, "access_denied": Denied,
+	"AccessDeniedException": Denied, "role_denied": Denied,
 	"InvalidSignatureException": Credentials, "IncompleteSignatureException": Credentials,
 	"UnrecognizedClientException": Credentials, "ExpiredTokenException": Credentials,
-	"InvalidClientTokenId": Credentials, "signature_invalid": Credentials, "token_expired": Credentials,
+	"InvalidClientTokenId": Credentials, "signature_expired": Credentials,
 	"MissingAuthenticationTokenException": NoRoute, // API Gateway's name for a path that it does not have
 }
 
@@ -60,13 +61,13 @@ func (o *Office) refused(resp *http.Response, role seckill.Role, body []byte) er
 	status := resp.StatusCode
 	switch {
 	case known && what == Denied:
-		return o.denied(role, said.Message)
+		return o.denied(role, cmp.Or(said.Message, said.Detail))
 	case known && what == Credentials:
 		return &Error{Credentials, "AWS does not accept these credentials, or this machine's clock is wrong: " +
-			shown(said.Message, kind)}
+			shown(cmp.Or(said.Message, said.Detail), kind)}
 	case known || status == http.StatusNotFound:
 		return &Error{NoRoute, "it has no back office that knows this command: the stack is of an older release than " +
-			"this tool, or has no such part"}
+			"this tool, has no such part, or does not accept your signature (is this machine's clock right?)"}
 	case said.Code == "role_forbidden":
 		return &Error{Denied, said.Detail + " Name another role with --role."}
 	case status == http.StatusTooManyRequests:
