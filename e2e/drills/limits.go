@@ -20,8 +20,8 @@ var (
 	// The template's own, except three whose hundredth is 1 or 2: ThrottleBurst=100 would refuse a shopper's second
 	// request, and NotifyBurst and NotifyRate two notifications that coincide. At 1:100 payments are bunched: 14 in
 	// the busiest second of 170.
-	asDeployed = throttled(1000, 200, 300, 246, 500, 500)
-	planned    = throttled(1000, 200, 460, 188, 1000, 1500) // for a crowd that pays and looks at its orders meanwhile
+	asDeployed = throttled(1000, 200, 300, 243, 500, 500)
+	planned    = throttled(1000, 200, 455, 184, 1000, 1500) // for a crowd that pays and looks at its orders meanwhile
 )
 
 func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) map[string]account.Throttle {

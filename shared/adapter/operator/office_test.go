@@ -44,7 +44,7 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 
 // deployed has the handlers of each function, as its main in functions has them.
 var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
-	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}}, "deliver": {&WebhookHandler{}},
+	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}}, "deliver": {&WebhookHandler{}},
 	"tell": {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
 
 // office is an Office with a function for each short name, behind a server that plays API Gateway: it tells the
@@ -140,6 +140,7 @@ var officeArguments = map[string]string{
 		seckill.KeyedOrderID("7", "1001", "k") + `"`, "why": `"why":"w"`, "trade_no": `"trade_no":"9"`,
 	"day": `"day":"2026-11-10"`, "user": `"user":"1001"`, "limit": `"limit":1`, "subject": `"subject":"1001"`,
 	"act": `"act":"` + seckill.ActID(officeNow, "ab") + `"`, "blocks": `"blocks":[{"subject":"1001","reason":"r"}]`,
+	"parcels": `"parcels":[{"order":"` + seckill.KeyedOrderID("7", "1001", "k") + `","carrier":"sf","number":"1"}]`,
 }
 
 // body returns a right request body of a command.

@@ -82,8 +82,8 @@ func (h *OrderHandler) do(ctx context.Context, r *request) (done, error) {
 		return done{result: o, outcome: read}, err
 	case cmdShip:
 		out, err := h.fulfil.Ship(ctx, who, r.Parcels, r.Confirm, r.Dry)
-		return done{result: out, outcome: changedIf(out.Shipped > 0), more: []slog.Attr{slog.Int("shipped", out.Shipped),
-			slog.Int("faults", len(out.Faults))}}, err
+		return done{result: out, outcome: changedIf(out.Shipped > 0), more: []slog.Attr{
+			slog.Int("shipped", out.Shipped), slog.Int("faults", len(out.Faults))}}, err
 	case cmdConfirm:
 		is, err := h.fulfil.Confirm(ctx, r.Order, who)
 		return h.after(ctx, r.Order, is, err)

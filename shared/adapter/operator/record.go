@@ -69,8 +69,8 @@ func (rec *Recorder) refused(ctx context.Context, r *request, roles, result stri
 	e := r.entry(roles)
 	e.Result = result
 	if err := rec.Log.Write(ctx, e); err != nil {
-		rec.Text.ErrorContext(ctx, "a refused act is not in the audit log", "who", short(e.Who), "command", short(e.Act),
-			"err", err)
+		rec.Text.ErrorContext(ctx, "a refused act is not in the audit log", "who", short(e.Who), "command",
+			short(e.Act), "err", err)
 	}
 }
 

@@ -132,7 +132,8 @@ func TestNothingHappensUnrecorded(t *testing.T) {
 		}
 	}
 	sameLines(t, o.trail.entries(), `begun operator stop [item=7] -> ""`)
-	if o.trail.lost != 1 || !strings.Contains(o.log.String(), "level=ERROR msg=\"an act's end is not in the audit log\"") {
+	if o.trail.lost != 1 || !strings.Contains(o.log.String(),
+		"level=ERROR msg=\"an act's end is not in the audit log\"") {
 		t.Errorf("%d events, log %s", o.trail.lost, &o.log)
 	}
 }
