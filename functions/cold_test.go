@@ -146,6 +146,12 @@ var coldStarts = []coldStart{
 	{step: "refund", init: oneSecret},
 	{step: "reconcile", init: oneSecret},
 	{step: "gateway", init: oneSecret},
+	{step: "tell", init: oneSecret},
+	{step: "deliver", init: oneSecret},
+	{step: "acts", init: oneSecret},
+	{step: "admin", init: oneSecret, event: func(*testing.T) []byte {
+		return posted(seckill.RoleAuditor, `{"operator":{"command":"audit-head"}}`)
+	}, first: []string{"GetItem audit"}},
 }
 
 func get(path string) func(*testing.T) []byte {

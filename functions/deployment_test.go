@@ -41,7 +41,7 @@ const (
 )
 
 var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop", "pay",
-	"signin", "tell", "deliver", "connect", "admit", "acts"}
+	"signin", "tell", "deliver", "connect", "admit", "acts", "admin"}
 
 // bin holds the binaries, which are built once for all tests.
 var bin = struct {
@@ -88,6 +88,8 @@ func secrets() map[string]string {
 	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password",
 		"ticket-secret":      "1764000000:a-secret-of-tickets",
 		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
+		"command-key":         commandKeys.String(),
+		"command-public-key":  commandKeys.Public().String(),
 		"webhook-secret":      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
@@ -105,6 +107,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"EVENT_BUS": "seckill", "WEBHOOK_URL": "https://erp.example.com/hook", "WEBHOOK_SECRET_NAME": "webhook-secret",
 	}
 	env["TICKET_SECRET_NAME"] = "ticket-secret"
+	env["COMMAND_KEY_NAME"], env["COMMAND_PUBLIC_KEY_NAME"] = "command-key", "command-public-key"
 	env["SIGNIN_ISSUERS"] = "https://id.example.com|shop" // never called
 	maps.Copy(env, queues)
 	return env

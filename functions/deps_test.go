@@ -11,9 +11,12 @@ import (
 // binary: see ADR 11.
 func TestFunctionsLeaveOut(t *testing.T) {
 	t.Parallel()
+	const sdk = "github.com/aws/aws-sdk-go-v2/"
 	args := []string{"list", "-tags", "lambda.norpc", "-deps"}
 	for _, step := range steps {
-		args = append(args, "./"+step)
+		if step != "admin" { // it calls functions, for staff, who wait for a cold start
+			args = append(args, "./"+step)
+		}
 	}
 	out, err := exec.CommandContext(t.Context(), "go", args...).Output()
 	if err != nil {
@@ -27,7 +30,6 @@ func TestFunctionsLeaveOut(t *testing.T) {
 		!linked["github.com/your-org/seckill/shared/adapter/operator"] {
 		t.Fatalf("the list lacks the stage function:\n%s", out)
 	}
-	const sdk = "github.com/aws/aws-sdk-go-v2/"
 	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "text/template", "net/rpc",
 		"github.com/your-org/seckill/shared/adapter/alipay/fakegateway",
 		"github.com/your-org/seckill/shared/adapter/gatewaytable",

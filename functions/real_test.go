@@ -22,7 +22,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
@@ -295,9 +294,7 @@ func (w *realDeployment) cancelled(user, item string) {
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	operators := operator.Client{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) {
-		return w.f["refund"].Invoke(event)
-	}}
+	operators := staff(w.f["refund"])
 	if done, err := operators.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
 		w.t.Fatalf("%+v, %v", done, err)
 	}

@@ -1,7 +1,6 @@
 package functions_test
 
 import (
-	"context"
 	"errors"
 	"net/http/httptest"
 	"strings"
@@ -61,10 +60,7 @@ func TestReconcileFunction(t *testing.T) {
 	}
 	clock.Advance(time.Since(noon))
 	f := w.start(t, "reconcile", "ALIPAY_GATEWAY", server.URL+"/gateway.do", "LOG_LEVEL", "error")
-	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
-		Call: func(_ context.Context, event []byte) ([]byte, error) {
-			return f.Invoke(event)
-		}}
+	operators := staff(f)
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
 		all, err := operators.Reconciled(t.Context(), day)

@@ -1,7 +1,6 @@
 package functions_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -89,10 +88,7 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := w.start(t, "refund", "LOG_LEVEL", "error")
-	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
-		Call: func(_ context.Context, event []byte) ([]byte, error) {
-			return f.Invoke(event)
-		}}
+	operators := staff(f)
 	ctx := t.Context()
 	var refused *operator.Refusal
 	// The fake table still has the order as it was put: not paid.

@@ -1,10 +1,7 @@
 package functions_test
 
 import (
-	"context"
 	"testing"
-
-	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // TestRepairFunctionOfAnOperator checks that it erases a user's addresses, logs who requested it for whom,
@@ -12,8 +9,7 @@ import (
 func TestRepairFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")
-	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
-		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := staff(f)
 	if done, err := operators.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
 		t.Errorf("erase: %+v, %v", done, err)
 	}

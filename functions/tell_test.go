@@ -1,14 +1,12 @@
 package functions_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -56,8 +54,7 @@ func TestTellFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	_, o, _ := paidTrade(t, w)
 	f := w.start(t, "tell", "LOG_LEVEL", "error")
-	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
-		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := staff(f)
 	if told, err := operators.Tell(t.Context(), o.ID); err != nil || told.Changes != 1 || len(w.aws.Events()) != 1 {
 		t.Errorf("tell: %+v, %v", told, err)
 	}

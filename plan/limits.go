@@ -75,10 +75,10 @@ const (
 // issuers, health, the page and its files.
 const Methods = 17
 
-// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, and what
-// shoppers say of orders that are paid.
+// Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
+// say of orders that are paid, and staff's commands.
 const (
-	RareMethods = 6
+	RareMethods = 7
 	RareRate    = 20 // calls per second of each
 	RareBurst   = 20
 	rareCalls   = RareMethods * RareRate
@@ -100,7 +100,7 @@ const TellAtOnce = 4
 // distribution in DynamoDB").
 const partitionWrites = 1_000
 
-// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund, repair and acts, beside
+// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund, repair, acts and admin, beside
 // notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
 // concurrency", AWS Lambda developer guide).
 const (

@@ -88,10 +88,12 @@ alipayRootCert.crt. Put them into one folder and store them with --alipay-certif
 			config.RefreshEvery/time.Minute) +
 			`
 jwt-secret invalidates all earlier tokens. A new key in ticket-secret makes tickets a quarter of an
-hour later, and the two before it go on checking: after a leak, rotate it three times. After a
-change of alipay-private-key, Alipay refuses the shop's calls until its console has the new public
-key. In certificate mode this command does not create that key, because its certificate comes
-first: store both together (--alipay-private-key FILE --alipay-certificates FOLDER).
+hour later, and the two before it go on checking: after a leak, rotate it three times. A new key in
+command-key signs staff's commands a quarter of an hour later; the one before it is refused an hour
+after that. After a change of alipay-private-key, Alipay refuses the shop's calls until its console
+has the new public key. In certificate mode this command does not create that key, because its
+certificate comes first: store both together (--alipay-private-key FILE --alipay-certificates
+FOLDER).
 
 --token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
 JwtKids). --redis-password FILE stores the password of an existing Redis. The credentials need
@@ -171,7 +173,8 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 
 // check checks the flags and reads the files that they name.
 func (k *keysFlags) check() (g given, err error) {
-	names := []string{everything, secrets.JWTSecret, secrets.TicketSecret, secrets.ShopPrivate, secrets.AlipayPublic}
+	names := []string{everything, secrets.JWTSecret, secrets.TicketSecret, secrets.CommandKey, secrets.ShopPrivate,
+		secrets.AlipayPublic}
 	if k.sandbox {
 		names = append(names, secrets.ShopPublic, secrets.GatewayPrivate)
 	} else {
@@ -326,6 +329,7 @@ func (p *keyPlan) make() (err error) {
 	}
 	p.tokens()
 	p.tickets(time.Now())
+	p.commands(time.Now())
 	p.webhook()
 	if err := p.redis(); err != nil {
 		return err
@@ -389,8 +393,8 @@ func (p *keyPlan) tokens() {
 	}
 }
 
-// ticketDelay is when a new key of tickets begins to make them: all instances have read it by then.
-const ticketDelay = 3 * config.RefreshEvery
+// keyDelay is when a new key of tickets, or of commands, begins to be used: all instances have read it by then.
+const keyDelay = 3 * config.RefreshEvery
 
 // tickets creates the first key of tickets, or adds another one. The keys before go on checking.
 func (p *keyPlan) tickets(now time.Time) {
@@ -403,7 +407,7 @@ func (p *keyPlan) tickets(now time.Time) {
 	case have != "":
 		var err error
 		if keys, err = jwtauth.ParseTicketKeys(have); err == nil { // else nobody could use it: replace it at once
-			from, what = now.Add(ticketDelay), what+"; the ones before go on checking"
+			from, what = now.Add(keyDelay), what+"; the ones before go on checking"
 		}
 	}
 	b := make([]byte, ticketKeyBytes)

@@ -155,7 +155,7 @@ func TestKeysWhoseAnswerIsLost(t *testing.T) {
 	m := newManager(t)
 	m.lose = 1
 	m.keys(t, "--sandbox")
-	if len(m.wrote) != 10 || m.wrote[0] != secrets.Keys {
+	if len(m.wrote) != 15 || m.wrote[0] != secrets.Keys {
 		t.Errorf("wrote %v, want each once", m.wrote)
 	}
 	m.consistent(t, "an answer was lost")

@@ -17,22 +17,25 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,
-	secrets.AlipayPublic, secrets.TicketSecret}
+	secrets.AlipayPublic, secrets.TicketSecret, secrets.CommandKey, secrets.CommandPublic}
 
 func TestKeysOfASandbox(t *testing.T) {
 	m := newManager(t)
 	stdout := m.keys(t, "--sandbox")
 	want := `jwt-secret: created: 32 random bytes, which sign shoppers' tokens
 ticket-secret: created: 32 random bytes, which sign tickets
+command-key: created: a key pair (Ed25519), which signs staff's commands
+command-public-key: created: the public part, with which functions check commands
 alipay-private-key: created: an RSA key of 2048 bits
 alipay-shop-public-key: created: the public key of alipay-private-key
 gateway-private-key: created: an RSA key of 2048 bits
 alipay-public-key: created: the public key of gateway-private-key
 
-Written below /seckill/test: keys, buy, gateway, login, notify, pay, payment, shop, signin, admit
+Written below /seckill/test: keys, admit, buy, command, deliver, gateway, login, notify, pay, payment, refund, shop, signin, stage, admin
 `
 	if names := m.written(); stdout != want || !sameNames(names, sandboxNames) {
 		t.Errorf("wrote %v, said\n%swant\n%s", names, stdout, want)
@@ -88,7 +91,7 @@ func TestKeysOfAShop(t *testing.T) {
 	if err != nil || privateErr != nil || !shown.Equal(&private.PublicKey) || strings.Count(text, "\n") != 1 {
 		t.Fatalf("%v, %v; said\n%s", err, privateErr, stdout)
 	}
-	if !strings.Contains(stdout, "alipay-public-key: is missing: Alipay's console shows it") || len(s) != 3 {
+	if !strings.Contains(stdout, "alipay-public-key: is missing: Alipay's console shows it") || len(s) != 5 {
 		t.Errorf("stored %d, said\n%s", len(s), stdout)
 	}
 	m.written()
@@ -125,7 +128,8 @@ func TestKeysOfAShop(t *testing.T) {
 		"--path",
 		testPath, "--sandbox", "--rotate")
 	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) ||
-		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.TicketSecret, secrets.ShopPrivate}) {
+		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.TicketSecret, secrets.CommandKey,
+			secrets.CommandPublic, secrets.ShopPrivate}) {
 		t.Errorf("rotated, yet said\n%s", stdout)
 	}
 }
@@ -163,6 +167,10 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		append(args, folder(t, first))...)
 	m.set(secrets.JWTSecret, strings.Repeat("x", 43))
 	m.set(secrets.TicketSecret, "1764000000:a-secret-of-tickets")
+	var seed [32]byte
+	commands := operator.Keys(nil).Add(seed, now)
+	m.set(secrets.CommandKey, commands.String())
+	m.set(secrets.CommandPublic, commands.Public().String())
 	m.set(secrets.ShopPrivate, shop.Private)
 
 	m.refused(t, exitUsage, "alipay: app certificate: it is not the private key's", append(args, folder(t, others))...)
@@ -183,7 +191,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		strings.Contains(stdout, secrets.AlipayPublic) || strings.Contains(stdout, "The shop's public key") {
 		t.Errorf("wrote %v, said\n%s", names, stdout)
 	}
-	if stdout = m.keys(t); strings.Count(stdout, "exists, unchanged") != 6 || len(m.written()) != 0 {
+	if stdout = m.keys(t); strings.Count(stdout, "exists, unchanged") != 8 || len(m.written()) != 0 {
 		t.Errorf("the second time said\n%s", stdout)
 	}
 	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout,
@@ -270,7 +278,10 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 	}
 	for audience, want := range map[string]string{
 		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret",
-		"stock":  "redis-password",
+		"stock": "redis-password", "stage": "command-public-key redis-password",
+		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key",
+		"refund": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert " +
+			"command-public-key",
 		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",
 		"payment": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
 			"jwt-secret",
@@ -303,7 +314,7 @@ func TestKeysOfTickets(t *testing.T) {
 			t.Errorf("the first key makes tickets from %v on", newest.From)
 		case i == 1 && keys.String() != last.String():
 			t.Error("a run without --rotate changed the keys")
-		case i > 1 && (len(keys) != min(i, 3) || newest.From.Before(began.Add(ticketDelay)) ||
+		case i > 1 && (len(keys) != min(i, 3) || newest.From.Before(began.Add(keyDelay)) ||
 			keys[len(keys)-2] != last[len(last)-1]):
 			t.Errorf("run %d: %d keys, the newest makes tickets from %v on", i, len(keys), newest.From)
 		}
@@ -314,6 +325,46 @@ func TestKeysOfTickets(t *testing.T) {
 	if keys, err := jwtauth.ParseTicketKeys(m.stored()[secrets.TicketSecret]); err != nil || len(keys) != 1 ||
 		keys[0].From.After(time.Now()) {
 		t.Errorf("what nobody could use was replaced by %d keys, %v", len(keys), err)
+	}
+}
+
+// TestKeysOfCommands: a new key signs when every instance has read it, and functions have the public parts of all.
+func TestKeysOfCommands(t *testing.T) {
+	m := newManager(t)
+	last := ""
+	for i, rotate := range []string{"", "", "--rotate=command-key", "--rotate"} {
+		m.keys(t, slices.DeleteFunc([]string{"--sandbox", rotate}, func(s string) bool { return s == "" })...)
+		text, now := m.secret("admin")[secrets.CommandKey], time.Now()
+		keys, err := operator.ParseKeys(text)
+		if err != nil {
+			t.Fatalf("run %d: %v", i, err)
+		}
+		for _, audience := range []string{"stage", "refund", "deliver", "command"} {
+			if got := m.secret(audience)[secrets.CommandPublic]; got != keys.Public().String() {
+				t.Errorf("run %d: %s has another key", i, audience)
+			}
+		}
+		n := len(strings.Fields(text))
+		switch {
+		case i == 1 && text != last:
+			t.Error("a run without --rotate changed the keys")
+		case n != max(1, i) || i > 1 && !strings.HasPrefix(text, last+" "):
+			t.Errorf("run %d: %d keys", i, n)
+		case i > 1 && (keys.Signs(now).Equal(keys.Signs(now.Add(2*keyDelay))) ||
+			!keys.Signs(now).Equal(keys.Signs(now.Add(keyDelay-time.Minute)))):
+			t.Errorf("run %d: the new key does not sign a quarter of an hour later", i)
+		}
+		last = text
+	}
+	m.set(secrets.CommandPublic, "")
+	if m.keys(t, "--sandbox"); m.secret("stage")[secrets.CommandPublic] == "" {
+		t.Error("a public part that is missing is not made again")
+	}
+	m.set(secrets.CommandKey, "no keys")
+	m.keys(t, "--sandbox", "--rotate=command-key")
+	if keys, err := operator.ParseKeys(m.stored()[secrets.CommandKey]); err != nil ||
+		!keys.Signs(time.Now()).Equal(keys.Signs(time.Now().Add(time.Hour))) {
+		t.Errorf("what nobody could use was replaced by keys that sign later, %v", err)
 	}
 }
 

@@ -45,7 +45,7 @@ type deployment struct {
 
 // reserved has the executions that the template reserves for functions (ReserveConcurrency), except consume and
 // notify.
-var reserved = map[string]float64{"expire": 10, "stage": 5, "refund": 5, "repair": 5}
+var reserved = map[string]float64{"expire": 7, "stage": 5, "refund": 5, "repair": 5, "admin": 3}
 
 // planned returns a stack's limits as package plan has them. As in a plan, notify reserves as many executions as its
 // throttle may allow at once (NotifyConcurrency).
@@ -82,7 +82,8 @@ type limited struct {
 }
 
 // cold lists the functions of the stack. The fake payment gateway stands for Alipay, which has its own account.
-var cold = []string{"buy", "shop", "consume", "notify", "expire", "refund", "reconcile", "repair", "stage"}
+var cold = []string{"buy", "shop", "consume", "notify", "expire", "refund", "reconcile", "repair", "stage",
+	"admin"}
 
 // raised returns an account whose quotas were raised as `seckill plan` says: concurrency, and the tables' warm
 // writes.
@@ -223,6 +224,8 @@ func (w *rig) secretValues() map[string]string {
 		"jwt-secret":         drillSecret,
 		"ticket-secret":      drillTickets,
 		"redis-password":     "any",
+		"command-key":        drillCommands.String(),
+		"command-public-key": drillCommands.Public().String(),
 		"alipay-private-key": w.shop.Private,
 		"alipay-public-key":  w.gateway.Public,
 	}
@@ -239,7 +242,8 @@ func (w *rig) secretValues() map[string]string {
 
 // limitedEnviron changes the functions' environment for an account: AWS's URL, and names instead of secrets.
 func (w *rig) limitedEnviron(environ map[string]string) {
-	for _, name := range []string{"JWT_SECRET", "TICKET_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
+	for _, name := range []string{"JWT_SECRET", "TICKET_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY",
+		"COMMAND_KEY", "COMMAND_PUBLIC_KEY"} {
 		delete(environ, name)
 	}
 	maps.Copy(environ, map[string]string{
@@ -249,7 +253,8 @@ func (w *rig) limitedEnviron(environ map[string]string) {
 		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key",
 		"ALIPAY_PUBLIC_KEY_PARAM":  secrets + "/alipay-public-key",
 		"SECRETS":                  secrets, "JWT_SECRET_NAME": "jwt-secret", "REDIS_PASSWORD_NAME": "redis-password",
-		"TICKET_SECRET_NAME":      "ticket-secret",
+		"TICKET_SECRET_NAME": "ticket-secret", "COMMAND_KEY_NAME": "command-key",
+		"COMMAND_PUBLIC_KEY_NAME": "command-public-key", "AWS_ENDPOINT_URL_LAMBDA": w.awsURL,
 		"ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key", "ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key",
 	})
 }

@@ -113,9 +113,9 @@ func TestKill(t *testing.T) {
 func TestReservedAsInTheTemplate(t *testing.T) {
 	t.Parallel()
 	kept := regexp.MustCompile(
-		`(?s)ReservedConcurrentExecutions: !If \[Reserves, (\d+),.{0,60}?/aws/lambda/\$\{Name\}-(\w+)"`)
+		`(?s)ReservedConcurrentExecutions: !If \[Reserves, (\d+),.{0,80}?/aws/lambda/\$\{Name\}-(\w+)"`)
 	got := map[string]float64{}
-	for _, file := range []string{"sale.yaml", "money.yaml"} {
+	for _, file := range []string{"sale.yaml", "money.yaml", "office.yaml"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "infra", file))
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func main() {
 
 func run(ctx context.Context) (failed bool, err error) {
 	s := &shared{instances: map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "refund": 1,
-		"reconcile": 1, "gateway": 8, "stage": 1, "repair": 1}}
+		"reconcile": 1, "gateway": 8, "stage": 1, "repair": 1, "admin": 1}}
 	flag.StringVar(&s.root, "root", ".", "the checkout")
 	flag.StringVar(&s.bin, "bin", "", "the folder of the functions' binaries")
 	flag.StringVar(&s.dir, "dir", "", "an empty folder for everything that is written")

@@ -115,7 +115,8 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 	}
 	w.environ = map[string]string{
 		"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": w.prefix(),
-		"GOMAXPROCS":                "1",
+		"GOMAXPROCS": "1", "METRICS_NAMESPACE": strings.TrimSuffix(w.prefix(), "-"),
+		"COMMAND_KEY": drillCommands.String(), "COMMAND_PUBLIC_KEY": drillCommands.Public().String(),
 		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr,
 		"REDIS_ADDRS":      w.redis.addr,
 		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,

@@ -18,6 +18,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
+// staffRoute takes staff's commands; API Gateway tells whose signature a request has.
+const staffRoute = "/operator/{role}"
+
 // Routes maps the API's routes to their functions, as in template.yaml.
 var Routes = map[string]string{
 	"/seckill/buy": "buy", "/seckill/challenge": "admit", "/seckill/ticket": "admit",
@@ -27,6 +30,7 @@ var Routes = map[string]string{
 	"/seckill/order/{seckill_id}": "shop", "/seckill/status/{seckill_id}": "shop", "/seckill/time": "shop",
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 	"/order/{id}/push": "shop", "/order/{id}/payment": "pay", "/signin": "signin",
+	"/order/{id}/received": "shop", "/order/{id}/refund-request": "shop", staffRoute: "admin",
 	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
 	"/openapi.json": "shop",
 }
@@ -135,6 +139,11 @@ func proxyEvent(r *http.Request, resource string, body []byte) *events.APIGatewa
 			stage + r.URL.Path, Stage: stage, Protocol: r.Proto,
 			RequestID: id, ExtendedRequestID: id, RequestTimeEpoch: now.UnixMilli(),
 			Identity: events.APIGatewayRequestIdentity{SourceIP: source}}}
+	// The signature itself is not checked here.
+	if resource == staffRoute && strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") {
+		e.RequestContext.Identity.AccountID = "000000000000"
+		e.RequestContext.Identity.UserArn = "arn:aws:iam::000000000000:user/operator"
+	}
 	if query := r.URL.Query(); len(query) > 0 {
 		e.MultiValueQueryStringParameters, e.QueryStringParameters = query, map[string]string{}
 		for name, values := range query {

@@ -3,6 +3,7 @@
 package lambdahost_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -134,7 +135,7 @@ func TestSchedule(t *testing.T) {
 func TestAsTheTemplateSays(t *testing.T) {
 	t.Parallel()
 	routes, timeouts := map[string]string{}, map[string]time.Duration{}
-	for _, name := range []string{"sale", "money", "api"} {
+	for _, name := range []string{"sale", "money", "office", "api"} {
 		b, err := os.ReadFile("../../infra/" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +180,7 @@ func TestAsTheTemplateSays(t *testing.T) {
 	}
 }
 
-// leadsTo returns the function behind a path, for any method; of a sandbox's path if only a sandbox has it.
+// leadsTo returns the function behind a path, for any method, or POST alone; of a sandbox's path if only a sandbox has it.
 func leadsTo(t *testing.T, path *yaml.Node) string {
 	t.Helper()
 	if path.Kind == yaml.AliasNode {
@@ -188,16 +189,19 @@ func leadsTo(t *testing.T, path *yaml.Node) string {
 	if path.Kind == yaml.SequenceNode { // !If
 		path = path.Content[1]
 	}
+	type method struct {
+		Integration struct {
+			URI string `yaml:"uri"`
+		} `yaml:"x-amazon-apigateway-integration"`
+	}
 	var of struct {
-		Any struct {
-			Integration struct {
-				URI string `yaml:"uri"`
-			} `yaml:"x-amazon-apigateway-integration"`
-		} `yaml:"x-amazon-apigateway-any-method"`
+		Any  method `yaml:"x-amazon-apigateway-any-method"`
+		Post method `yaml:"post"`
 	}
 	if err := path.Decode(&of); err != nil {
 		t.Fatal(err)
 	}
-	step, _ := strings.CutSuffix(strings.TrimPrefix(of.Any.Integration.URI, "${FunctionsUri}-"), ":live/invocations")
+	step, _ := strings.CutSuffix(strings.TrimPrefix(cmp.Or(of.Any, of.Post).Integration.URI, "${FunctionsUri}-"),
+		":live/invocations")
 	return step
 }

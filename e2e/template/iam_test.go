@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -184,6 +185,11 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			}
 		}
 	}
+	if main.names["Office"] { // it has commands executed
+		for _, name := range operator.Functions() {
+			add(strings.ToUpper(name[:1])+name[1:]+"Function:live", "lambda:InvokeFunction")
+		}
+	}
 	if out[right{"sqs:SendMessage", ""}] {
 		return nil, fmt.Errorf("it uses a queue that it is not told of")
 	}
@@ -229,8 +235,11 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}
 	if diff := cmp.Diff([]string{"ActsTable", "MarksTable"}, slices.Compact(slices.Sorted(slices.Values(
-		may["acts"]["dynamodb"])))); diff != "" || may["acts"]["secretsmanager"] != nil {
-		t.Errorf("acts has two tables and no secret: %s, %v", diff, may["acts"]["secretsmanager"])
+		may["acts"]["dynamodb"])))); diff != "" {
+		t.Errorf("acts has two tables: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"AuditTable"}, may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
+		t.Errorf("admin has one table and no queue: %s, %v", diff, may["admin"]["sqs"])
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)
@@ -246,15 +255,22 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if q := may["notify"]["sqs"]; q != nil {
 		t.Errorf("notify has queues %v", q)
 	}
+	for step := range may {
+		if calls := may[step]["lambda"]; (len(calls) > 0) != (step == "admin") || len(calls) > 7 {
+			t.Errorf("%s calls %v", step, calls)
+		}
+	}
 	payers := []string{"expire", "refund", "reconcile", "shop", "pay"}
 	trusting := append([]string{"notify"}, payers...)
 	for step := range may {
 		for secret, readers := range map[string][]string{"alipay-private-key": payers, "alipay-public-key": trusting,
 			"alipay-app-cert": payers, "alipay-cert": trusting, "alipay-root-cert": trusting,
 			"gateway-private-key": {"gateway"}, "jwt-secret": {"buy", "shop", "pay", "signin", "connect", "admit"},
-			"jwt-kid":        {"buy", "shop", "pay", "signin", "connect", "admit"},
-			"ticket-secret":  {"buy", "admit"},
-			"redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
+			"jwt-kid":            {"buy", "shop", "pay", "signin", "connect", "admit"},
+			"ticket-secret":      {"buy", "admit"},
+			"command-key":        {"admin"}, // nobody else can give a command
+			"command-public-key": {"stage", "refund", "reconcile", "repair", "tell", "deliver", "acts"},
+			"redis-password":     {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
 				got = got || secrets.Of(strings.TrimPrefix(on, "SecretsPath/"), everySecret)[secret] != ""
@@ -270,7 +286,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
-	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x"}
+	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
+	secrets.CommandKey: "x", secrets.CommandPublic: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

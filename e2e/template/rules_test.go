@@ -133,7 +133,7 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 // TestReservedConcurrency checks that doctor and plan count the instances that the templates reserve.
 func TestReservedConcurrency(t *testing.T) {
 	kept := 0
-	for _, f := range []string{"sale", "money", "shopper"} {
+	for _, f := range []string{"sale", "money", "shopper", "office"} {
 		text, err := os.ReadFile(root + "/infra/" + f + ".yaml")
 		if err != nil {
 			t.Fatal(err)

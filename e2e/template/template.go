@@ -192,6 +192,10 @@ var beginnings = map[string]func(rest string) string{
 	"arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${PushId}/": func(rest string) string {
 		return "Push/" + rest
 	},
+	"${FunctionsArn}": func(rest string) string {
+		step, alias, _ := strings.Cut(rest, ":")
+		return strings.ToUpper(step[:1]) + step[1:] + "Function:" + alias
+	},
 	"${TablesArn}": func(rest string) string {
 		name, index, _ := strings.Cut(rest, "/")
 		if index == "" {

@@ -113,6 +113,7 @@ func TestRoutes(t *testing.T) {
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
+	want["/operator/{role} post"] = "admin" // nobody else's method: it asks for a signature of AWS
 	pushing := maps.Clone(sandbox)
 	pushing["CreatePush"] = "true"
 	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(pushing)
@@ -156,7 +157,7 @@ func TestRoutes(t *testing.T) {
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
 		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment",
-		"admit":   api + "/seckill/*",
+		"admit": api + "/seckill/*", "admin": strings.TrimSuffix(api, "*") + "POST/operator/*",
 		"connect": strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
@@ -175,6 +176,9 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 		"/", nil))
 	exposed := refusal.Header().Get("Access-Control-Expose-Headers")
 	for kind, r := range responses {
+		if kind == "ACCESS_DENIED" || kind == "EXPIRED_TOKEN" {
+			continue // TestRefusalsOfStaff
+		}
 		text := str(r, "ResponseTemplates", "application/json")
 		var got map[string]any
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -220,6 +224,68 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 	}
 }
 
+// TestStaffAreAskedForASignature checks that only IAM opens staff's route and that it opens no other, for whichever CDN
+// stands in front, and that each role has a policy that lets its holder take that role alone.
+func TestStaffAreAskedForASignature(t *testing.T) {
+	tpl := open(t)
+	w, policies := tpl.deploy(sandbox), map[string]string{}
+	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
+	for path, item := range paths {
+		text, err := json.Marshal(item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), `"iam"`) != (path == "/operator/{role}") {
+			t.Errorf("%s asks for %s", path, text)
+		}
+	}
+	want := []any{map[string]any{"iam": []any{}}}
+	if diff := cmp.Diff(want, at(paths["/operator/{role}"], "post", "security")); diff != "" {
+		t.Errorf("staff's route: %s", diff)
+	}
+	if kind := str(tpl.resource("Api").prop("DefinitionBody"), "components", "securitySchemes", "iam",
+		"x-amazon-apigateway-authtype"); kind != "awsSigv4" {
+		t.Errorf("iam is %q", kind)
+	}
+	for _, r := range tpl.resources("AWS::IAM::ManagedPolicy") {
+		statements := list(r.prop(), "PolicyDocument", "Statement")
+		resource, err := w.eval(at(statements[0], "Resource"))
+		if len(statements) != 1 || str(statements[0], "Action") != "execute-api:Invoke" || err != nil {
+			t.Errorf("%s: %v, %v", r.id, statements, err)
+		}
+		policies[r.id] = fmt.Sprint(resource)
+	}
+	for _, role := range seckill.Roles() {
+		id := strings.ToUpper(string(role[:1])) + string(role[1:]) + "Policy"
+		const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/POST/operator/"
+		if policies[id] != api+string(role) {
+			t.Errorf("%s is about %q", id, policies[id])
+		}
+		delete(policies, id)
+	}
+	if len(policies) > 0 {
+		t.Errorf("more policies: %v", policies)
+	}
+}
+
+// TestRefusalsOfStaff checks that the gateway's own refusals of staff are problems as admin writes them.
+func TestRefusalsOfStaff(t *testing.T) {
+	responses, _ := open(t).resource("Api").prop("GatewayResponses").(map[string]any)
+	for kind, code := range map[string]string{"ACCESS_DENIED": "role_denied", "EXPIRED_TOKEN": "signature_expired"} {
+		var got map[string]any
+		text := str(responses[kind], "ResponseTemplates", "application/json")
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v: %s", kind, err, text)
+		}
+		detail, _ := got["detail"].(string)
+		if diff := cmp.Diff(map[string]any{"type": "urn:problem-type:seckill:" + code, "title": "Not allowed",
+			"status": float64(http.StatusForbidden), "code": code, "detail": detail}, got); diff != "" || detail == "" ||
+			number(responses[kind], "StatusCode") != http.StatusForbidden {
+			t.Errorf("%s: %s", kind, diff)
+		}
+	}
+}
+
 // TestAccessLog checks that it has no personal data.
 func TestAccessLog(t *testing.T) {
 	format := str(open(t).resource("Api").prop("AccessLogSetting"), "Format")
@@ -244,7 +310,7 @@ var settings = map[string]struct {
 	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
 	"stage": of[config.Stage](), "tell": of[config.Tell](), "deliver": of[config.Deliver](),
 	"signin": of[config.Signin](), "pay": of[config.Pay](), "connect": of[config.Connect](),
-	"admit": of[config.Admit](), "acts": of[config.Acts](),
+	"admit": of[config.Admit](), "acts": of[config.Acts](), "admin": of[config.Admin](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -339,9 +405,6 @@ func TestSettings(t *testing.T) {
 		for setting, plain := range all {
 			if setting == "CASHIER_URL" && step != "shop" {
 				continue // part of Alipay's settings; only shop shows it
-			}
-			if setting == "SECRETS" && (step == "tell" || step == "acts") {
-				continue // it has none
 			}
 			if told[setting] == plain {
 				t.Errorf("%s: %s: told %v, a secret in plain text %v", step, setting, told[setting], plain)

@@ -6,16 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"log/slog"
-	"os"
 
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/actlog"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -26,13 +24,12 @@ const (
 )
 
 func main() {
-	boot.Run("acts", func(_ config.Acts, b *boot.Boot) apigw.Handler {
+	boot.Run("acts", func(s config.Acts, b *boot.Boot) apigw.Handler {
 		flow := acts.New(acts.Deps{Ledger: b.LedgerOnly(), Clock: b.Clock, Meter: b.Meter,
 			Each: system.Several(writes)})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.LogsOr(func(ctx context.Context, lines []apigw.LogLine) error {
 			return flow.Keep(ctx, parse(lines))
-		}, operator.Serve(audit, operator.NewActHandler(flow)), b.Log)
+		}, office.Serve(b, s.Commands, operator.NewActHandler(flow)), b.Log)
 	})
 }
 

@@ -4,16 +4,14 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"os"
 
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/deliver"
 )
 
@@ -27,8 +25,7 @@ func main() {
 			GivenUp: func(ctx context.Context, order string, err error) {
 				b.Log.ErrorContext(ctx, "events given up", "order", order, "err", err)
 			}})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.BatchOr(stream.Handle(flow, b.Log), apigw.ScheduleOr(apigw.Schedule(flow.Sweep),
-			operator.Serve(audit, operator.NewWebhookHandler(flow))))
+			office.Serve(b, s.Commands, operator.NewWebhookHandler(flow))))
 	})
 }

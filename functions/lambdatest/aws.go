@@ -22,7 +22,7 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge and the
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, Lambda and the
 // connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
 // what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a real
 // server.
@@ -40,7 +40,11 @@ type AWS struct {
 	events  []string        // details that the event bus keeps
 	busAway bool            // the bus refuses every event
 	pushed  []string        // calls about connections
+	lambda  map[string]Callee
 }
+
+// Callee is a function that another one may call: it answers an event, or refuses the call with one of Lambda's errors.
+type Callee func(event []byte) (answer []byte, failed error, refused string)
 
 // NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),
 // until the test ends.
@@ -122,6 +126,41 @@ func (a *AWS) Pushed() []string {
 	return out
 }
 
+// SetFunction has calls of the alias live of the function with this name answered.
+func (a *AWS) SetFunction(name string, f Callee) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lambda == nil {
+		a.lambda = map[string]Callee{}
+	}
+	a.lambda[name] = f
+}
+
+// invoke answers one call of a function ("Invoke", AWS Lambda API Reference).
+func (a *AWS) invoke(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+	name, isCall := strings.CutSuffix(path, "/invocations")
+	a.mu.Lock()
+	f := a.lambda[name]
+	a.mu.Unlock()
+	var answer []byte
+	var failed error
+	refused := "ResourceNotFoundException"
+	if f != nil && isCall && r.URL.Query().Get("Qualifier") == "live" &&
+		strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/lambda/aws4_request") {
+		answer, failed, refused = f(body)
+	}
+	switch {
+	case refused != "":
+		w.Header().Set("X-Amzn-Errortype", refused)
+		w.WriteHeader(map[string]int{"ResourceNotFoundException": 404, "TooManyRequestsException": 429}[refused])
+		answer = []byte(`{"Message":"refused"}`)
+	case failed != nil:
+		w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		answer, _ = json.Marshal(map[string]string{"errorMessage": failed.Error()}) // strings always marshal
+	}
+	_, _ = w.Write(answer)
+}
+
 // connection answers one call about a connection, of a caller that signs.
 func (a *AWS) connection(w http.ResponseWriter, r *http.Request, id string, body []byte) {
 	a.mu.Lock()
@@ -164,6 +203,10 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	if id, ok := strings.CutPrefix(r.URL.Path, "/live/@connections/"); ok {
 		a.connection(w, r, id, b)
+		return
+	}
+	if path, ok := strings.CutPrefix(r.URL.Path, "/2015-03-31/functions/"); ok {
+		a.invoke(w, r, path, b)
 		return
 	}
 	var in request

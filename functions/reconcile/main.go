@@ -3,14 +3,11 @@
 package main
 
 import (
-	"log/slog"
-	"os"
-
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/reconcile"
 )
 
@@ -19,8 +16,7 @@ func main() {
 		ledger := b.LedgerOnly()
 		provider := b.Payments(s.Alipay)
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)),
-			operator.Serve(audit, operator.NewBillHandler(flow)))
+			office.Serve(b, s.Commands, operator.NewBillHandler(flow)))
 	})
 }

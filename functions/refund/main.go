@@ -3,14 +3,11 @@
 package main
 
 import (
-	"log/slog"
-	"os"
-
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/refund"
 )
 
@@ -25,7 +22,7 @@ func main() {
 			Clock:  b.Clock, Meter: b.Meter,
 			Alone: s.Alone.Limit(),
 		})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
-		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.Serve(audit, operator.NewPaymentHandler(flow)))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep),
+			office.Serve(b, s.Commands, operator.NewPaymentHandler(flow)))
 	})
 }

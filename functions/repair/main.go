@@ -6,14 +6,12 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"os"
 
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/fulfil"
@@ -36,7 +34,6 @@ func main() {
 		// Its role reads orders by item and by user, and changes them, for erasures: orders need no more.
 		orders := operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock}))
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
-		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users, blocks, orders))
+		return apigw.ScheduleOr(apigw.Schedule(minute), office.Serve(b, s.Commands, users, blocks, orders))
 	})
 }

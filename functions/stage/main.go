@@ -3,14 +3,11 @@
 package main
 
 import (
-	"log/slog"
-	"os"
-
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/stage"
 )
 
@@ -21,7 +18,6 @@ func main() {
 		flow := stage.New(stage.Deps{Stock: stock, Items: items, Clock: b.Clock, IDs: b.IDs, Questions: ledger})
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.Serve(audit, handler))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), office.Serve(b, s.Commands, handler))
 	})
 }

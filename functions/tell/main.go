@@ -4,17 +4,15 @@
 package main
 
 import (
-	"log/slog"
-	"os"
 	"time"
 
 	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/stream"
 	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/adapter/wspush"
 	"github.com/your-org/seckill/shared/flow/count"
 	"github.com/your-org/seckill/shared/flow/push"
@@ -29,7 +27,6 @@ func main() {
 		ledger := b.LedgerOnly()
 		teller := tell.New(tell.Deps{Bus: b.Bus(s.Bus), Ledger: ledger, Meter: b.Meter})
 		counter := count.New(count.Deps{Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // independent of LOG_LEVEL
 		// What the bus or the counts lack comes back to both: events are told twice, and nothing is counted twice.
 		steps := stream.Each(teller, counter)
 		if s.Pushes.Stage != "" { // first, because shoppers wait; what it lacks never comes back
@@ -37,7 +34,7 @@ func main() {
 				Meter: b.Meter, Each: system.Several(wspush.AtOnce)})
 			steps = stream.Each(stream.Within(pushTime, pusher), steps)
 		}
-		return apigw.BatchOr(stream.Handle(steps, b.Log), operator.Serve(audit,
+		return apigw.BatchOr(stream.Handle(steps, b.Log), office.Serve(b, s.Commands,
 			operator.NewEventHandler(teller), operator.NewCountHandler(counter)))
 	})
 }

@@ -22,6 +22,8 @@ const (
 	JWTSecret      = "jwt-secret"
 	JWTPrefix      = "jwt-"          // before a key id: the secret of tokens with this id
 	TicketSecret   = "ticket-secret" // keys of tickets, as jwtauth.TicketKeys writes them
+	CommandKey     = "command-key"   // signs staff's commands, as operator.Keys writes it
+	CommandPublic  = "command-public-key"
 	RedisPassword  = "redis-password"
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
@@ -46,21 +48,26 @@ var CertNames = []string{AppCert, AlipayCert, RootCert}
 
 // audiences has the names that each audience reads; JWTPrefix stands for all names with this prefix.
 var audiences = map[string][]string{
-	Login:     {JWTPrefix},
-	"buy":     {JWTPrefix, TicketSecret, RedisPassword},
-	"admit":   {JWTPrefix, TicketSecret},
-	"shop":    {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},
-	"notify":  {AlipayPublic, AlipayCert, RootCert},
-	"pay":     {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},            // expire, refund, reconcile
+	Login:    {JWTPrefix},
+	"buy":    {JWTPrefix, TicketSecret, RedisPassword},
+	"admit":  {JWTPrefix, TicketSecret},
+	"shop":   {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},
+	"notify": {AlipayPublic, AlipayCert, RootCert},
+	"pay":    {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // expire
+	// refund, reconcile: they execute commands
+	"refund":  {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert, CommandPublic},
 	"payment": {JWTPrefix, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // pay: it knows who pays
 	"signin":  {JWTPrefix},                                                           // signin, connect
-	"stock":   {RedisPassword},                                                       // consume, stage, repair
+	"stock":   {RedisPassword},                                                       // consume
+	"stage":   {RedisPassword, CommandPublic},                                        // stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
-	"deliver": {WebhookSecret},
+	"deliver": {WebhookSecret, CommandPublic},
+	"command": {CommandPublic}, // tell, acts
+	"admin":   {CommandKey},    // nobody else can sign
 }
 
 // Newest is the secret that earlier releases did not have. The guard of deployments looks for it.
-const Newest = "admit"
+const Newest = "admin"
 
 // Audiences returns the names of the secrets besides Keys, sorted.
 func Audiences() []string { return slices.Sorted(maps.Keys(audiences)) }

@@ -51,6 +51,8 @@ type Boot struct {
 	IDs   *system.IDs
 	Meter *telemetry.Meter
 	Log   *slog.Logger
+	Stack string // its name, which the metrics' namespace is
+	Step  string // the function's short name
 
 	base    config.Base
 	aws     aws.Config
@@ -86,7 +88,8 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 	if err := errors.Join(err, levelErr, awsErr); err != nil {
 		return nil, err
 	}
-	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg}
+	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg, Step: step}
+	b.Stack = b.base.Namespace
 	b.Meter = telemetry.NewMeter(os.Stdout, b.Clock, b.base.Namespace, step)
 	b.Log = telemetry.RateLimited(telemetry.NewLog(os.Stdout, level), b.Clock)
 	b.aws.Logger = logging.LoggerFunc(func(_ logging.Classification, format string, v ...any) {
@@ -154,8 +157,8 @@ func (b *Boot) refresh() {
 	}
 }
 
-// renew applies secrets that are at most renewAge old, or returns why it cannot.
-func (b *Boot) renew() error {
+// Renew applies secrets that are at most renewAge old, or returns why it cannot.
+func (b *Boot) Renew() error {
 	changed, err := b.secrets.Renew(renewAge, renewWait)
 	if changed {
 		err = errors.Join(err, b.make())

@@ -35,6 +35,9 @@ func (b *Boot) rows(tables ...ledger.Table) *dynamoledger.Rows {
 	return dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix, Tables: tables})
 }
 
+// AWS returns the settings of AWS's clients.
+func (b *Boot) AWS() aws.Config { return b.aws }
+
 // Table opens a table that is neither the ledger's nor the items'.
 func (b *Boot) Table(t ledger.Table) ledger.Rows { return b.rows(t) }
 

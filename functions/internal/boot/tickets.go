@@ -12,7 +12,7 @@ import (
 
 // TicketChecker opens the checker of tickets.
 func (b *Boot) TicketChecker(s config.Tickets) seckill.TicketChecker {
-	c := &tickets.Checker{Renew: b.renew}
+	c := &tickets.Checker{Renew: b.Renew}
 	renewed(b, &c.Pointer, func(secrets *config.Secrets) (*jwtauth.Tickets, error) {
 		keys, err := ticketKeys(s, secrets)
 		if err != nil {

@@ -179,6 +179,29 @@ func (t *Tickets) Keys() Source { return Source{"TICKET_SECRET", t.Key, t.KeyNam
 
 func (t *Tickets) problems() []string { return keyProblems(t.Keys()) }
 
+// Commands holds the public keys of the back office, for a function that executes its commands. They are not secret,
+// and handled as secrets for simplicity.
+type Commands struct {
+	Public     Secret `env:"COMMAND_PUBLIC_KEY"` // as operator.PublicKeys writes them
+	PublicName string `env:"COMMAND_PUBLIC_KEY_NAME"`
+}
+
+// Keys returns the source of the keys.
+func (c *Commands) Keys() Source { return Source{"COMMAND_PUBLIC_KEY", c.Public, c.PublicName} }
+
+func (c *Commands) problems() []string { return keyProblems(c.Keys()) }
+
+// CommandKey holds the keys with which the back office signs commands.
+type CommandKey struct {
+	Key     Secret `env:"COMMAND_KEY"` // as operator.Keys writes them
+	KeyName string `env:"COMMAND_KEY_NAME"`
+}
+
+// Keys returns the source of the keys.
+func (c *CommandKey) Keys() Source { return Source{"COMMAND_KEY", c.Key, c.KeyName} }
+
+func (c *CommandKey) problems() []string { return keyProblems(c.Keys()) }
+
 // Issuers lists the issuers of OpenID Connect at which shoppers sign in; a shop may have none.
 type Issuers struct {
 	// issuer|client_id or issuer|client_id|metadata-base, separated by commas

@@ -28,6 +28,7 @@ var full = map[string]string{
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 	"PUBLIC_URL": "https://shop.example.com/live", "CONNECTIONS_URL": "https://x.example.com/live",
 	"EVENT_BUS": "seckill", "TICKET_SECRET_NAME": "ticket-secret",
+	"COMMAND_KEY_NAME": "command-key", "COMMAND_PUBLIC_KEY_NAME": "command-public-key",
 }
 
 func read[T any](environ map[string]string) error {
@@ -42,6 +43,7 @@ var functions = map[string]func(map[string]string) error{
 	"shop": read[config.Shop], "pay": read[config.Pay], "gateway": read[config.Gateway],
 	"signin": read[config.Signin], "connect": read[config.Connect],
 	"tell": read[config.Tell], "admit": read[config.Admit],
+	"admin": read[config.Admin], "acts": read[config.Acts],
 }
 
 // needs lists the settings without which a function does not start.
@@ -56,10 +58,11 @@ var needs = map[string][]string{
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
 	"refund": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME",
-		"ALIPAY_PUBLIC_KEY_NAME"},
-	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS"},
-	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
-	"tell":   {"TABLE_PREFIX", "EVENT_BUS"}, "signin": {"TABLE_PREFIX", "JWT_SECRET_NAME"},
+		"ALIPAY_PUBLIC_KEY_NAME", "COMMAND_PUBLIC_KEY_NAME"},
+	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS", "COMMAND_PUBLIC_KEY_NAME"},
+	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "COMMAND_PUBLIC_KEY_NAME"},
+	"acts":   {"TABLE_PREFIX", "COMMAND_PUBLIC_KEY_NAME"}, "admin": {"TABLE_PREFIX", "COMMAND_KEY_NAME"},
+	"tell": {"TABLE_PREFIX", "EVENT_BUS", "COMMAND_PUBLIC_KEY_NAME"}, "signin": {"TABLE_PREFIX", "JWT_SECRET_NAME"},
 	"connect": {"TABLE_PREFIX", "JWT_SECRET_NAME", "CONNECTIONS_URL"},
 	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID",
 		"ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",

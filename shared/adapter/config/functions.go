@@ -60,15 +60,17 @@ type Expire struct {
 // Refund holds the settings of the function that makes refunds.
 type Refund struct {
 	Base
-	Orders Orders
-	Alipay Alipay
-	Alone  Alone
+	Orders   Orders
+	Alipay   Alipay
+	Alone    Alone
+	Commands Commands
 }
 
 // Reconcile holds the settings of the function that compares bills.
 type Reconcile struct {
 	Base
-	Alipay Alipay
+	Alipay   Alipay
+	Commands Commands
 }
 
 // Tell holds the settings of the function that tells changes of orders to other systems.
@@ -76,6 +78,8 @@ type Tell struct {
 	Base
 	Bus    string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
 	Pushes Pushes
+
+	Commands Commands
 }
 
 // Pushes is how a shop's pages are reached.
@@ -91,7 +95,16 @@ func (p *Pushes) problems() []string {
 }
 
 // Acts holds the settings of the function that keeps suspicious acts.
-type Acts struct{ Base }
+type Acts struct {
+	Base
+	Commands Commands
+}
+
+// Admin holds the settings of the function that is the back office's door.
+type Admin struct {
+	Base
+	Command CommandKey
+}
 
 // Connect holds the settings of the function that lets pages connect.
 type Connect struct {
@@ -110,7 +123,8 @@ func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.St
 // Deliver holds the settings of the function that posts changes of orders to the shop's endpoint.
 type Deliver struct {
 	Base
-	Webhook Webhook
+	Webhook  Webhook
+	Commands Commands
 }
 
 // Webhook is the shop's endpoint.
@@ -131,7 +145,8 @@ func (w *Webhook) problems() []string {
 // Stage holds the settings of the function that loads items into the stock.
 type Stage struct {
 	Base
-	Redis Redis
+	Redis    Redis
+	Commands Commands
 }
 
 // Repair holds the settings of the function that keeps stock and ledger consistent.
@@ -140,6 +155,7 @@ type Repair struct {
 	Redis     Redis
 	Orders    Orders
 	Addresses Addresses
+	Commands  Commands
 }
 
 // Addresses is how long delivery addresses are kept.

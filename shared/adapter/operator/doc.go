@@ -16,7 +16,7 @@
 // the cause of a fault; shoppers do not. A handler changes only what its flow changes.
 //
 // Office is the door of the back office: it takes commands from callers whom API Gateway has verified, checks the
-// caller's role, and signs them for ServeSigned (ADR 40). No stack has it yet.
+// caller's role, and signs them for ServeSigned (ADR 40). The function admin runs it.
 //
 // To add a command, add a row with its arguments to its handler's list in commands.go, a case to the handler's do, and
 // its roles to the table of package seckill. Every command may be repeated: a repetition finds nothing left to do,

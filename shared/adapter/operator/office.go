@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,13 +35,21 @@ type Office struct {
 // itself is the short name of the function that the office runs in. It executes the commands about the audit log.
 const itself = "admin"
 
+// executors has the commands of each function, by its short name.
+var executors = map[string][][]command{
+	"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
+	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
+}
+
+// Functions returns the short names of the functions that the office calls, sorted.
+func Functions() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(executors)), func(name string) bool { return name == itself })
+}
+
 // functionOf returns the short name of the function that executes a command, "" if there is none.
 func functionOf(name string) string {
-	for function, lists := range map[string][][]command{
-		"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
-		"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-		"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
-	} {
+	for function, lists := range executors {
 		for _, list := range lists {
 			if slices.ContainsFunc(list, func(c command) bool { return c.name == name }) {
 				return function

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"time"
+
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/operator"
+)
+
+// commands creates the key with which the back office signs commands, or adds another one, and gives functions the
+// public parts. The key before goes on signing until every instance has read the new one.
+func (p *keyPlan) commands(now time.Time) {
+	const what = "a key pair (Ed25519), which signs staff's commands"
+	name, have := secrets.CommandKey, p.have[secrets.CommandKey]
+	keys, err := operator.ParseKeys(have)
+	switch {
+	case have != "" && !p.rotates(name):
+		p.keep(name)
+	default:
+		from, said := now, what
+		if err == nil { // else nobody could use it: replace it at once
+			from, said = now.Add(keyDelay), what+"; the one before signs for a quarter of an hour more"
+		}
+		var seed [ed25519.SeedSize]byte
+		_, _ = rand.Read(seed[:]) // never fails
+		keys, err = keys.Add(seed, from), nil
+		p.put(name, keys.String(), said)
+	}
+	if err != nil {
+		return // doctor and the function admin say so
+	}
+	if public := keys.Public().String(); public != p.have[secrets.CommandPublic] {
+		p.put(secrets.CommandPublic, public, "the public part, with which functions check commands")
+		return
+	}
+	p.steps = append(p.steps, keyStep{name: secrets.CommandPublic, said: "exists, unchanged: it belongs to " + name})
+}

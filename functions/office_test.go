@@ -1,0 +1,205 @@
+package functions_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// staffARN is who gives commands in these tests.
+const staffARN = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
+
+var commandKeys = operator.Keys(nil).Add([32]byte{1}, time.Unix(1764000000, 0))
+
+// staff returns a client whose commands an office signs for a function, as admin does.
+func staff(f *lambdatest.Function) operator.Client { return staffOf(commandKeys, f.Invoke) }
+
+// staffOf returns a client whose commands an office with these keys signs for whatever takes the events.
+func staffOf(keys operator.Keys, take func(event []byte) ([]byte, error)) operator.Client {
+	door := operator.Office{Stack: "seckill", Clock: system.Clock{},
+		Key:    func() ed25519.PrivateKey { return keys.Signs(time.Now()) },
+		Invoke: func(_ context.Context, _ string, event []byte) ([]byte, error) { return take(event) }}
+	return client(door.Handle)
+}
+
+// client returns a client whose commands reach an office as API Gateway passes them on.
+func client(door func(context.Context, []byte) ([]byte, error)) operator.Client {
+	return operator.Client{Who: staffARN, Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		role, body, err := request(event)
+		if err != nil {
+			return nil, err
+		}
+		out, err := door(ctx, posted(role, body))
+		var a events.APIGatewayProxyResponse
+		if err = errors.Join(err, json.Unmarshal(out, &a)); err != nil {
+			return nil, err
+		}
+		if a.StatusCode != http.StatusOK {
+			a.Body = `{"problem":` + a.Body + `}`
+		}
+		return []byte(a.Body), nil
+	}}
+}
+
+// request returns the body that gives a client's command, and the role that it takes. It does not say who gives it.
+func request(event []byte) (role seckill.Role, body string, err error) {
+	var e struct {
+		Operator map[string]any `json:"operator"`
+	}
+	if err := json.Unmarshal(event, &e); err != nil {
+		return "", "", err
+	}
+	name, _ := e.Operator["command"].(string)
+	role, _ = seckill.LeastRole(name)
+	delete(e.Operator, "who")
+	b, err := json.Marshal(e)
+	return role, string(b), err
+}
+
+// posted returns API Gateway's event of a request whose signature it has checked.
+func posted(role seckill.Role, body string) []byte {
+	b, _ := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: http.MethodPost,
+		Resource: "/operator/{role}", Path: "/operator/" + string(role), Body: body,
+		RequestContext: events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{
+			UserArn: staffARN, AccountID: "123456789012"}}}) // texts always marshal
+	return b
+}
+
+// TestAdminFunction checks that a command of a verified caller is recorded, signed, and executed by its function, and
+// that what the caller's role may not do reaches none.
+func TestAdminFunction(t *testing.T) {
+	w := newDeployment(t)
+	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
+		t.Fatal(err)
+	}
+	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "error")
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
+	calls := 0
+	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, error, string) {
+		if calls++; calls == 1 {
+			return nil, nil, "TooManyRequestsException" // its schedule runs
+		}
+		answer, err := stage.Invoke(event)
+		return answer, err, ""
+	})
+	operators := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
+	if _, err := operators.Health(t.Context()); err != nil || calls != 2 {
+		t.Errorf("health: %v, %d calls", err, calls)
+	}
+	if done, err := operators.SetStopped(t.Context(), "2002", true); err != nil || !done.Changed {
+		t.Errorf("stop: %+v, %v", done, err)
+	}
+	if !stage.Says(`"who":"`+staffARN+`","command":"stop","item":"2002"`) || !admin.Says(`"msg":"audit head"`) {
+		t.Errorf("logs: %s\n%s", stage.Output(), admin.Output())
+	}
+	log, err := ledger.New(w.rows).AuditOn(t.Context(), seckill.Day(time.Now()), 0, 10)
+	slices.SortFunc(log, func(a, b seckill.AuditEntry) int { return a.Seq - b.Seq }) // the fake table does not sort
+	if err != nil || len(log) != 2 || log[0].Kind != seckill.AuditBegun || log[1].Kind != seckill.AuditEnded ||
+		log[1].Who != staffARN || log[1].Roles != "operator" || log[1].Act != "stop" || log[1].Result != "changed" {
+		t.Errorf("audit log: %+v, %v", log, err)
+	}
+	if page, err := operators.Audit(t.Context(), "", "", 10); err != nil || len(page.Entries) != 2 {
+		t.Errorf("audit: %+v, %v", page, err)
+	}
+	before := calls
+	_, body, err := request([]byte(`{"operator":{"command":"resume","item":"2002"}}`))
+	if r := ask(t, admin, posted(seckill.RoleFinance, body)); err != nil || r.Status != http.StatusForbidden ||
+		r.text("code") != "role_forbidden" || calls != before {
+		t.Errorf("finance resumes a sale: %+v", r)
+	}
+	var refused *operator.Refusal
+	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) || refused.Code != seckill.CodeNotFound {
+		t.Errorf("a stack without a webhook: %v", err)
+	}
+	w.aws.SetFunction("seckill-deliver", func([]byte) ([]byte, error, string) {
+		return nil, errors.New("out of memory"), ""
+	})
+	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeUnavailable || !strings.Contains(refused.Detail, "deliver: it failed: out of memory") {
+		t.Errorf("a function that fails: %v", err)
+	}
+	if _, err := admin.Invoke([]byte(`{"operator":{"command":"health","who":"a"}}`)); err == nil {
+		t.Error("an event that is no request is accepted")
+	}
+}
+
+// TestOnlySignedCommands checks that none of the functions executes a command that the back office has not signed for
+// it, whoever invokes it.
+func TestOnlySignedCommands(t *testing.T) {
+	w := newDeployment(t)
+	signed := map[string][]byte{}
+	take := func(step string) operator.Client {
+		return staffOf(commandKeys, func(event []byte) ([]byte, error) {
+			signed[step] = event
+			return nil, errors.New("not sent")
+		})
+	}
+	stage, acts := take("stage"), take("acts")
+	_, _ = stage.Health(t.Context())
+	_, _ = acts.Acts(t.Context(), operator.ActsWanted{Limit: 1})
+	for step, command := range map[string]string{"stage": `"health"`, "refund": `"open"`,
+		"reconcile": `"reconciled","day":"2026-11-11"`, "repair": `"erase","user":"1001"`,
+		"tell": `"counts","item":"2002"`, "deliver": `"redeliver"`, "acts": `"acts","limit":1`} {
+		f := w.start(t, step)
+		other := signed["stage"]
+		if step == "stage" {
+			other = signed["acts"]
+		}
+		for what, event := range map[string][]byte{"an unsigned one": []byte(`{"operator":{"command":` + command +
+			`,"who":"a"}}`), "another function's": other} {
+			if out, err := f.Invoke(event); err == nil || !strings.Contains(err.Error(), "not signed") {
+				t.Errorf("%s: %s: %s, %v", step, what, out, err)
+			}
+		}
+		if !f.Says(`"msg":"event refused"`) {
+			t.Errorf("%s: log: %s", step, f.Output())
+		}
+	}
+}
+
+// TestCommandsWithANewKey checks that an instance that has slept through a rotation accepts the new key at once, and
+// no key that it never was told.
+func TestCommandsWithANewKey(t *testing.T) {
+	w := newDeployment(t)
+	f := w.start(t, "acts")
+	f.Ready()
+	next := commandKeys.Add([32]byte{2}, time.Now().Add(-time.Minute))
+	w.aws.SetSecret("command-public-key", next.Public().String())
+	for keys, want := range map[string]bool{next.String(): true, commandKeys.String(): true,
+		commandKeys.Add([32]byte{3}, time.Now().Add(-time.Minute)).String(): false} {
+		keys, err := operator.ParseKeys(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		operators := staffOf(keys, f.Invoke)
+		if _, err := operators.Acts(t.Context(), operator.ActsWanted{Limit: 1}); (err == nil) != want {
+			t.Errorf("%v, want accepted %v", err, want)
+		}
+	}
+}
+
+// TestBadCommandKeysEndInit checks that a key that cannot be read ends init with its setting's name.
+func TestBadCommandKeysEndInit(t *testing.T) {
+	w := newDeployment(t)
+	for step, setting := range map[string]string{"admin": "COMMAND_KEY", "tell": "COMMAND_PUBLIC_KEY"} {
+		msg := w.start(t, step, setting+"_NAME", "jwt-secret").InitError()
+		if want := setting + `_NAME names the secret \"jwt-secret\", which cannot be used: operator: command key 1`; !strings.
+			Contains(msg, want) || strings.Contains(msg, secret) {
+			t.Errorf("%s: %s, want %s", step, msg, want)
+		}
+	}
+}
