@@ -129,7 +129,8 @@ func TestAdminFunction(t *testing.T) {
 		return nil, errors.New("out of memory"), ""
 	})
 	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) ||
-		refused.Code != seckill.CodeUnavailable || !strings.Contains(refused.Detail, "deliver: it failed: out of memory") {
+		refused.Code != seckill.CodeUnavailable ||
+		!strings.Contains(refused.Detail, "deliver: it failed: out of memory") {
 		t.Errorf("a function that fails: %v", err)
 	}
 	if _, err := admin.Invoke([]byte(`{"operator":{"command":"health","who":"a"}}`)); err == nil {

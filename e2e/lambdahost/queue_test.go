@@ -180,7 +180,8 @@ func TestAsTheTemplateSays(t *testing.T) {
 	}
 }
 
-// leadsTo returns the function behind a path, for any method, or POST alone; of a sandbox's path if only a sandbox has it.
+// leadsTo returns the function behind a path, for any method, or POST alone; of a sandbox's path if only a sandbox has
+// it.
 func leadsTo(t *testing.T, path *yaml.Node) string {
 	t.Helper()
 	if path.Kind == yaml.AliasNode {

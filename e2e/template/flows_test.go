@@ -310,7 +310,7 @@ func receiver(fn *types.Func) string {
 // parts is what a function's main combines.
 type parts struct {
 	flows    []string        // packages of flows
-	handlers []string        // those that it passes to an operator's handler or a recorder, in addition to the step's own
+	handlers []string        // those that it passes to an operator's handler or recorder, beside the step's own
 	streams  []string        // those that it passes to package stream, which calls only a step's methods
 	names    map[string]bool // what it selects of anything
 	boots    []string        // methods of Boot that it calls

@@ -15,9 +15,9 @@ func iamPage(t *template) ([]byte, error) {
 
 Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" + `. A test holds this page to the
 policies, and the policies to the calls that each function's code can make: no right is missing, and none is left over.
-Every role is inline and of one function. AWS refuses what is not listed. Staff get one of the policies ViewerPolicy,
-EditorPolicy, OperatorPolicy, FinancePolicy and AuditorPolicy of infra/office.yaml, each ` + "`execute-api:Invoke`" + ` on
-one route; what the role then may do: [staff.go](../shared/seckill/staff.go).
+Every role is inline and of one function. AWS refuses what is not listed. Staff get policies of
+infra/office.yaml, such as FinancePolicy, each of one route; what its role may do:
+[staff.go](../shared/seckill/staff.go).
 
 Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone.
 Functions on a queue take messages off it by ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in
