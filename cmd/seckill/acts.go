@@ -79,7 +79,7 @@ network addresses also have keyed hashes, which are those of the log lines of th
 			case f.limit < 1 || f.limit > maxActs:
 				return fmt.Errorf("--limit %d: want 1 to %d", f.limit, maxActs)
 			}
-			s, err := f.signed(cmd, actsOutput, false)
+			s, err := f.signed(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -162,13 +162,9 @@ agent blocks nobody: many people may share a network and a kind of phone.`,
 				return fmt.Errorf("act %s only breaks %s, which many people may share. If you know more, use "+
 					"\"seckill blocks add\"", args[0], a.Rules)
 			}
-			blocks, err := f.signed(cmd, repairOutput, true)
-			if err != nil {
-				return err
-			}
-			if _, err = blocks.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}},
+			if _, err = s.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}},
 				false); err != nil {
-				return blocks.explain(err, "user "+a.User)
+				return s.explain(err, "user "+a.User)
 			}
 			if err = s.HandleAct(cmd.Context(), a.ID, f.why); err != nil {
 				err = fmt.Errorf("user %s is blocked; the act is not handled: %w", a.User, s.explain(err, "act "+a.ID))
@@ -192,7 +188,7 @@ func (f *actFlags) handling(cmd *cobra.Command) (*shop, error) {
 	if strings.TrimSpace(f.why) == "" || !seckill.ValidActNote(f.why) {
 		return nil, errors.New("--why is missing or too long: give your reason in a line of up to 200 characters")
 	}
-	return f.signed(cmd, actsOutput, true)
+	return f.signed(cmd, true)
 }
 
 // actArg accepts one act's id.

@@ -221,7 +221,7 @@ func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 
 // deployed uses a stack's tables and queues.
 func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
-	s, err := openStack(cmd.Context(), &f.target, stageOutput, waitingOn(cmd.ErrOrStderr()))
+	s, err := openStack(cmd.Context(), &f.target, waitingOn(cmd.ErrOrStderr()))
 	if err != nil {
 		return err
 	}

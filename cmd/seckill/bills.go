@@ -36,7 +36,7 @@ they differed the last time).`,
 			if cmd.Flags().Changed("date") && !seckill.ValidDay(date) {
 				return fmt.Errorf("--date %q: want a day such as 2026-11-11", date)
 			}
-			b, err := f.shop(cmd, reconcileOutput)
+			b, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}

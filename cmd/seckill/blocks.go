@@ -92,7 +92,7 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 			return fmt.Errorf("--until %+.60q: want a time such as 2026-12-31T16:00:00Z", f.until)
 		}
 	}
-	s, err := f.signed(cmd, repairOutput, true)
+	s, err := f.signed(cmd, true)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ item. Each stands by itself; "seckill blocks list --user ID" shows those of a us
 			if err != nil {
 				return err
 			}
-			s, err := f.signed(cmd, repairOutput, true)
+			s, err := f.signed(cmd, true)
 			if err != nil {
 				return err
 			}
@@ -195,7 +195,7 @@ func listBlocksCommand(f *blockFlags) *cobra.Command {
 			if limit < 1 || limit > maxBlocks {
 				return fmt.Errorf("--limit %d: want 1 to %d", limit, maxBlocks)
 			}
-			s, err := f.signed(cmd, repairOutput, false)
+			s, err := f.signed(cmd, false)
 			if err != nil {
 				return err
 			}

@@ -209,7 +209,7 @@ func TestBlocksOfAStack(t *testing.T) {
 	audit := &output{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewBlockHandler(block.New(block.Deps{
 		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Items: memory.NewItems(), Clock: clock})))
-	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: func(e []byte) ([]byte,
+	c := &cloud{outputs: anAPI, function: func(e []byte) ([]byte,
 		string) {
 		out, err := handle(t.Context(), e)
 		if err != nil {

@@ -58,7 +58,7 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 				return err
 			}
 			defer file.Close()
-			s, err := f.signed(cmd, repairOutput, true)
+			s, err := f.signed(cmd, true)
 			if err != nil {
 				return err
 			}

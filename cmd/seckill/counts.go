@@ -27,7 +27,7 @@ does the work and logs who gave the command.`,
   seckill counts recount 2002`,
 		Args: itemArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(cmd, tellOutput)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ It may be repeated, also after it broke off.`,
   seckill counts recount 2002 --stack seckill-prod`,
 		Args: itemArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(cmd, tellOutput)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func TestCountsOfAStack(t *testing.T) {
 	audit := &output{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewCountHandler(count.New(count.Deps{
 		Ledger: l, Clock: clock, Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
-	c := &cloud{outputs: map[string]string{"TellFunction": "seckill-tell"}}
+	c := &cloud{outputs: anAPI}
 	c.function = func(event []byte) ([]byte, string) {
 		defer clock.Advance(time.Minute)
 		out, err := handle(t.Context(), event)

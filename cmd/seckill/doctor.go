@@ -32,8 +32,8 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check a deployed stack before a sale: what is missing, off, full, late or too small",
 		Long: `Check a deployed stack before a sale, and print a line for each part: ok, or what to do about
-it. The checks cover the last deployment, the API, the CDN if there is one, each function, Redis as
-the functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd
+it. The checks cover the last deployment, the API, the CDN if there is one, each function, the roles
+that you may take, Redis as the functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd
 also quotas.
 
 The command changes nothing, except that each function handles an empty event, on which stage,
@@ -76,7 +76,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("--within %v: want 1s to %v", d.within, maxWithin)
 	}
 	wait := waitingOn(cmd.ErrOrStderr())
-	s, err := openStack(cmd.Context(), &d.target, stageOutput, wait)
+	s, err := openStack(cmd.Context(), &d.target, wait)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 	out := examined{Stack: d.stack, Region: s.region, Findings: []doctor.Finding{}}
 	marks := map[doctor.State]string{doctor.OK: "ok", doctor.Fault: "FAULT", doctor.Unasked: "?"}
 	doc := &doctor.Doctor{
-		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.shop().Client,
+		AWS: s.cfg, StandIn: standIn, Stack: s.found, As: s.as,
 		HTTP:  &http.Client{Timeout: healthTimeout},
 		Crowd: d.crowd, Within: d.within, During: wait.during,
 		Explain: func(err error) string { return awsFault(err, s.region, "").Error() },

@@ -51,7 +51,7 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`
 			if !operator.ValidUser(args[0]) {
 				return fmt.Errorf("USER %q: want a user id of up to %d digits", args[0], seckill.MaxUser)
 			}
-			s, err := f.shop(cmd, repairOutput)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 // asked, and that the command says what back-ups keep.
 func TestEraseOfAStack(t *testing.T) {
 	l, function, audit := userFunction(t, 450)
-	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: function}
+	c := &cloud{outputs: anAPI, function: function}
 	account(t, served(t, c).URL)
 	args := []string{"erase", "1001", "--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, args...)
@@ -89,7 +89,7 @@ func TestEraseIsRefused(t *testing.T) {
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
 		t.Fatal(err)
 	}
-	account(t, served(t, &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"},
+	account(t, served(t, &cloud{outputs: anAPI,
 		function: function}).URL)
 	for _, tt := range []struct{ user, want string }{
 		{"1001", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},

@@ -89,7 +89,7 @@ given up. They are posted within a minute, and again for a day.`,
   seckill events redeliver --stack seckill-prod`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop(cmd, deliverOutput)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ func (f *moneyFlags) orderShop(cmd *cobra.Command, order string) (*shop, error) 
 	if err := checkOrder(order); err != nil {
 		return nil, err
 	}
-	return f.shop(cmd, tellOutput)
+	return f.shop(cmd)
 }
 
 func replayCommand(f *moneyFlags) *cobra.Command {
@@ -132,7 +132,7 @@ The list of orders may lag some seconds behind.`,
 					return err
 				}
 			}
-			s, err := f.shop(cmd, tellOutput)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ The list of orders may lag some seconds behind.`,
 
 // itemIDs returns the ids of all items.
 func (f *moneyFlags) itemIDs(cmd *cobra.Command) ([]string, error) {
-	s, err := f.shop(cmd, stageOutput)
+	s, err := f.shop(cmd)
 	if err != nil {
 		return nil, err
 	}

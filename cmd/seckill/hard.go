@@ -26,10 +26,11 @@ import (
 // everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// notifyPath and buyPath are the paths of Alipay's notifications and of purchases as GetStage names them, without the
-// first slash. notifyPatch is notifyPath as UpdateStage names it.
+// notifyPath, buyPath and officePath are the paths of Alipay's notifications, of purchases and of staff's commands as
+// GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
+	officePath  = "operator/{role}"
 	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
@@ -68,26 +69,20 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		}
 	}
 	var s hardShop
-	var items func() (*shop, error)
+	var items func() *shop
 	if deployed {
-		d, err := openStack(cmd.Context(), to, apiOutput, waitingOn(cmd.ErrOrStderr()))
+		d, err := openStack(cmd.Context(), to, waitingOn(cmd.ErrOrStderr()))
 		if err != nil {
 			return err
 		}
-		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}
-		items = func() (*shop, error) {
-			if d.name = d.outputOf(stageOutput); d.name == "" {
-				return nil, fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack,
-					stageOutput, id)
-			}
-			return d.shop(), nil
-		}
+		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg)}
+		items = func() *shop { return d.shop() }
 	} else {
 		r, err := newRunningShop(to.url)
 		if err != nil {
 			return err
 		}
-		s, items = r, func() (*shop, error) { return r.shop(), nil }
+		s, items = r, func() *shop { return r.shop() }
 	}
 	if stop && !yes {
 		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: shoppers cannot look, buy, "+
@@ -110,11 +105,7 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	if id == "" {
 		return nil
 	}
-	named, err := items()
-	if err != nil {
-		return err
-	}
-	if err := setStopped(cmd, named, id, stop); err != nil {
+	if err := setStopped(cmd, items(), id, stop); err != nil {
 		state := "the shop is open again, but item %s itself is not resumed: %w"
 		if stop {
 			state = "the shop is stopped hard, but item %s itself is not stopped: %w"
@@ -148,20 +139,16 @@ func confirm(cmd *cobra.Command, what, name string) error {
 	return nil
 }
 
-// apiOutput is the stack's output with the id of its API.
-const apiOutput = "ApiId"
-
 // apiStage is the stage of a stack's API. Its throttle is set with the operator's own rights, without a function.
 type apiStage struct {
 	deployedShop
-	api    *apigateway.Client
-	called string
+	gateway *apigateway.Client
 }
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify to 0. If notify has no throttle of its own, it gets the one that
-// applied to it before.
+// shut sets the throttle of every method but notify and the back office's to 0: staff goes on working. If notify has no
+// throttle of its own, it gets the one that applied to it before.
 func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -172,11 +159,13 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	if !ok || !isShut(common) {
 		ops = append(ops, throttleTo(everyMethod, 0, 0)...)
 	}
-	kept := false
+	kept, staff := false, ""
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
 		case isNotification(key):
 			kept = true
+		case isMethod(key, officePath) && !isShut(have[key]):
+			staff = " and staff's commands"
 		case key != everyMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
 		}
@@ -195,7 +184,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		if err := s.patch(ctx, ops); err != nil {
 			return err
 		}
-		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications."
+		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications" + staff + "."
 	}
 	tell(said)
 	tell(s.seen(ctx))
@@ -276,9 +265,9 @@ func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSe
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	err = s.wait.during("API Gateway", func() error {
-		out, err := s.api.GetStage(
+		out, err := s.gateway.GetStage(
 			ctx,
-			&apigateway.GetStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called},
+			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.called},
 		)
 		if err == nil {
 			have = out.MethodSettings
@@ -292,9 +281,9 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	return s.unlike(s.wait.during("API Gateway", func() error {
-		_, err := s.api.UpdateStage(
+		_, err := s.gateway.UpdateStage(
 			ctx,
-			&apigateway.UpdateStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called, PatchOperations: ops},
+			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.called, PatchOperations: ops},
 		)
 		return err
 	}))
@@ -310,7 +299,7 @@ func (s *apiStage) unlike(err error) error {
 		return fmt.Errorf(
 			"stack %s names the API %s with stage %s, and region %s has no such stage",
 			s.stack,
-			s.deployedShop.name,
+			s.api,
 			s.called,
 			s.region,
 		)

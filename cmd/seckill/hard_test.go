@@ -33,6 +33,7 @@ var patchable = map[string]string{
 	"*/*":                            "*/*",
 	"~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST",
 	"~1seckill~1buy/POST":            "seckill/buy/POST",
+	"~1operator~1{role}/POST":        "operator/{role}/POST",
 	"~1seckill~1ing/GET":             "seckill/ing/GET",
 }
 
@@ -224,9 +225,26 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
 		!strings.Contains(
 			stderr,
-			"seckill: the shop is stopped hard, but item 33 itself is not stopped: AWS answers ServiceException: oh",
+			"seckill: the shop is stopped hard, but item 33 itself is not stopped: stack sale: its back office answers 500",
 		) {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestHardStopLeavesStaffIn checks that staff's commands still reach the back office of a shop that is stopped hard.
+func TestHardStopLeavesStaffIn(t *testing.T) {
+	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600},
+		"operator/{role}/POST": {20, 20}}
+	g := newGate(t, maps.Clone(open))
+	code, stdout, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
+	if code != exitOK || !strings.HasPrefix(stdout, "Stack sale is stopped hard: its API lets nothing through but "+
+		"Alipay's notifications and staff's commands.\n") || g.settings["*/*"] != (throttle{}) ||
+		g.settings["operator/{role}/POST"] != (throttle{20, 20}) {
+		t.Errorf("exit %d, %s%s%v", code, stdout, stderr, g.settings)
+	}
+	if code, _, stderr = command(t, "items", "resume", "--hard", "--stack", "sale"); code != exitOK ||
+		!maps.Equal(g.settings, open) {
+		t.Errorf("exit %d, %s%v", code, stderr, g.settings)
 	}
 }
 

@@ -64,7 +64,7 @@ not in the file stay as they are. Imported items can be bought within a minute, 
 			if err != nil {
 				return err
 			}
-			s, err := to.shop(cmd, stageOutput)
+			s, err := to.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ code is 1, and the file has all other items.`,
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := to.shop(cmd, stageOutput)
+			s, err := to.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -254,7 +254,7 @@ func itemShop(cmd *cobra.Command, to *target, id string) (*shop, error) {
 	if err := checkItem(id); err != nil {
 		return nil, err
 	}
-	return to.shop(cmd, stageOutput)
+	return to.shop(cmd)
 }
 
 func checkItem(id string) error {

@@ -35,24 +35,24 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	if words && strings.TrimSpace(f.why) == "" {
 		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
 	}
-	return f.signed(cmd, refundOutput, words)
+	return f.signed(cmd, words)
 }
 
-// signed opens the shop by the function that an output names. words: the command records who gave it.
-func (f *moneyFlags) signed(cmd *cobra.Command, output string, words bool) (*shop, error) {
+// signed opens the shop. words: the command records who gave it.
+func (f *moneyFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
 	deployed, err := f.isDeployed(cmd)
 	named := cmd.Flags().Changed("who")
 	switch {
 	case err != nil:
 		return nil, err
 	case words && deployed && named:
-		return nil, errors.New("--who does not go with --stack: AWS knows who you are")
+		return nil, errors.New("--who does not go with --stack: its back office records the AWS identity that you use")
 	case words && named && strings.TrimSpace(f.who) == "":
 		return nil, errors.New("--who is empty: give your name, 1 to 64 characters")
 	case words && !deployed && !named && loginName() == "":
 		return nil, errors.New("--who is missing, and this machine does not know your login name: give your name")
 	}
-	s, err := f.shop(cmd, output)
+	s, err := f.shop(cmd)
 	if err == nil && named {
 		s.Who = f.who
 	}

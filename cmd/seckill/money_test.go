@@ -292,7 +292,7 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 		step{"refund " + someOrder + " --why x --amount 1", exitUsage, "", "unknown flag: --amount"},
 		step{"payments --stack sale --url " + silent, exitUsage, "", "--stack and --url contradict each other"},
 		step{"payments --region eu-west-1", exitUsage, "", "name it with --stack"},
-		step{"refund " + someOrder + " --why x --who a --stack sale", exitUsage, "", "--who does not go with --stack"},
+		step{"refund " + someOrder + " --why x --who a --stack sale", exitUsage, "", "--who does not go with --stack: its back office records"},
 		step{"refund " + someOrder + " --why x --who \"\"", exitUsage, "", "--who is empty"},
 		step{"payments --url localhost:8100", exitUsage, "", `--url "localhost:8100": want an address`},
 		step{"payments --url " + silent, exitFault, "", "nothing answers at " + silent},
@@ -410,7 +410,7 @@ func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]b
 // TestMoneyCommandsAgainstAStack checks that the stack's refund function executes them and logs who gave them.
 func TestMoneyCommandsAgainstAStack(t *testing.T) {
 	l, function, audit := paymentFunction(t)
-	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "RefundFunction": "seckill-refund"},
+	c := &cloud{outputs: anAPI,
 		function: function}
 	account(t, served(t, c).URL)
 	order := seckill.KeyedOrderID("7", "1001", "k")
@@ -472,17 +472,13 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"another stack", &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}, exitUsage,
-			"stack sale (CREATE_COMPLETE) has no output RefundFunction"},
-		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException",
-			"User: u is not authorized to perform: lambda:InvokeFunction"}}},
-			exitUsage, "not allowed: User: u is not authorized to perform: lambda:InvokeFunction"},
-		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
-			"Rate Exceeded."}}}, exitFault, "function seckill-refund is busy, nothing was done: repeat the command"},
-		{"function out of time", &cloud{function: payload(`{"errorMessage":"Task timed out after 55.00 seconds"}`,
-			"Unhandled")}, exitFault,
-			"function seckill-refund failed: Task timed out after 55.00 seconds; the command may have been carried " +
-				"out all the same, and can be repeated"},
+		{"may not take the role", &cloud{roles: []seckill.Role{seckill.RoleViewer, seckill.RoleOperator}}, exitUsage,
+			"your AWS identity may not invoke operator/finance"},
+		{"back office busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
+			"Rate Exceeded."}}}, exitFault, "stack sale: its back office is busy, nothing was done: repeat the command"},
+		{"function out of time", &cloud{function: payload(`Task timed out after 55.00 seconds`, "Unhandled")}, exitFault,
+			`"function refund: it failed: Task timed out after 55.00 seconds"; the command may have been carried out, ` +
+				"and can be repeated"},
 		{"function of an older version", &cloud{function: payload("null", "")}, exitFault,
 			"cannot be read: does stack sale have the version of this tool?"},
 		{"ledger away", &cloud{function: payload(`{"problem":{"code":"unavailable","detail":"The shop is busy."}}`,
@@ -490,7 +486,7 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			if tt.cloud.outputs == nil {
-				tt.cloud.outputs = map[string]string{"RefundFunction": "seckill-refund"}
+				tt.cloud.outputs = anAPI
 			}
 			account(t, served(t, tt.cloud).URL)
 			code, stdout, stderr := command(t, "refund", someOrder, "--why", "x", "--stack", "sale")

@@ -2,8 +2,8 @@ package main
 
 import "github.com/spf13/cobra"
 
-// shop opens the shop; of a stack, by the function that this output names.
-func (t *target) shop(cmd *cobra.Command, output string) (*shop, error) {
+// shop opens the shop.
+func (t *target) shop(cmd *cobra.Command) (*shop, error) {
 	deployed, err := t.isDeployed(cmd)
 	if err != nil {
 		return nil, err
@@ -15,7 +15,7 @@ func (t *target) shop(cmd *cobra.Command, output string) (*shop, error) {
 		}
 		return s.shop(), nil
 	}
-	s, err := openStack(cmd.Context(), t, output, waitingOn(cmd.ErrOrStderr()))
+	s, err := openStack(cmd.Context(), t, waitingOn(cmd.ErrOrStderr()))
 	if err != nil {
 		return nil, err
 	}

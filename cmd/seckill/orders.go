@@ -129,7 +129,7 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 			if limit < 1 || limit > maxOrders {
 				return fmt.Errorf("--limit %d: want 1 to %d", limit, maxOrders)
 			}
-			s, err := f.signed(cmd, repairOutput, false)
+			s, err := f.signed(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -198,7 +198,7 @@ func showOrderCommand(f *orderFlags) *cobra.Command {
 		Example: `  seckill orders show obbbbbbbbbbbbbbbbbbbbbbbbbb`,
 		Args:    orderArg(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.signed(cmd, repairOutput, false)
+			s, err := f.signed(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -291,7 +291,7 @@ func (f *orderFlags) hasWhy() error {
 // change has the shop change an order, and prints that it did, or had nothing to do.
 func (f *orderFlags) change(cmd *cobra.Command, id, did string,
 	call func(context.Context, *shop) (operator.OrderChange, error)) error {
-	s, err := f.signed(cmd, repairOutput, true)
+	s, err := f.signed(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 			case f.json && file == "-":
 				return errors.New("--json and --csv - both want the standard output: give one of them")
 			}
-			s, err := f.signed(cmd, repairOutput, false)
+			s, err := f.signed(cmd, false)
 			if err != nil {
 				return err
 			}

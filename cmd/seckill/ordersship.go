@@ -82,7 +82,7 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 	if f.carrier == "" || f.number == "" {
 		return errors.New("--carrier and --number are missing: the shopper wants to know both")
 	}
-	s, err := f.signed(cmd, repairOutput, true)
+	s, err := f.signed(cmd, true)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (f *shipFlags) shipFile(cmd *cobra.Command) error {
 		return err
 	}
 	defer file.Close()
-	s, err := f.signed(cmd, repairOutput, true)
+	s, err := f.signed(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// shop executes an operator's commands: a running `seckill run`, or a function of a deployed stack. Both accept the
+// shop executes an operator's commands: a running `seckill run`, or a deployed stack's back office. Both accept the
 // same events (package operator). Every command may be repeated.
 type shop struct {
 	operator.Client

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,66 +13,59 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
-	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/cmd/seckill/office"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The stack's outputs with the names of the functions that execute an operator's commands.
+// The stack's outputs with the API's id and the name of its stage.
 const (
-	stageOutput     = "StageFunction"     // about items
-	refundOutput    = "RefundFunction"    // about money
-	reconcileOutput = "ReconcileFunction" // about bills
-	repairOutput    = "RepairFunction"    // about users
-	tellOutput      = "TellFunction"      // about events
-	deliverOutput   = "DeliverFunction"   // about webhooks
-	actsOutput      = "ActsFunction"      // about suspicious acts
+	apiOutput   = "ApiId"
+	stageOutput = "ApiStage"
 )
 
 // Limits of calls to AWS.
 const (
-	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, with retries
-	invokeTimeout = 6 * time.Minute  // of one command; the function's own limit is shorter
-	busyStep      = 100 * time.Millisecond
+	lookTimeout = 30 * time.Second // to find credentials, caller and stack, with retries
+	busyStep    = 100 * time.Millisecond
 )
 
-// busyFor is how long calls to a busy function are repeated: its schedule or another operator's command ends soon.
-// Tests shorten it.
+// busyFor is how long calls to a busy back office are repeated. Tests shorten it.
 var busyFor = 2 * time.Second
 
 // stackName matches what CloudFormation accepts (CreateStack): a name, or a stack's id.
 var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
 
-// deployedShop is a stack on AWS and one of its functions.
+// deployedShop is a stack on AWS.
 type deployedShop struct {
-	who     string // the caller's ARN
-	lambda  *lambda.Client
 	wait    waiting
 	stack   string
-	output  string // that names the function
 	region  string
 	account string
-	name    string // of the function, or its ARN
+	api     string // its id
+	called  string // the API's stage
+	role    seckill.Role
+	office  *office.Office
 	cfg     aws.Config
 	found   types.Stack
 }
 
-// openStack finds the caller, the stack, and the function that an output names.
-func openStack(ctx context.Context, t *target, output string, wait waiting) (*deployedShop, error) {
+// openStack finds the caller and the stack.
+func openStack(ctx context.Context, t *target, wait waiting) (*deployedShop, error) {
 	if !stackName.MatchString(t.stack) {
 		return nil, fmt.Errorf("--stack %q: want the name of a stack, letters, digits and hyphens", t.stack)
 	}
-	s := &deployedShop{stack: t.stack, output: output, wait: wait}
+	s := &deployedShop{stack: t.stack, role: seckill.Role(t.role), wait: wait}
 	err := wait.during("AWS", func() error {
 		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
 		cfg, err := awsConfig(ctx, t)
 		if ctx.Err() != nil {
-			return s.fault(ctx.Err()) // not err, which would blame the credentials
+			return awsFault(ctx.Err(), s.region, "") // not err, which would blame the credentials
 		}
 		if err != nil {
 			return err
@@ -117,11 +109,11 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 	return cfg, nil
 }
 
-// find gets the caller's identity, the stack, and the name of its function.
+// find gets the caller's account, the stack, and its API.
 func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	me, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return s.fault(err)
+		return awsFault(err, s.region, "")
 	}
 	s.account = aws.ToString(me.Account)
 	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
@@ -133,24 +125,24 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 		return fmt.Errorf("there is no stack %s in region %s of account %s", s.stack, s.region, s.account)
 	}
 	if err != nil {
-		return s.fault(err)
+		return awsFault(err, s.region, "")
 	}
 	s.found = out.Stacks[0]
-	if s.name = s.outputOf(s.output); s.name == "" {
-		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole",
-			s.stack,
-			s.found.StackStatus, s.output)
+	s.api, s.called = s.outputOf(apiOutput), s.outputOf(stageOutput)
+	for _, output := range []string{apiOutput, stageOutput} {
+		if s.outputOf(output) == "" {
+			return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole",
+				s.stack, s.found.StackStatus, output)
+		}
 	}
-	// No retries, unless the function was busy: the operator decides, and the error says that a repetition is harmless.
-	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
-	s.who = aws.ToString(me.Arn)
-	return nil
+	s.office, err = office.Open(cfg, s.account, s.api, s.called)
+	return err
 }
 
-// shop returns the client of the stack's function.
+// shop returns the client of the stack's back office.
 func (s *deployedShop) shop() *shop {
-	return &shop{Client: operator.Client{Who: s.who, Call: s.invoke}, name: "stack " + s.stack,
-		answers: "function " + s.name, deployed: true,
+	return &shop{Client: s.as(s.role), name: "stack " + s.stack,
+		answers: "the back office of stack " + s.stack, deployed: true,
 		now: func(context.Context) (time.Time, error) { return time.Now(), nil }}
 }
 
@@ -164,61 +156,54 @@ func (s *deployedShop) outputOf(key string) string {
 	return ""
 }
 
-// invoke calls the function with an event.
-func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, invokeTimeout)
-	defer cancel()
-	var out *lambda.InvokeOutput
-	err = s.wait.during("function "+s.name, func() error {
+// as returns the client of the back office in a role.
+func (s *deployedShop) as(role seckill.Role) operator.Client {
+	in := *s
+	in.role = role
+	return operator.Client{Call: in.call}
+}
+
+// call has the back office execute a command, in the role that was named, else in the least that may give it.
+func (s *deployedShop) call(ctx context.Context, event []byte) (answer []byte, err error) {
+	role := s.role
+	if role == "" {
+		if role, err = office.Least(event); err != nil {
+			return nil, err
+		}
+	}
+	err = s.wait.during("the back office of stack "+s.stack, func() error {
+		// No repetition, unless it was busy: the operator decides, and the error says that a repetition is harmless.
 		for until := time.Now().Add(busyFor); ; time.Sleep(busyStep) {
-			out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name,
-				Qualifier: aws.String(doctor.Live), Payload: event})
-			if !busy(err) || time.Now().After(until) || ctx.Err() != nil {
+			answer, err = s.office.Call(ctx, role, event)
+			failed := (*office.Error)(nil)
+			if !errors.As(err, &failed) || failed.Kind != office.Busy || time.Now().After(until) || ctx.Err() != nil {
 				return err
 			}
 		}
 	})
-	if err != nil {
-		return nil, s.fault(err)
-	}
-	if out.FunctionError != nil {
-		var failed struct{ ErrorMessage, ErrorType string }
-		if json.Unmarshal(out.Payload, &failed) != nil || failed.ErrorMessage == "" {
-			failed.ErrorMessage = *out.FunctionError
-		}
-		return nil, faultError{fmt.Errorf(
-			"function %s failed: %s; the command may have been carried out all the same, and can be repeated", s.name,
-			failed.ErrorMessage)}
-	}
-	return out.Payload, nil
+	return answer, s.fault(err)
 }
 
-// tooMany is Lambda's error for a call beyond the concurrency. Nothing was done, so the call can be repeated.
-const tooMany = "TooManyRequestsException"
+// again says what an operator may do after a call without an answer.
+const again = "; the command may have been carried out, and can be repeated"
 
-func busy(err error) bool {
-	var refused smithy.APIError
-	return errors.As(err, &refused) && refused.ErrorCode() == tooMany
-}
-
-// fault describes the error of a call to AWS.
+// fault describes the error of a call to the back office.
 func (s *deployedShop) fault(err error) error {
-	var refused smithy.APIError
-	if errors.As(err, &refused) {
-		switch refused.ErrorCode() {
-		case "ResourceNotFoundException":
-			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name,
-				s.region)
-		case tooMany:
-			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name,
-				why(refused))}
-		}
+	failed := (*office.Error)(nil)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return awsFault(err, s.region, again)
+	case !errors.As(err, &failed):
+		return err
 	}
-	again := ""
-	if s.name != "" {
-		again = "; the command may have been carried out, and can be repeated"
+	said := fmt.Errorf("stack %s: %w", s.stack, err)
+	switch failed.Kind {
+	case office.Unknown:
+		return faultError{fmt.Errorf("%w%s", said, again)}
+	case office.Busy, office.Foreign:
+		return faultError{said}
 	}
-	return awsFault(err, s.region, again)
+	return said
 }
 
 // awsFault describes the error of a call to AWS; it appends again if there was no answer.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/your-org/seckill/cmd/seckill/office/officetest"
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
@@ -35,14 +37,20 @@ import (
 
 const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
-// cloud answers the tool's calls to AWS: the caller's identity, a stack's description, and a function's invocation.
+// anAPI has the outputs of a stack.
+var anAPI = map[string]string{"ApiId": "api1", "ApiStage": "live"}
+
+// cloud answers the tool's calls to AWS: the caller's identity, a stack's description, and commands, by a back office
+// behind a check of signatures.
 type cloud struct {
 	outputs    map[string]string // of the stack "sale"; there is no other
 	parameters map[string]string
-	function   func(event []byte) (payload []byte,
-		functionError string) // the functions seckill-stage, -refund and -reconcile
+	// function is every function that executes commands, after the back office's signature is taken off
+	function func(event []byte) (payload []byte, functionError string)
+	roles    []seckill.Role     // that the caller may take; nil: all
 	refusals map[string]refusal // by call
-	busy     int                // number of invocations that are refused first
+	busy     int                // number of commands that are refused first
+	took     []string           // roles of commands
 	mu       sync.Mutex
 	calls    []string
 }
@@ -66,16 +74,14 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	no, refused := c.refusals[call]
 	if call == "Invoke" && c.busy > 0 {
 		c.busy--
-		no, refused = refusal{429, tooMany, "Rate Exceeded."}, true
+		no, refused = refusal{429, "TooManyRequestsException", "Too Many Requests"}, true
 	}
 	if call == "DescribeStacks" && !refused && !strings.Contains(string(body), "StackName=sale&") {
 		no, refused = refusal{400, "ValidationError", "Stack with id nowhere does not exist"}, true
 	}
 	switch {
 	case refused && call == "Invoke":
-		w.Header().Set("X-Amzn-Errortype", no.code)
-		w.WriteHeader(no.status)
-		_ = json.NewEncoder(w).Encode(map[string]string{"Message": no.message})
+		officetest.Refuse(w, no.status, no.code, no.message)
 	case refused:
 		w.WriteHeader(no.status)
 		fmt.Fprintf(w,
@@ -103,21 +109,49 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Parameters []parameter `xml:"DescribeStacksResult>Stacks>member>Parameters>member"`
 		}{Status: "CREATE_COMPLETE", Outputs: list, Parameters: parameters})
 		_, _ = w.Write(b)
-	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-repair/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-tell/invocations":
-		payload, functionError := c.function(body)
-		if functionError != "" {
-			w.Header().Set("X-Amz-Function-Error", functionError)
-		}
-		_, _ = w.Write(payload)
+	case strings.HasPrefix(r.URL.Path, "/_aws/execute-api/api1/live/operator/"):
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		c.operate(w, r)
 	default:
-		w.Header().Set("X-Amzn-Errortype", "ResourceNotFoundException")
-		w.WriteHeader(http.StatusNotFound)
+		officetest.Refuse(w, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token")
 	}
 }
+
+// operate is the API's route of commands.
+func (c *cloud) operate(w http.ResponseWriter, r *http.Request) {
+	(&officetest.Gateway{Region: "eu-central-1", Admin: c.admin, Callers: map[string]officetest.Caller{
+		"test": {Secret: "test", ARN: caller, Account: "123456789012", Roles: c.roles}}}).ServeHTTP(w, r)
+}
+
+// admin is function admin.
+func (c *cloud) admin(ctx context.Context, event []byte) ([]byte, error) {
+	office := operator.Office{Stack: "sale", Clock: system.Clock{}, Key: commandKey,
+		Invoke: func(_ context.Context, function string, event []byte) ([]byte, error) {
+			var e struct {
+				Signed struct {
+					Statement []byte
+					Command   json.RawMessage
+				}
+			}
+			var s struct{ Role string }
+			if err := errors.Join(json.Unmarshal(event, &e), json.Unmarshal(e.Signed.Statement, &s)); err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			c.took = append(c.took, s.Role+" "+function)
+			c.mu.Unlock()
+			payload, functionError := c.function(e.Signed.Command)
+			if functionError != "" {
+				return nil, fmt.Errorf("it failed: %s", payload)
+			}
+			return payload, nil
+		}}
+	return office.Handle(ctx, event)
+}
+
+var commandKey = sync.OnceValue(func() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+})
 
 // called returns and clears the calls so far.
 func (c *cloud) called() string {
@@ -132,7 +166,7 @@ func noAWS(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-		"AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_EXECUTE_API", "AWS_WEB_IDENTITY_TOKEN_FILE",
 		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
 		t.Setenv(name, "")
 	}
@@ -193,7 +227,7 @@ func upcoming(id string, stock int) seckill.Listing {
 }
 
 func TestItemsCommandsAgainstAStack(t *testing.T) {
-	c := &cloud{outputs: map[string]string{"ApiUrl": "https://example.com", "StageFunction": "seckill-stage"}}
+	c := &cloud{outputs: anAPI}
 	function, audit := itemFunction(t)
 	c.function = function
 	account(t, served(t, c).URL)
@@ -289,7 +323,7 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 		{"no such stack", &cloud{}, "nowhere", exitUsage,
 			"there is no stack nowhere in region eu-central-1 of account 123456789012", "DescribeStacks"},
 		{"another stack", &cloud{outputs: map[string]string{"Url": "x"}}, "sale", exitUsage,
-			"stack sale (CREATE_COMPLETE) has no output StageFunction", "DescribeStacks"},
+			"stack sale (CREATE_COMPLETE) has no output ApiId", "DescribeStacks"},
 		{"credentials expired", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "ExpiredToken",
 			"The security token included in the request is expired"}}},
 			"sale", exitUsage, "the AWS credentials have expired: sign in again", "GetCallerIdentity"},
@@ -300,23 +334,25 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 			"User: u is not authorized to perform: cloudformation:DescribeStacks"}}},
 			"sale", exitUsage, "not allowed: User: u is not authorized to perform: cloudformation:DescribeStacks",
 			"DescribeStacks"},
-		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException",
-			"User: u is not authorized to perform: lambda:InvokeFunction"}}},
-			"sale", exitUsage, "not allowed: User: u is not authorized to perform: lambda:InvokeFunction", "Invoke"},
-		{"function gone", &cloud{outputs: map[string]string{"StageFunction": "gone"}}, "sale", exitUsage,
-			"stack sale names function gone, and region eu-central-1 has no such function", "Invoke"},
-		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
+		{"may not take the role", &cloud{roles: []seckill.Role{seckill.RoleFinance}}, "sale", exitUsage,
+			"stack sale: your AWS identity may not invoke operator/operator: ask for a policy that allows " +
+				"execute-api:Invoke on arn:aws:execute-api:eu-central-1:123456789012:api1/live/POST/operator/operator", "Invoke"},
+		{"signature refused", &cloud{refusals: map[string]refusal{"Invoke": {403, "InvalidSignatureException",
+			"Signature expired"}}}, "sale", exitUsage, "AWS does not accept these credentials, or this machine's clock " +
+			`is wrong: "Signature expired"`, "Invoke"},
+		{"an older stack", &cloud{refusals: map[string]refusal{"Invoke": {404, "", ""}}}, "sale", exitUsage,
+			"stack sale: it has no back office that knows this command: the stack is of an older release", "Invoke"},
+		{"leads elsewhere", &cloud{refusals: map[string]refusal{"Invoke": {301, "", ""}}}, "sale", exitFault,
+			"leads elsewhere (301 Moved Permanently)", "Invoke"},
+		{"back office busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
 			"Rate Exceeded."}}}, "sale", exitFault,
-			"function seckill-stage is busy, nothing was done: repeat the command", "Invoke"},
+			"stack sale: its back office is busy, nothing was done: repeat the command", "Invoke"},
 		{"AWS in trouble", &cloud{refusals: map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}}, "sale",
-			exitFault, "AWS answers ServiceException: oh", "Invoke"},
-		{"function out of time",
-			&cloud{function: payload(`{"errorMessage":"2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds"}`,
-				"Unhandled")}, "sale", exitFault,
-			"function seckill-stage failed: 2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds; the command " +
-				"may have been carried out all the same", "Invoke"},
-		{"function broken", &cloud{function: payload(`oh`, "Unhandled")}, "sale", exitFault,
-			"function seckill-stage failed: Unhandled;", "Invoke"},
+			exitFault, "stack sale: its back office answers 500 Internal Server Error; the command may have been carried " +
+				"out, and can be repeated", "Invoke"},
+		{"function out of time", &cloud{function: payload(`Task timed out after 3.00 seconds`, "Unhandled")}, "sale",
+			exitFault, `503 Service Unavailable: "function stage: it failed: Task timed out after 3.00 seconds"; the command ` +
+				"may have been carried out", "Invoke"},
 		{"function of an older version", &cloud{function: payload("null", "")}, "sale", exitFault,
 			"cannot be read: does stack sale have the version of this tool?", "Invoke"},
 		{"stock lost", &cloud{function: problem(seckill.CodeNotReady)}, "sale", exitFault,
@@ -326,7 +362,7 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			if tt.cloud.outputs == nil {
-				tt.cloud.outputs = map[string]string{"StageFunction": "seckill-stage"}
+				tt.cloud.outputs = anAPI
 			}
 			account(t, served(t, tt.cloud).URL)
 			code, stdout, stderr := command(t, "items", "stop", "7", "--stack", tt.stack)
@@ -352,7 +388,7 @@ func impatient(t *testing.T) {
 // a sale.
 func TestAFunctionThatIsBusy(t *testing.T) {
 	d, _ := itemFunction(t, upcoming("33", 5))
-	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}, function: d, busy: 3}
+	c := &cloud{outputs: anAPI, function: d, busy: 3}
 	account(t, served(t, c).URL)
 	code, stdout, stderr := command(t, "items", "stop", "33", "--stack", "sale")
 	if code != exitOK || !strings.HasPrefix(stdout, "Item 33 is stopped") || stderr != "" ||
@@ -375,7 +411,7 @@ func TestAWSThatIsNotThere(t *testing.T) {
 // TestAnAnswerThatIsLost checks that after a cut connection the tool does not repeat an executed command, and says
 // that the outcome is unknown.
 func TestAnAnswerThatIsLost(t *testing.T) {
-	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	c := &cloud{outputs: anAPI}
 	c.function = func([]byte) ([]byte, string) { panic(http.ErrAbortHandler) }
 	account(t, served(t, c).URL)
 	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
@@ -399,7 +435,7 @@ func TestInterrupted(t *testing.T) {
 		{"GetCallerIdentity", "seckill: interrupted\n"},
 		{"Invoke", "seckill: interrupted; the command may have been carried out, and can be repeated\n"},
 	} {
-		c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+		c := &cloud{outputs: anAPI}
 		c.function, _ = itemFunction(t)
 		ctx, interrupt := context.WithCancel(t.Context())
 		account(t, served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -421,7 +457,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestAFileThatIsTooLargeForACall(t *testing.T) {
-	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	c := &cloud{outputs: anAPI}
 	account(t, served(t, c).URL)
 	var items []seckill.Listing
 	for i := range 300 {
@@ -479,7 +515,7 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1",
 		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_ENDPOINT_URL": store.URL, "TABLE_PREFIX": store.Prefix, "REDIS_ADDRS": redis.Addr, "LOG_LEVEL": "error"})
-	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	c := &cloud{outputs: anAPI}
 	c.function = func(event []byte) ([]byte, string) {
 		out, err := f.Invoke(event)
 		if err != nil {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // target holds the flags that name a shop.
-type target struct{ url, stack, region, profile string }
+type target struct{ url, stack, region, profile, role string }
 
 // on adds the flags to a command and to its subcommands.
 func (t *target) on(cmd *cobra.Command) {
@@ -15,6 +18,7 @@ func (t *target) on(cmd *cobra.Command) {
 	f.StringVar(&t.url, "url", defaultURL, "address of a running shop")
 	f.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of --url")
 	t.onAWS(f.StringVar)
+	f.StringVar(&t.role, "role", "", "with --stack: the role to act in (default the least that may)")
 }
 
 // onAWS adds the flags that say where AWS is.
@@ -29,10 +33,12 @@ func (t *target) isDeployed(cmd *cobra.Command) (bool, error) {
 	switch {
 	case given("stack") && given("url"):
 		return false, errors.New("--stack and --url contradict each other: give one of them")
+	case given("role") && !seckill.ValidRole(seckill.Role(t.role)):
+		return false, fmt.Errorf("--role %+.60q: want one of %v", t.role, seckill.Roles())
 	case given("stack"):
 		return true, nil
-	case given("region"), given("profile"):
-		return false, errors.New("--region and --profile only apply to a deployed stack: name it with --stack")
+	case given("region"), given("profile"), given("role"):
+		return false, errors.New("--region, --profile and --role only apply to a deployed stack: name it with --stack")
 	}
 	return false, nil
 }

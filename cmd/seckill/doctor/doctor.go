@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // MaxSkew is how much clocks may differ: the audit of sale windows has that tolerance (docs/GUARANTEES.md, I10).
@@ -44,23 +45,24 @@ type Finding struct {
 
 // Doctor checks one stack.
 type Doctor struct {
-	AWS      aws.Config
-	Stack    types.Stack
-	Operator operator.Client                            // of its stage function
-	HTTP     *http.Client                               // to the API
-	StandIn  bool                                       // AWS is a stand-in, such as LocalStack
-	Crowd    int                                        // expected shoppers; 0: quotas are not checked
-	Within   time.Duration                              // time within which they come
-	Explain  func(error) string                         // puts an error of AWS into words
-	During   func(what string, look func() error) error // runs a check, and may print what it waits for
-	Report   func(Finding)
+	AWS     aws.Config
+	Stack   types.Stack
+	As      func(seckill.Role) operator.Client         // of its back office
+	HTTP    *http.Client                               // to the API
+	StandIn bool                                       // AWS is a stand-in, such as LocalStack
+	Crowd   int                                        // expected shoppers; 0: quotas are not checked
+	Within  time.Duration                              // time within which they come
+	Explain func(error) string                         // puts an error of AWS into words
+	During  func(what string, look func() error) error // runs a check, and may print what it waits for
+	Report  func(Finding)
 
 	outputs, parameters map[string]string
 	resources           map[string]resource // by logical id
 	resourcesErr        error
 	stage               *apigateway.GetStageOutput // nil when API Gateway did not say
 	stageErr            error
-	shut                bool // the whole shop is stopped hard
+	shut                bool         // the whole shop is stopped hard
+	role                seckill.Role // that the caller may take; "": none is known
 	health              *sight
 	date                *reading
 }

@@ -62,8 +62,8 @@ type Refund struct {
 	Base
 	Orders   Orders
 	Alipay   Alipay
-	Commands Commands
 	Alone    Alone
+	Commands Commands
 }
 
 // Reconcile holds the settings of the function that compares bills.

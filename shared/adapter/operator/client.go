@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,11 +15,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Client sends commands to whatever handles the events of Serve: a Lambda function or a local system. A refused
+// Client sends commands to whatever handles the events of Serve: a back office or a local system. A refused
 // command returns a *Refusal. Errors of Call are returned unchanged: the command may have been executed, and may be
 // repeated.
 type Client struct {
-	Who  string // for the audit log: the caller's ARN or name, printable, at most 256 bytes
+	Who  string // for the audit log: a name, printable, at most 256 bytes; "" for a back office, which knows who calls
 	Call func(ctx context.Context, event []byte) (answer []byte, err error)
 }
 
@@ -145,7 +146,9 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
 func encode(r *request) ([]byte, error) {
-	if err := r.check(allCommands()); err != nil {
+	named := *r
+	named.Who = cmp.Or(r.Who, "whoever signs the request")
+	if err := named.check(allCommands()); err != nil {
 		return nil, err
 	}
 	event, err := marshal(envelope{r})

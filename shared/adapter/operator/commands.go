@@ -155,3 +155,12 @@ func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
 		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
 }
+
+// Acts returns the names of all commands.
+func Acts() []string {
+	var names []string
+	for _, c := range allCommands() {
+		names = append(names, c.name)
+	}
+	return names
+}

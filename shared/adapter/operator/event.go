@@ -29,7 +29,7 @@ const (
 // request is a command in an event.
 type request struct {
 	Command string          `json:"command"`
-	Who     string          `json:"who"` // as the caller claims: Lambda does not tell a function who calls
+	Who     string          `json:"who"` // in a stack the back office says it; in a local system the caller
 	Item    string          `json:"item,omitempty"`
 	Stock   int             `json:"stock,omitempty"` // total units
 	After   string          `json:"after,omitempty"` // export: the last item of the page before

@@ -1,0 +1,47 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/your-org/seckill/cmd/seckill/office"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// office asks the back office for the functions' health in each role: nothing else says which roles IAM lets the
+// caller take. What it answers is kept for the checks of Redis and of clocks.
+func (d *Doctor) office(ctx context.Context, c *check) {
+	var may, mayNot []string
+	for _, role := range seckill.Roles() {
+		client := d.As(role)
+		_, err := client.Health(ctx)
+		var failed *office.Error
+		var refused *operator.Refusal
+		switch {
+		case err == nil, errors.As(err, &refused) && refused.Code == seckill.CodeUnavailable:
+			may = append(may, string(role))
+			if d.role == "" {
+				d.role = role
+			}
+		case errors.As(err, &failed) && failed.Kind == office.Denied:
+			mayNot = append(mayNot, string(role))
+		case errors.As(err, &failed) && failed.Kind == office.NoRoute:
+			c.fault("the stack takes no commands: its release has no back office, deploy this one")
+			return
+		default:
+			c.unasked("the back office as "+string(role), err)
+			return
+		}
+	}
+	switch {
+	case len(may) == 0:
+		c.fault("your AWS identity may take no role of the back office: ask for a policy, docs/DEPLOY.md has them")
+	case len(mayNot) == 0:
+		c.ok("your AWS identity may take each role of the back office: %s", strings.Join(may, ", "))
+	default:
+		c.ok("your AWS identity may take these roles of the back office: %s; not %s", strings.Join(may, ", "),
+			strings.Join(mayNot, ", "))
+	}
+}
