@@ -46,7 +46,7 @@ you can block. Rules are signs and no proof: people behind a carrier share its n
 
 The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose acts function
 does the work and logs who gave the command; blocks are the repair function's. With --stack, the AWS
-credentials need sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.
+credentials need sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).
 Acts are kept for 90 days, and reach the list some seconds late.`,
 		Example: `  seckill acts list --item 2002
   seckill acts handle 1794362400123-00000001 --why "our own test"

@@ -43,7 +43,7 @@ when. Logs never contain addresses.
 
 The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
 does the work and logs who gave the command. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 		Example: `  seckill erase 1001
   seckill erase 1001 --stack seckill-prod --region eu-central-1`,
 		Args: exactly("USER"),

@@ -25,10 +25,10 @@ func itemsCommand() *cobra.Command {
 ("seckill run", --url) or in a stack on AWS (--stack). Every command may be repeated, and reports
 when there was nothing left to do.
 
-With --stack, the stack's stage function carries out the commands, because only functions reach its
-Redis; its log records who gave which command. The tool finds region and credentials as other AWS
+With --stack, the tool signs the commands with your AWS credentials, and the stack's back office has its
+functions carry them out and records who you are. IAM says which roles you may take. The tool finds region and credentials as other AWS
 tools do (environment, profiles, single sign-on). The credentials need sts:GetCallerIdentity,
-cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002

@@ -94,7 +94,7 @@ money: its payments, the provider's notifications, and its history.
 
 The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
 reads the data. The command changes nothing. Times are UTC. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw   with the buyer's account

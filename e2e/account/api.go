@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/your-org/seckill/cmd/seckill/office/officetest"
 )
 
 // Names of limits.
@@ -23,7 +25,8 @@ const (
 // AccountID and ARN are the identity that callers see.
 const (
 	AccountID = "123456789012"
-	ARN       = "arn:aws:iam::" + AccountID + ":user/operator"
+	ARN       = "arn:aws:iam::" + AccountID + ":user/operator" // of the access key "test"
+	region    = "eu-west-1"
 )
 
 // ErrThrottled is the error of Options.Invoke when Lambda has no execution for a call.
@@ -50,7 +53,7 @@ type Options struct {
 }
 
 // Account is an http.Handler that answers AWS's services at one URL: Systems Manager, Secrets Manager, DynamoDB, and
-// for operators STS, CloudFormation, Lambda's Invoke and API Gateway's stage.
+// for operators STS, CloudFormation, Lambda's Invoke, API Gateway's stage and, by signature, the back office's route.
 type Account struct {
 	Lambda  *Lambda
 	Gateway *Gateway
@@ -95,7 +98,12 @@ func (a *Account) Output(key, value string) { a.options.Outputs[key] = value }
 func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	target := r.Header.Get("X-Amz-Target")
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	_, isCommand := officetest.Takes(r)
 	switch {
+	case isCommand:
+		(&officetest.Gateway{Region: region, Admin: func(ctx context.Context, event []byte) ([]byte, error) {
+			return a.options.Invoke(ctx, "admin", event)
+		}, Callers: map[string]officetest.Caller{"test": {Secret: "test", ARN: ARN, Account: AccountID}}}).ServeHTTP(w, r)
 	case strings.HasPrefix(target, dynamoTarget):
 		a.dynamo.ServeHTTP(w, r)
 	case target == "AmazonSSM.GetParameters":

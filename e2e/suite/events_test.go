@@ -22,7 +22,6 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/cloudevent"
 	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -70,22 +69,18 @@ func testEvents(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-	operators := operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
-		error) {
-		return s.invoke(ctx, "TellFunction", event)
-	}}
 	eventually(t, "counts of every change", func() string {
 		want := sale.moved(t)
-		if c, err := operators.Counts(t.Context(), sale.item.ID); err != nil || c.Total != want {
+		if c, err := s.operator.Counts(t.Context(), sale.item.ID); err != nil || c.Total != want {
 			return fmt.Sprintf("%+v, %v, want %+v", c.Total, err, want)
 		}
 		return ""
 	})
 	order, _ := sale.mustRows(t)[ledger.TableOrders][0]["id"].(string)
-	if told, err := operators.Tell(t.Context(), order); err != nil || told.Changes == 0 {
+	if told, err := s.operator.Tell(t.Context(), order); err != nil || told.Changes == 0 {
 		t.Errorf("tell again: %+v, %v", told, err)
 	}
-	if d, err := operators.Delivery(t.Context(), order); err != nil || d.Order != order || d.Address == "" {
+	if d, err := s.operator.Delivery(t.Context(), order); err != nil || d.Order != order || d.Address == "" {
 		t.Errorf("delivery of %s: %+v, %v", order, d, err)
 	}
 }

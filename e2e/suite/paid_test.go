@@ -49,14 +49,14 @@ func testRefund(t *testing.T, s *stack) {
 		t.Fatalf("paying: %v, %v", a, err)
 	}
 	p.await(t, seckill.Paid)
-	done, err := s.money.Refund(t.Context(), order, "tried by the suite", true)
+	done, err := s.operator.Refund(t.Context(), order, "tried by the suite", true)
 	if err != nil || !done.Changed || done.Due != sale.item.Price {
 		t.Fatalf("refund: %+v, %v", done, err)
 	}
-	if done, err := s.money.Refund(t.Context(), order, "tried by the suite", true); err != nil || done.Changed {
+	if done, err := s.operator.Refund(t.Context(), order, "tried by the suite", true); err != nil || done.Changed {
 		t.Errorf("the same again: %+v, %v", done, err)
 	}
-	if _, err := s.money.Open(t.Context()); err != nil {
+	if _, err := s.operator.Open(t.Context()); err != nil {
 		t.Errorf("open: %v", err)
 	}
 	s.minute(t, "RefundFunction")
@@ -67,7 +67,7 @@ func testRefund(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-	c, err := s.money.Case(t.Context(), order, false)
+	c, err := s.operator.Case(t.Context(), order, false)
 	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) == 0 ||
 		c.Notifications[0].Outcome != seckill.NotificationRecorded {
 		t.Errorf("case: %+v, %v", c, err)
@@ -81,15 +81,15 @@ func testBill(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	s.minute(t, "ReconcileFunction")
 	day := seckill.Day(time.Now().Add(-34 * time.Hour)) // the schedule handles a day 10 hours after its end
-	before, err := s.bills.Reconciled(t.Context(), day)
+	before, err := s.operator.Reconciled(t.Context(), day)
 	if err != nil || len(before.Reconciliations) == 0 {
 		t.Fatalf("by the schedule: %+v, %v", before, err)
 	}
-	r, err := s.bills.Reconcile(t.Context(), day)
+	r, err := s.operator.Reconcile(t.Context(), day)
 	if err != nil || r.Day != day {
 		t.Fatalf("by an operator: %+v, %v", r, err)
 	}
-	all, err := s.bills.Reconciled(t.Context(), day)
+	all, err := s.operator.Reconciled(t.Context(), day)
 	if n := len(all.Reconciliations); err != nil || n < 2 || !all.Reconciliations[n-1].At.Equal(r.At) {
 		t.Errorf("kept: %+v, %v; want the operator's last", all, err)
 	}

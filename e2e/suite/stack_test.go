@@ -66,10 +66,8 @@ type stack struct {
 	functions *lambda.Client
 	rules     *eventbridge.Client
 	secrets   *secrets.Store
-	operator  operator.Client
-	money     operator.Client
-	bills     operator.Client
-	alone     sync.Mutex // see undisturbed
+	operator  operator.Client // of the back office
+	alone     sync.Mutex      // see undisturbed
 }
 
 // The stacks: second is nil if there is only one.
@@ -151,18 +149,9 @@ func open(ctx context.Context, name string) (*stack, error) {
 	}
 	s.Client = &contracttest.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
 		Transport: bounded{s.busy, keyed{s.key, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}}
-	s.operator = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
-		error) {
-		return s.invoke(ctx, "StageFunction", event)
-	}}
-	s.money = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
-		error) {
-		return s.invoke(ctx, "RefundFunction", event)
-	}}
-	s.bills = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
-		error) {
-		return s.invoke(ctx, "ReconcileFunction", event)
-	}}
+	if s.operator.Call, err = s.office(cfg); err != nil {
+		return nil, err
+	}
 	s.secret, err = s.read(ctx, "jwt-secret")
 	return s, err
 }
