@@ -24,30 +24,27 @@ const (
 
 // auditLogFlags are the flags of the commands about the audit log.
 type auditLogFlags struct {
+	target
 	printer
-	url, day, from, to string
-	limit              int
-	heads              []string
+	day, from, to string
+	limit         int
+	heads         []string
 }
 
 func (f *auditLogFlags) on(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&f.url, "url", defaultURL, "address of a running shop")
+	f.target.on(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
 }
 
 // shop opens the shop after the days were checked.
-func (f *auditLogFlags) shop() (*shop, error) {
+func (f *auditLogFlags) shop(cmd *cobra.Command) (*shop, error) {
 	for _, d := range []struct{ flag, day string }{{"day", f.day}, {"from", f.from}, {"to", f.to}} {
 		if d.day != "" && !seckill.ValidDay(d.day) {
 			return nil, fmt.Errorf("--%s %+.60q: want a day such as 2026-11-11", d.flag, d.day)
 		}
 	}
-	s, err := newRunningShop(f.url)
-	if err != nil {
-		return nil, err
-	}
-	return s.shop(), nil
+	return f.target.shop(cmd)
 }
 
 func auditListCommand() *cobra.Command {
@@ -65,7 +62,7 @@ a "seckill run" the names are what callers gave. Times are UTC.`,
 			if f.limit < 1 {
 				return fmt.Errorf("--limit %d: want at least 1", f.limit)
 			}
-			s, err := f.shop()
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -107,7 +104,7 @@ changed, dropped, inserted or reordered since.`,
 		Example: `  seckill audit head >>heads.txt`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop()
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -141,7 +138,7 @@ as it was written.`,
 			if err != nil {
 				return err
 			}
-			s, err := f.shop()
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 			t.Errorf("a secret is shown:\n%s", stdout)
 		}
 	}
-	for _, check := range []string{"door", "stack", "api", "functions", "office", "redis", "clocks", "secrets", "schedules",
+	for _, check := range []string{"door", "stack", "api", "functions",
+		"office", "redis", "clocks", "secrets", "schedules",
 		"triggers", "alarms", "queues", "tables", "quotas"} {
 		if !strings.Contains(stdout, "ok     "+check+" ") {
 			t.Errorf("nothing of %s:\n%s", check, stdout)

@@ -184,7 +184,8 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		if err := s.patch(ctx, ops); err != nil {
 			return err
 		}
-		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications" + staff + "."
+		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's " +
+			"notifications" + staff + "."
 	}
 	tell(said)
 	tell(s.seen(ctx))

@@ -225,7 +225,8 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
 		!strings.Contains(
 			stderr,
-			"seckill: the shop is stopped hard, but item 33 itself is not stopped: stack sale: its back office answers 500",
+			"seckill: the shop is stopped hard, but item 33 itself is not stopped: stack sale: "+
+				"its back office answers 500",
 		) {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}

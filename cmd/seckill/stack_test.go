@@ -114,7 +114,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		c.operate(w, r)
 	default:
-		officetest.Refuse(w, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token")
+		officetest.Refuse(w, http.StatusForbidden, "MissingAuthenticationTokenException",
+			"Missing Authentication Token")
 	}
 }
 
@@ -340,10 +341,11 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 			"DescribeStacks"},
 		{"may not take the role", &cloud{roles: []seckill.Role{seckill.RoleFinance}}, "sale", exitUsage,
 			"stack sale: your AWS identity may not invoke operator/operator: ask for a policy that allows " +
-				"execute-api:Invoke on arn:aws:execute-api:eu-central-1:123456789012:api1/live/POST/operator/operator", "Invoke"},
+				"execute-api:Invoke on arn:aws:execute-api:eu-central-1:123456789012:api1/live/POST/operator/operator",
+			"Invoke"},
 		{"signature refused", &cloud{refusals: map[string]refusal{"Invoke": {403, "InvalidSignatureException",
-			"Signature expired"}}}, "sale", exitUsage, "AWS does not accept these credentials, or this machine's clock " +
-			`is wrong: "Signature expired"`, "Invoke"},
+			"Signature expired"}}}, "sale", exitUsage,
+			"AWS does not accept these credentials, or this machine's clock " + `is wrong: "Signature expired"`, "Invoke"},
 		{"an older stack", &cloud{refusals: map[string]refusal{"Invoke": {404, "", ""}}}, "sale", exitUsage,
 			"stack sale: it has no back office that knows this command: the stack is of an older release", "Invoke"},
 		{"leads elsewhere", &cloud{refusals: map[string]refusal{"Invoke": {301, "", ""}}}, "sale", exitFault,
@@ -352,8 +354,8 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 			"Rate Exceeded."}}}, "sale", exitFault,
 			"stack sale: its back office is busy, nothing was done: repeat the command", "Invoke"},
 		{"AWS in trouble", &cloud{refusals: map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}}, "sale",
-			exitFault, "stack sale: its back office answers 500 Internal Server Error; the command may have been carried " +
-				"out, and can be repeated", "Invoke"},
+			exitFault, "stack sale: its back office answers 500 Internal Server Error; the command may have been " +
+				"carried out, and can be repeated", "Invoke"},
 		{"function out of time", &cloud{function: payload(`Task timed out after 3.00 seconds`, "Unhandled")}, "sale",
 			exitFault, `503 Service Unavailable: "function stage: it failed: Task timed out after 3.00 seconds"; the command ` +
 				"may have been carried out", "Invoke"},

@@ -103,7 +103,8 @@ func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isCommand:
 		(&officetest.Gateway{Region: region, Admin: func(ctx context.Context, event []byte) ([]byte, error) {
 			return a.options.Invoke(ctx, "admin", event)
-		}, Callers: map[string]officetest.Caller{"test": {Secret: "test", ARN: ARN, Account: AccountID}}}).ServeHTTP(w, r)
+		}, Callers: map[string]officetest.Caller{
+			"test": {Secret: "test", ARN: ARN, Account: AccountID}}}).ServeHTTP(w, r)
 	case strings.HasPrefix(target, dynamoTarget):
 		a.dynamo.ServeHTTP(w, r)
 	case target == "AmazonSSM.GetParameters":

@@ -19,8 +19,10 @@ func (d *Doctor) Run(ctx context.Context) error {
 		name string
 		look func(context.Context, *check)
 	}{
-		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"cdn", d.cdn}, {"functions", d.functions},
-		{"office", d.office}, {"redis", d.redis}, {"clocks", d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
+		{"door", d.door}, {"stack", d.stack},
+		{"api", d.api}, {"cdn", d.cdn}, {"functions", d.functions},
+		{"office", d.office}, {"redis", d.redis}, {"clocks", d.clocks},
+		{"secrets", d.secrets}, {"schedules", d.schedules},
 		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables},
 		{"quotas", d.quotas},
 	} {

@@ -65,7 +65,8 @@ func Open(cfg aws.Config, account, id, stage string) (*Office, error) {
 	address := fmt.Sprintf("https://%s.execute-api.%s.%s/%s", id, cfg.Region, suffix, stage)
 	if endpoint := cmp.Or(os.Getenv(endpointVariable), aws.ToString(cfg.BaseEndpoint)); endpoint != "" {
 		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" ||
+			u.RawQuery != "" || u.User != nil {
 			return nil, fmt.Errorf("AWS's address %+.200q is not a URL", endpoint)
 		}
 		address = strings.TrimSuffix(endpoint, "/") + "/_aws/execute-api/" + id + "/" + stage

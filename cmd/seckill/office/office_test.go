@@ -129,8 +129,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"not allowed by IAM", answers(403, `{"Message":"User: u is not authorized"}`, kind, "AccessDeniedException:x"),
 			office.Denied, "your AWS identity may not invoke operator/finance: ask for a policy that allows " +
-				"execute-api:Invoke on arn:aws:execute-api:eu-west-1:123456789012:api1/live/POST/operator/finance, or name " +
-				`a role that you have with --role ("User: u is not authorized")`},
+				"execute-api:Invoke on arn:aws:execute-api:eu-west-1:123456789012:api1/live/POST/operator/finance, " +
+				`or name a role that you have with --role ("User: u is not authorized")`},
 		{"the same, by its status only", answers(403, `Forbidden`), office.Denied, "may not invoke operator/finance"},
 		{"the same, behind this API's own words", answers(404, `{"code":"not_found"}`, kind, "AccessDeniedException"),
 			office.Denied, "may not invoke operator/finance"},

@@ -1,5 +1,5 @@
-// Package officetest plays API Gateway's route POST /operator/{role} with AWS_IAM, for tests: no stand-in for AWS checks
-// signatures or tells a function who calls. It checks Signature Version 4 by itself, by AWS's description ("AWS
+// Package officetest plays API Gateway's route POST /operator/{role} with AWS_IAM, for tests: no stand-in for AWS
+// checks signatures or tells a function who calls. It checks Signature Version 4 by itself, by AWS's description ("AWS
 // Signature Version 4 for API requests", IAM User Guide), against callers that the test names, and then has function
 // admin handle the event that API Gateway would send. In: HTTP requests. Out: the function's answers, and API Gateway's
 // refusals. It is not part of any deployed system.
