@@ -30,14 +30,14 @@ type statement struct {
 	Function string       `json:"function"`
 	Role     seckill.Role `json:"role"`
 	At       int64        `json:"at"`     // Unix milliseconds
-	Command  []byte       `json:"sha256"` // of the command's bytes
+	Command  []byte       `json:"sha256"` // of the command as canonical writes it
 }
 
 // signed is a command as a function takes it from the back office.
 type signed struct {
 	Statement []byte          `json:"statement"`
 	Signature []byte          `json:"signature"`
-	Command   json.RawMessage `json:"command"` // as marshal writes it, with who; in base64 it would be too large
+	Command   json.RawMessage `json:"command"` // with who; in base64 it would be too large
 }
 
 // signedEnvelope marks a signed command's event.
@@ -47,6 +47,10 @@ type signedEnvelope struct {
 
 // sign returns the event of a signed command.
 func sign(key ed25519.PrivateKey, s *statement, command []byte) ([]byte, error) {
+	command, err := canonical(command)
+	if err != nil {
+		return nil, err
+	}
 	sum := sha256.Sum256(command)
 	s.Command = sum[:]
 	text, err := marshal(s)
@@ -54,6 +58,18 @@ func sign(key ed25519.PrivateKey, s *statement, command []byte) ([]byte, error) 
 		return nil, err
 	}
 	return marshal(signedEnvelope{&signed{text, ed25519.Sign(key, append([]byte(purpose), text...)), command}})
+}
+
+// canonical writes JSON in one way, so that what stands between back office and function may write it anew: MiniStack
+// adds spaces and escapes.
+func canonical(b []byte) ([]byte, error) {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	return marshal(value)
 }
 
 // Verifier checks that the back office of a stack has signed a command for a function.
@@ -81,7 +97,10 @@ func (v *Verifier) open(event []byte) (command []byte, role seckill.Role, err er
 	if err := strict(e.Signed.Statement, &s); err != nil {
 		return nil, "", fmt.Errorf(notSigned+"%w", err)
 	}
-	sum := sha256.Sum256(e.Signed.Command)
+	if command, err = canonical(e.Signed.Command); err != nil {
+		return nil, "", fmt.Errorf(notSigned+"%w", err)
+	}
+	sum := sha256.Sum256(command)
 	age := v.Clock.Now().Sub(time.UnixMilli(s.At))
 	switch {
 	case !bytes.Equal(sum[:], s.Command):
@@ -91,7 +110,7 @@ func (v *Verifier) open(event []byte) (command []byte, role seckill.Role, err er
 	case age > MaxAge || age < -maxAhead:
 		return nil, "", fmt.Errorf(notSigned+"%v old", age)
 	}
-	return e.Signed.Command, s.Role, nil
+	return command, s.Role, nil
 }
 
 // renewed is signed with the newest keys: an instance without events reads none.
