@@ -3,11 +3,6 @@ package plan
 import "math"
 
 // Checks that an item may have.
-const (
-	ChecksOff      = "off"
-	ChecksStandard = "standard"
-	ChecksStrict   = "strict"
-)
 
 // The storefront's way to a ticket (web/src/admission.js; TestPageIsTheStorefronts compares).
 const (

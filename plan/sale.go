@@ -101,3 +101,9 @@ func (s *Sale) arrived(t float64) float64 {
 	}
 	return n
 }
+
+const (
+	ChecksOff      = "off"
+	ChecksStandard = "standard"
+	ChecksStrict   = "strict"
+)

@@ -8,17 +8,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// aloneOf returns what one person may refund alone in a seed's world: anything in half of them.
-func aloneOf(seed uint64) seckill.AloneLimit {
-	switch seed % 4 {
-	case 1:
-		return seckill.AloneLimit{Amount: 8888} // the price of one unit
-	case 3:
-		return seckill.AloneLimit{PerDay: 1, Amount: 3 * 8888}
-	}
-	return seckill.AloneLimit{}
-}
-
 // staffOf returns one of the people who refund; two of the names are one person's.
 func staffOf(t Act) string {
 	return []string{"ann", "bob", "assumed-role/Finance/Ann"}[pick(t.A, 56, 3)]

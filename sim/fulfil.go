@@ -95,9 +95,6 @@ func (s *Sim) meddle(i *Instance, user, id string) {
 	}
 }
 
-// paidFor reports whether an order in this state keeps a payment.
-func paidFor(s seckill.State) bool { return s == seckill.Paid || s == seckill.Confirmed || s.Left() }
-
 // wroteFulfil checks I16 for a write of an order's row: what has left keeps its units and its parcel, whatever becomes
 // of it; nothing leaves after its money had to go back; the schedule waits; only what is over is hidden.
 func (t *truth) wroteFulfil(old, o *orderRow, is ledger.Row) {
@@ -155,32 +152,4 @@ func (t *truth) checkLeaving(o *orderRow) {
 	if o.state == seckill.Completed && since(seckill.Completed, seckill.Received) < 7*24*time.Hour-2*seckill.SkewBound {
 		t.fail("I16 order %s is completed after %s", o.id, since(seckill.Completed, seckill.Received))
 	}
-}
-
-// parcelsArrive lets the time of parcels pass: what was shipped is completed, unless its money goes back (L1).
-func (w *World) parcelsArrive() error {
-	sent := func() (out []string) {
-		for _, id := range w.truth.list {
-			if s := w.truth.orders[id].state; s == seckill.Shipped || s == seckill.Received {
-				out = append(out, fmt.Sprintf("%s %s", id, s))
-			}
-		}
-		return out
-	}
-	if len(sent()) == 0 {
-		return nil
-	}
-	for _, wait := range []time.Duration{seckill.ReceivedAfter, seckill.CompletedAfter} {
-		w.Clock.Advance(wait + time.Hour) // clocks differ, and an index lags
-		if err := w.Start(w.plain).Expire.Sweep(context.Background()); err != nil {
-			return err
-		}
-		if err := w.Check(); err != nil {
-			return err
-		}
-	}
-	if left := sent(); len(left) > 0 {
-		return fmt.Errorf("L1 orders stay on their way: %s", strings.Join(left, ", "))
-	}
-	return nil
 }

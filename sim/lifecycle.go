@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -241,4 +242,32 @@ func (s *Sim) retire() error {
 		}
 	}
 	return s.Drain()
+}
+
+// parcelsArrive lets the time of parcels pass: what was shipped is completed, unless its money goes back (L1).
+func (w *World) parcelsArrive() error {
+	sent := func() (out []string) {
+		for _, id := range w.truth.list {
+			if s := w.truth.orders[id].state; s == seckill.Shipped || s == seckill.Received {
+				out = append(out, fmt.Sprintf("%s %s", id, s))
+			}
+		}
+		return out
+	}
+	if len(sent()) == 0 {
+		return nil
+	}
+	for _, wait := range []time.Duration{seckill.ReceivedAfter, seckill.CompletedAfter} {
+		w.Clock.Advance(wait + time.Hour) // clocks differ, and an index lags
+		if err := w.Start(w.plain).Expire.Sweep(context.Background()); err != nil {
+			return err
+		}
+		if err := w.Check(); err != nil {
+			return err
+		}
+	}
+	if left := sent(); len(left) > 0 {
+		return fmt.Errorf("L1 orders stay on their way: %s", strings.Join(left, ", "))
+	}
+	return nil
 }

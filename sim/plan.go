@@ -427,3 +427,14 @@ func (p *Plan) door(o Options) {
 		}
 	}
 }
+
+// aloneOf returns what one person may refund alone in a seed's world: anything in half of them.
+func aloneOf(seed uint64) seckill.AloneLimit {
+	switch seed % 4 {
+	case 1:
+		return seckill.AloneLimit{Amount: 8888} // the price of one unit
+	case 3:
+		return seckill.AloneLimit{PerDay: 1, Amount: 3 * 8888}
+	}
+	return seckill.AloneLimit{}
+}

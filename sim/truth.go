@@ -40,7 +40,9 @@ type truth struct {
 	say     func(format string, args ...any)
 	placed  func(*orderRow) // checks an order's first row
 	blocked func(was, is ledger.Row)
-	over    func(item string) bool // reports whether the retention of addresses of an item's orders is over
+	sent    func(old, o *orderRow, is ledger.Row) // checks what becomes of an order after it is paid
+	owes    func(old, o *orderRow)                // checks whose refund it is
+	over    func(item string) bool                // reports whether the retention of addresses of an item's orders is over
 }
 
 type orderRow struct {
@@ -203,8 +205,8 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	t.say("  order %s of shopper %s is %s, units %v", id, o.user, o.state, o.units)
 	o.history, _ = is["history"].([]string)
 	t.moved(old, o)
-	t.wroteFulfil(old, o, is)
-	t.wroteRefund(old, o)
+	t.sent(old, o, is)
+	t.owes(old, o)
 	before := ""
 	for _, h := range o.history {
 		f := strings.Fields(h)
@@ -338,3 +340,6 @@ func (t *truth) wroteCounts(is ledger.Row) {
 		t.fail("I15 item %s counts %+v, what happened is %+v", item, got, most)
 	}
 }
+
+// paidFor reports whether an order in this state keeps a payment.
+func paidFor(s seckill.State) bool { return s == seckill.Paid || s == seckill.Confirmed || s.Left() }

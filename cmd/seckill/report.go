@@ -209,17 +209,3 @@ func (f *makeFlags) signer(cmd *cobra.Command) (*report.Key, error) {
 	}
 	return keyFile(name)
 }
-
-// newFile writes a file that gets its name only when it is complete. It replaces none.
-func newFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	err = write(f)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Link(f.Name(), name)
-}

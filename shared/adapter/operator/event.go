@@ -181,3 +181,10 @@ func marshal(v any) ([]byte, error) {
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
+
+// did is what the audit log has to know of a command. Clients ignore it.
+type did struct {
+	Outcome string `json:"outcome,omitempty"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+}

@@ -82,13 +82,6 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 	}
 }
 
-// did is what the audit log has to know of a command. Clients ignore it.
-type did struct {
-	Outcome string `json:"outcome,omitempty"`
-	Before  string `json:"before,omitempty"`
-	After   string `json:"after,omitempty"`
-}
-
 // did returns nil for a command that did nothing.
 func (d *done) did() *did {
 	w := did{d.outcome, inLine(d.before), inLine(append(d.after, d.more...))}

@@ -151,13 +151,6 @@ func (o *Office) read(e *events.APIGatewayProxyRequest, who string) (*request, e
 	return r.Operator, r.Operator.check(allCommands())
 }
 
-// problem returns an error's problem document.
-func problem(err error) (status int, body []byte) {
-	w := recorder{header: http.Header{}}
-	WriteProblem(&w, &http.Request{Method: http.MethodPost, Header: http.Header{"Accept-Language": {"en"}}}, err)
-	return w.status, w.body.Bytes()
-}
-
 // forbidden returns the problem document of a caller who may not do this.
 func forbidden(code, detail string) (status int, body []byte) {
 	body, _ = marshal(map[string]any{"type": "urn:problem-type:seckill:" + code, "title": "Not allowed",

@@ -91,3 +91,10 @@ type recorder struct {
 func (w *recorder) Header() http.Header         { return w.header }
 func (w *recorder) WriteHeader(status int)      { w.status = status }
 func (w *recorder) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// problem returns an error's problem document.
+func problem(err error) (status int, body []byte) {
+	w := recorder{header: http.Header{}}
+	WriteProblem(&w, &http.Request{Method: http.MethodPost, Header: http.Header{"Accept-Language": {"en"}}}, err)
+	return w.status, w.body.Bytes()
+}
