@@ -42,7 +42,7 @@ type truth struct {
 	blocked func(was, is ledger.Row)
 	sent    func(old, o *orderRow, is ledger.Row) // checks what becomes of an order after it is paid
 	owes    func(old, o *orderRow)                // checks whose refund it is
-	over    func(item string) bool                // reports whether the retention of addresses of an item's orders is over
+	over    func(item string) bool                // reports whether the retention of addresses of an item is over
 }
 
 type orderRow struct {
