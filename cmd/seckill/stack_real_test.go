@@ -24,14 +24,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/cmd/seckill/office/officetest"
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/lambdacall"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -107,17 +111,19 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 			"Catalog":   table(dynamoledger.TableCatalog, "id"),
 			"Questions": table(ledger.TableQuestions, "item", "id"),
 			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog", "Questions"},
-				"Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Properties": object{"FunctionName": name + "-stage",
+					"Runtime": "provided.al2023", "Handler": "bootstrap",
 					"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256,
-					"Code":        object{"S3Bucket": bucket, "S3Key": "stage.zip"},
-					"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis}}}},
+					"Code": object{"S3Bucket": bucket, "S3Key": "stage.zip"},
+					"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
+						"METRICS_NAMESPACE": name, "COMMAND_PUBLIC_KEY": commandKeys.Public().String()}}}},
 			"Version": object{"Type": "AWS::Lambda::Version",
 				"Properties": object{"FunctionName": object{"Ref": "Stage"}}},
 			"Live": object{"Type": "AWS::Lambda::Alias", "Properties": object{"Name": doctor.Live,
 				"FunctionName":    object{"Ref": "Stage"},
 				"FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}}}},
 		},
-		"Outputs": object{stageOutput: object{"Value": object{"Ref": "Stage"}}},
+		"Outputs": object{"ApiId": object{"Value": "api1"}, "ApiStage": object{"Value": "live"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +138,7 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 		func(o *cloudformation.StackCreateCompleteWaiterOptions) {
 			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
 		})
-	stack, err := waiter.WaitForOutput(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait)
-	if err != nil {
+	if err := waiter.Wait(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait); err != nil {
 		events, _ := client.DescribeStackEvents(t.Context(), &cloudformation.DescribeStackEventsInput{StackName: &name})
 		for _, e := range events.StackEvents {
 			t.Logf("%s %s %s", aws.ToString(e.LogicalResourceId), e.ResourceStatus,
@@ -141,7 +146,17 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 		}
 		t.Fatal(err)
 	}
-	return name, *stack.Stacks[0].Outputs[0].OutputValue
+	return name, name + "-stage"
+}
+
+// backOffice is the route of commands with function admin in this process: it calls the stack's functions.
+func backOffice(t *testing.T, stack, endpoint string) string {
+	t.Helper()
+	functions := lambdacall.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}, stack)
+	admin := operator.Office{Stack: stack, Clock: system.Clock{}, Key: commandKey, Invoke: functions.Invoke}
+	return served(t, &officetest.Gateway{Region: "eu-west-1", Admin: admin.Handle,
+		Callers: map[string]officetest.Caller{"test": {Secret: "test", ARN: caller, Account: "000000000000"}}}).URL
 }
 
 // standIn is a proxy in front of the stand-in for AWS, so that the clients' idle connections end with the test.
@@ -177,6 +192,7 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", endpoint)
 	began := time.Now()
 	name, function := deploy(t, endpoint, redis)
+	t.Setenv("AWS_ENDPOINT_URL_EXECUTE_API", backOffice(t, name, endpoint))
 	t.Logf("deployed after %v", time.Since(began).Round(time.Millisecond))
 
 	it := upcoming("7", 5)

@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -61,7 +64,7 @@ func sign(key ed25519.PrivateKey, s *statement, command []byte) ([]byte, error) 
 }
 
 // canonical writes JSON in one way, so that what stands between back office and function may write it anew: MiniStack
-// adds spaces and escapes.
+// adds spaces and escapes, and writes 8.50 as 8.5.
 func canonical(b []byte) ([]byte, error) {
 	var value any
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -69,7 +72,28 @@ func canonical(b []byte) ([]byte, error) {
 	if err := d.Decode(&value); err != nil {
 		return nil, err
 	}
-	return marshal(value)
+	return marshal(oneWay(value))
+}
+
+// oneWay writes each number of a decoded value in one way. An integer stays as it is.
+func oneWay(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = oneWay(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = oneWay(v[i])
+		}
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil || math.Abs(f) >= 1<<53 || !strings.ContainsAny(v.String(), ".eE") {
+			return v
+		}
+		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
+	}
+	return value
 }
 
 // Verifier checks that the back office of a stack has signed a command for a function.
