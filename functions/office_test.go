@@ -89,12 +89,12 @@ func TestAdminFunction(t *testing.T) {
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "error")
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	calls := 0
-	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, error, string) {
+	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		if calls++; calls == 1 {
-			return nil, nil, "TooManyRequestsException" // its schedule runs
+			return nil, "TooManyRequestsException", nil // its schedule runs
 		}
 		answer, err := stage.Invoke(event)
-		return answer, err, ""
+		return answer, "", err
 	})
 	operators := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
 	if _, err := operators.Health(t.Context()); err != nil || calls != 2 {
@@ -125,8 +125,8 @@ func TestAdminFunction(t *testing.T) {
 	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) || refused.Code != seckill.CodeNotFound {
 		t.Errorf("a stack without a webhook: %v", err)
 	}
-	w.aws.SetFunction("seckill-deliver", func([]byte) ([]byte, error, string) {
-		return nil, errors.New("out of memory"), ""
+	w.aws.SetFunction("seckill-deliver", func([]byte) ([]byte, string, error) {
+		return nil, "", errors.New("out of memory")
 	})
 	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable ||

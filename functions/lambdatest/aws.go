@@ -44,7 +44,7 @@ type AWS struct {
 }
 
 // Callee is a function that another one may call: it answers an event, or refuses the call with one of Lambda's errors.
-type Callee func(event []byte) (answer []byte, failed error, refused string)
+type Callee func(event []byte) (answer []byte, refused string, failed error)
 
 // NewAWS starts a server with all tables, a secret with these entries, and queues (by the last part of their URL),
 // until the test ends.
@@ -147,7 +147,7 @@ func (a *AWS) invoke(w http.ResponseWriter, r *http.Request, path string, body [
 	refused := "ResourceNotFoundException"
 	if f != nil && isCall && r.URL.Query().Get("Qualifier") == "live" &&
 		strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/lambda/aws4_request") {
-		answer, failed, refused = f(body)
+		answer, refused, failed = f(body)
 	}
 	switch {
 	case refused != "":
