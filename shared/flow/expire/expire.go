@@ -1,8 +1,7 @@
 // Package expire closes orders: unpaid ones whose hold has ended, and those that their shoppers cancelled. It also ends
-// those that were shipped: received after 15 days, completed 7 days later. In: a
-// delivery from the closings queue, or a schedule (each minute). Out: an order that is paid or has given its units
-// back. It asks the payment provider and writes the ledger; it never touches the stock: a return row and a message
-// tell consume.
+// those that were shipped: received after 15 days, completed 7 days later. In: a delivery from the closings queue, or a
+// schedule (each minute). Out: an order that is paid, has given its units back, or moved on after shipping. It asks the
+// payment provider and writes the ledger; it never touches the stock: a return row and a message tell consume.
 package expire
 
 import (
@@ -49,13 +48,13 @@ type Flow struct {
 	Deps
 	recorder payment.Recorder
 	due      sweep.Sweep[string]
-	paid     sweep.Sweep[string] // shipped and received orders
+	sent     sweep.Sweep[string] // shipped and received orders
 }
 
 // New returns an instance.
 func New(d Deps) *Flow {
 	f := &Flow{Deps: d, recorder: payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
-	f.due, f.paid = sweep.Sweep[string]{Meter: d.Meter}, sweep.Sweep[string]{Meter: d.Meter}
+	f.due, f.sent = sweep.Sweep[string]{Meter: d.Meter}, sweep.Sweep[string]{Meter: d.Meter}
 	return f
 }
 
@@ -79,7 +78,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 // or received long enough ago.
 func (f *Flow) Sweep(ctx context.Context) error {
 	now := f.Clock.Now()
-	return errors.Join(f.due.Run(ctx, now, f.page, f.each), f.paid.Run(ctx, now, f.sent, f.moveOn))
+	return errors.Join(f.due.Run(ctx, now, f.page, f.each), f.sent.Run(ctx, now, f.sentPage, f.moveOn))
 }
 
 func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {

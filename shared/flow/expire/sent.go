@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sent reads a page of the orders that are on their way or received, and due.
-func (f *Flow) sent(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {
+// sentPage reads a page of the orders that are on their way or received, and due.
+func (f *Flow) sentPage(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {
 	return f.Ledger.FulfilDue(ctx, shard, now, after, pageRows)
 }
 
