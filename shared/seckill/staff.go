@@ -2,6 +2,9 @@ package seckill
 
 import "slices"
 
+// MaxStaffName is how many characters of a name an order's history takes.
+const MaxStaffName = 64
+
 // Role is what a member of staff may do.
 type Role string
 

@@ -12,11 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of PaymentHandler.
-const (
-	maxShown  = 1000 // entries of each list in an answer
-	maxSigned = 64   // characters of a name in an order's history; the flow refuses longer ones
-)
+// maxShown is how many entries each list in an answer of PaymentHandler has.
+const maxShown = 1000
 
 // PaymentHandler executes commands about money. It is safe for concurrent use. No answer contains an address.
 type PaymentHandler struct{ refund *refund.Flow }
@@ -300,7 +297,7 @@ func signature(who string) string {
 		return who
 	}
 	who = who[strings.LastIndex(who, ":")+1:]
-	if len(who) > maxSigned {
+	if len(who) > seckill.MaxStaffName {
 		who = who[strings.LastIndex(who, "/")+1:]
 	}
 	return who

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -23,7 +24,6 @@ const (
 	MaxNote    = 500 // characters of a note
 	MaxParcels = 100 // of one call
 	MaxEntries = 200 // of a history that still takes a note
-	MaxWho     = 64  // characters of an operator's name
 	maxTries   = 4   // attempts for an order that changes meanwhile
 )
 
@@ -48,17 +48,7 @@ func New(d Deps) *Flow { return &Flow{d} }
 
 // Order reads an order for staff. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Order(ctx context.Context, id string) (seckill.Order, error) {
-	if !seckill.ValidOrderID(id) {
-		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	o, err := f.Ledger.Order(ctx, id)
-	if errors.Is(err, seckill.ErrNoOrder) {
-		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	if err != nil {
-		return seckill.Order{}, seckill.AsError(err)
-	}
-	return o, nil
+	return staff.Order(ctx, f.Ledger, id)
 }
 
 // change reads an order and has it changed, again if it changed meanwhile. do reports whether it changed the order.
@@ -84,7 +74,7 @@ func (f *Flow) change(ctx context.Context, id string, do func(o seckill.Order, n
 // Confirm takes up a paid order, in the operator's name. It reports whether the order was not confirmed before. The
 // error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order in another state.
 func (f *Flow) Confirm(ctx context.Context, id, who string) (bool, error) {
-	if err := seckill.CheckLine("who", who, MaxWho); err != nil {
+	if err := staff.CheckName(who); err != nil {
 		return false, err
 	}
 	return f.change(ctx, id, func(o seckill.Order, now time.Time) (bool, error) {
@@ -105,8 +95,8 @@ func (f *Flow) confirm(ctx context.Context, o *seckill.Order, now time.Time, who
 // Note adds a note to an order's history, in the operator's name. It reports whether the note is new. The error is an
 // *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order with MaxEntries.
 func (f *Flow) Note(ctx context.Context, id, who, text string) (bool, error) {
-	if err := errors.Join(seckill.CheckLine("who", who, MaxWho), seckill.CheckLine("why", text, MaxNote)); err != nil {
-		return false, seckill.AsError(err)
+	if err := staff.CheckWords(who, text, MaxNote); err != nil {
+		return false, err
 	}
 	cause := "note by " + who + ": " + text
 	return f.change(ctx, id, func(o seckill.Order, now time.Time) (bool, error) {
@@ -124,8 +114,8 @@ func (f *Flow) Note(ctx context.Context, id, who, text string) (bool, error) {
 // reports whether that changed something. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an
 // order that is not over.
 func (f *Flow) Hide(ctx context.Context, id, who, why string, hidden bool) (bool, error) {
-	if err := errors.Join(seckill.CheckLine("who", who, MaxWho), seckill.CheckLine("why", why, MaxNote)); err != nil {
-		return false, seckill.AsError(err)
+	if err := staff.CheckWords(who, why, MaxNote); err != nil {
+		return false, err
 	}
 	did := "shown"
 	if hidden {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -20,11 +21,11 @@ type Decided struct {
 // is kept, and the first one by another person is executed; both must want the same of the units. If the order's refund
 // is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
-	if err := checkWords(who, why); err != nil {
+	if err := staff.CheckWords(who, why, maxWhy); err != nil {
 		return Decided{}, err
 	}
 	for range maxTries {
-		o, err := f.order(ctx, id)
+		o, err := staff.Order(ctx, f.Ledger, id)
 		switch {
 		case err != nil:
 			return Decided{}, err
@@ -110,10 +111,10 @@ func (f *Flow) started(ctx context.Context, id string, restock bool) {
 // Withdraw drops a refund that waits for a second person: who, and why. The result is false if none waits.
 // CodeOrderUnknown; CodeInvalid.
 func (f *Flow) Withdraw(ctx context.Context, id, who, why string) (bool, error) {
-	if err := checkWords(who, why); err != nil {
+	if err := staff.CheckWords(who, why, maxWhy); err != nil {
 		return false, err
 	}
-	if _, err := f.order(ctx, id); err != nil {
+	if _, err := staff.Order(ctx, f.Ledger, id); err != nil {
 		return false, err
 	}
 	first, err := f.Ledger.Proposal(ctx, id)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -139,7 +140,7 @@ type Case struct {
 
 // Case reads one order's money. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
-	o, err := f.order(ctx, id)
+	o, err := staff.Order(ctx, f.Ledger, id)
 	if err != nil {
 		return Case{}, err
 	}
@@ -157,10 +158,10 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 // Ask makes expire ask the provider at once about a closing order. An operator requests it: who, and why. The error
 // is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order that is not closing.
 func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
-	if err := checkWords(who, why); err != nil {
+	if err := staff.CheckWords(who, why, maxWhy); err != nil {
 		return err
 	}
-	o, err := f.order(ctx, id)
+	o, err := staff.Order(ctx, f.Ledger, id)
 	if err != nil {
 		return err
 	}
@@ -182,10 +183,10 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 // It reports whether the payment was new. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for a
 // trade that belongs to another order, is not paid or has another amount.
 func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
-	if err := checkWords(who, why); err != nil {
+	if err := staff.CheckWords(who, why, maxWhy); err != nil {
 		return false, err
 	}
-	if _, err := f.order(ctx, id); err != nil {
+	if _, err := staff.Order(ctx, f.Ledger, id); err != nil {
 		return false, err
 	}
 	t, err := f.Trades.Trade(ctx, id, tradeNo)
@@ -210,19 +211,4 @@ func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (b
 		return false, seckill.AsError(err)
 	}
 	return !slices.ContainsFunc(before, func(p seckill.Payment) bool { return p.TradeNo == t.TradeNo }), nil
-}
-
-// order reads an order for an operator. The error is an *seckill.Error: CodeOrderUnknown.
-func (f *Flow) order(ctx context.Context, id string) (seckill.Order, error) {
-	if !seckill.ValidOrderID(id) {
-		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	o, err := f.Ledger.Order(ctx, id)
-	if errors.Is(err, seckill.ErrNoOrder) {
-		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	if err != nil {
-		return seckill.Order{}, seckill.AsError(err)
-	}
-	return o, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -21,7 +22,6 @@ const (
 	patience   = 3   // attempts without an outcome, one a minute, before the refund is counted as overdue
 	firstRetry = time.Minute
 	lastRetry  = time.Hour
-	maxName    = 64  // characters of an operator's name
 	maxWhy     = 200 // characters of the operator's reason
 )
 
@@ -156,7 +156,7 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 // Again makes all owed refunds of an order due at once, including refused ones, on an operator's request: who, and
 // why. It returns their number, 0 if the order owes nothing. CodeInvalid.
 func (f *Flow) Again(ctx context.Context, id, who, why string) (int, error) {
-	if err := checkWords(who, why); err != nil {
+	if err := staff.CheckWords(who, why, maxWhy); err != nil {
 		return 0, err
 	}
 	all, err := f.Ledger.Payments(ctx, id)
@@ -184,12 +184,4 @@ func (f *Flow) again(ctx context.Context, p seckill.Payment, cause string) error
 		return err
 	}
 	return f.Ledger.RetryRefund(ctx, p, o.State, f.Clock.Now(), cause)
-}
-
-// checkWords returns an error unless an operator's name and reason may be stored in an order's history.
-func checkWords(who, why string) error {
-	if err := seckill.CheckLine("who", who, maxName); err != nil {
-		return err
-	}
-	return seckill.CheckLine("why", why, maxWhy)
 }
