@@ -1,7 +1,7 @@
 // Package staffdoor is the back office's door for browsers: it signs staff in and out, and passes the commands of
-// whoever a browser's cookie names on to what executes them. In: requests under /admin/. Out: JSON, or a problem document
-// (RFC 9457). Pages are not its business, and it decides nothing: package session says who it is and until when,
-// package operator what their roles may do.
+// whoever a browser's cookie names on to what executes them. In: requests under /admin/. Out: JSON, or a problem
+// document (RFC 9457). It serves no page, and decides nothing: package session says who it is and until when, package
+// operator what their roles may do.
 package staffdoor
 
 import (
@@ -87,8 +87,8 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles, "may": may,
-		"ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.signsIn()})
+	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles,
+		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.signsIn()})
 }
 
 // command has a command executed for whoever the cookie names.
@@ -213,7 +213,8 @@ func (d *Door) cookie(r *http.Request) string {
 // fail answers with an error of package session.
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, session.ErrEnded) {
-		refuse(w, &refusal{http.StatusUnauthorized, "session_ended", "Sign in first: the session has ended, or there is none.", 0,
+		refuse(w, &refusal{http.StatusUnauthorized, "session_ended",
+			"Sign in first: the session has ended, or there is none.", 0,
 			map[string]any{"sign_in": d.signsIn()}})
 		return
 	}
