@@ -84,7 +84,7 @@ func (f *Flow) begin(ctx context.Context, p *Person, issued bool) (cookie string
 	if issued && p.Refresh == "" { // nobody can confirm it
 		s.Ends = now.Add(seckill.StaffStale)
 	}
-	if s.Refresh, err = f.seal(cookie, p.Refresh); err != nil {
+	if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 		return "", &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	if err := f.record(ctx, actSignIn, &s, changed); err != nil {
@@ -188,7 +188,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	}
 	s.Name, s.Roles, s.Confirmed = cmp.Or(p.Name, p.Who), p.Roles, f.Clock.Now()
 	if p.Refresh != "" {
-		if s.Refresh, err = f.seal(cookie, p.Refresh); err != nil {
+		if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 			return s, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 		}
 	}
