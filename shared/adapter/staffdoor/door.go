@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -30,19 +32,30 @@ type Options struct {
 	Do func(ctx context.Context, c operator.Caller, body []byte) (status int, answer []byte)
 	// Plain: the door is reached by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
-	Links *Links       // one-time links that sign in whoever has them; nil: none
-	Log   *slog.Logger // for faults
+	Links *Links // one-time links that sign in whoever has them; nil: none
+	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back below it.
+	Public string
+	SignIn bool // staff sign in at an issuer
+	Clock  seckill.Clock
+	Random session.Random
+	Log    *slog.Logger // for faults
 }
 
 // Door serves the routes. It is safe for concurrent use.
 type Door struct {
 	Options
-	mux http.Handler
+	mux    http.Handler
+	page   string // the path of the page
+	limits limits
 }
 
-// New returns a door.
-func New(o Options) *Door {
-	d := &Door{Options: o}
+// New returns a door. The error is about Public.
+func New(o Options) (*Door, error) {
+	public, err := url.Parse(o.Public)
+	if err != nil {
+		return nil, fmt.Errorf("staffdoor: public address: %w", err)
+	}
+	d := &Door{Options: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /admin/session", d.session)
 	mux.HandleFunc("POST /admin/signout", d.signOut)
@@ -50,13 +63,22 @@ func New(o Options) *Door {
 	if o.Links != nil {
 		mux.HandleFunc("GET /admin/link", d.link)
 	}
+	if o.SignIn {
+		mux.HandleFunc("GET /admin/signin", d.start)
+		mux.HandleFunc("GET /admin/callback", d.callback)
+	}
 	mux.HandleFunc("/admin/", d.unknown)
 	protection := http.NewCrossOriginProtection()
+	if public.Host != "" { // an API behind a CDN hears another Host
+		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+			return nil, fmt.Errorf("staffdoor: public address: %w", err)
+		}
+	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, &refusal{http.StatusForbidden, "cross_site", "Only pages of this shop may do this.", 0, nil})
 	}))
 	d.mux = protection.Handler(mux)
-	return d
+	return d, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -88,7 +110,7 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles,
-		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.signsIn()})
+		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn})
 }
 
 // command has a command executed for whoever the cookie names.
@@ -159,34 +181,32 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 
 // link signs in whoever has a one-time link, and opens the page.
 func (d *Door) link(w http.ResponseWriter, r *http.Request) {
+	if !d.admits(w, r) {
+		return
+	}
 	if !d.Links.take(r.URL.Query().Get("key")) {
 		refuse(w, &refusal{http.StatusForbidden, "link_used",
 			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
 		return
 	}
-	d.signedIn(w, r, func() (string, error) {
-		return d.Sessions.Begin(r.Context(), session.Person{Who: d.Links.Who, Roles: seckill.Roles()})
-	})
-}
-
-// signedIn gives the browser the cookie of a new session, and opens the page.
-func (d *Door) signedIn(w http.ResponseWriter, r *http.Request, begin func() (cookie string, err error)) {
-	cookie, err := begin()
+	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: d.Links.Who, Roles: seckill.Roles()})
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
+	d.signedIn(w, cookie)
+}
+
+// signedIn gives the browser the cookie of a new session, and opens the page.
+func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
 	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
-	w.Header().Set("Location", "/admin")
+	w.Header().Set("Location", d.page)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request) {
 	httpapi.Problem(w, r, seckill.Refuse(seckill.CodeNotFound))
 }
-
-// signsIn reports whether there is an issuer at which staff sign in.
-func (d *Door) signsIn() bool { return false }
 
 // name is the cookie's. A browser takes a __Host- cookie only from this very host by https, for all its paths, so that
 // no other host of the domain can set one.
@@ -215,7 +235,7 @@ func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, session.ErrEnded) {
 		refuse(w, &refusal{http.StatusUnauthorized, "session_ended",
 			"Sign in first: the session has ended, or there is none.", 0,
-			map[string]any{"sign_in": d.signsIn()}})
+			map[string]any{"sign_in": d.SignIn}})
 		return
 	}
 	if code := seckill.CodeOf(err); httpapi.Status(code) >= http.StatusInternalServerError {
