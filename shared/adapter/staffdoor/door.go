@@ -8,11 +8,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -33,7 +31,7 @@ type Options struct {
 	// Plain: the door is reached by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
 	Links *Links // one-time links that sign in whoever has them; nil: none
-	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back below it.
+	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
 	Public string
 	SignIn bool // staff sign in at an issuer
 	Clock  seckill.Clock
@@ -47,50 +45,6 @@ type Door struct {
 	mux    http.Handler
 	page   string // the path of the page
 	limits limits
-}
-
-// New returns a door. The error is about Public.
-func New(o Options) (*Door, error) {
-	public, err := url.Parse(o.Public)
-	if err != nil {
-		return nil, fmt.Errorf("staffdoor: public address: %w", err)
-	}
-	d := &Door{Options: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /admin/session", d.session)
-	mux.HandleFunc("POST /admin/signout", d.signOut)
-	mux.HandleFunc("POST /admin/commands", d.command)
-	if o.Links != nil {
-		mux.HandleFunc("GET /admin/link", d.link)
-	}
-	if o.SignIn {
-		mux.HandleFunc("GET /admin/signin", d.start)
-		mux.HandleFunc("GET /admin/callback", d.callback)
-	}
-	mux.HandleFunc("/admin/", d.unknown)
-	protection := http.NewCrossOriginProtection()
-	if public.Host != "" { // an API behind a CDN hears another Host
-		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, fmt.Errorf("staffdoor: public address: %w", err)
-		}
-	}
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, &refusal{http.StatusForbidden, "cross_site", "Only pages of this shop may do this.", 0, nil})
-	}))
-	d.mux = protection.Handler(mux)
-	return d, nil
-}
-
-// ServeHTTP implements http.Handler.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get(Header) != "1" {
-		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + Header + ": 1.", 0,
-			nil})
-		return
-	}
-	d.mux.ServeHTTP(w, r)
 }
 
 // session says who is signed in, and what they may do.
@@ -177,31 +131,6 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, d.made("", -1))
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// link signs in whoever has a one-time link, and opens the page.
-func (d *Door) link(w http.ResponseWriter, r *http.Request) {
-	if !d.admits(w, r) {
-		return
-	}
-	if !d.Links.take(r.URL.Query().Get("key")) {
-		refuse(w, &refusal{http.StatusForbidden, "link_used",
-			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
-		return
-	}
-	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: d.Links.Who, Roles: seckill.Roles()})
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	d.signedIn(w, cookie)
-}
-
-// signedIn gives the browser the cookie of a new session, and opens the page.
-func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
-	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
-	w.Header().Set("Location", d.page)
-	w.WriteHeader(http.StatusSeeOther)
 }
 
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request) {

@@ -42,8 +42,8 @@ func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string)
 }
 
 func (i *issuer) RedeemStaff(_ context.Context, g seckill.Grant) (seckill.StaffMember, error) {
-	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier || g.Nonce != want.Nonce ||
-		g.RedirectURI != public+"/admin/callback") {
+	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier ||
+		g.Nonce != want.Nonce || g.RedirectURI != public+"/admin/callback") {
 		return seckill.StaffMember{}, &seckill.Error{Code: seckill.CodeSignIn}
 	}
 	return i.member, i.err
@@ -178,7 +178,7 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		SignIn    bool      `json:"sign_in"`
 	}
 	if err := json.Unmarshal([]byte(text(o.send(http.MethodGet, "/admin/session", ""))), &s); err != nil ||
-		s.Who != "id.example.com/ada" || s.Name != "ada" || !slices.Equal(s.Roles, []seckill.Role{seckill.RoleFinance}) ||
+		s.Who != "id.example.com/ada" || s.Name != "ada" || len(s.Roles) != 1 || s.Roles[0] != seckill.RoleFinance ||
 		!s.SignIn || !s.Ends.Equal(start.Add(seckill.StaffIdle)) || !slices.Contains(s.May, "refund") ||
 		slices.Contains(s.May, "stop") || !slices.Contains(s.May, "health") {
 		t.Errorf("session %+v, %v", s, err)
@@ -187,8 +187,8 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		o.did[0].Who != "id.example.com/ada" || len(o.did[0].Roles) != 1 || o.did[0].Stale {
 		t.Errorf("command: %d, %+v", a.StatusCode, o.did)
 	}
-	if a := o.send(http.MethodPost, "/admin/signout", "", staffdoor.Header, "1"); a.StatusCode != http.StatusNoContent ||
-		len(o.jar) != 0 {
+	a = o.send(http.MethodPost, "/admin/signout", "", staffdoor.Header, "1")
+	if a.StatusCode != http.StatusNoContent || len(o.jar) != 0 {
 		t.Errorf("sign-out: %d, cookies %v", a.StatusCode, o.jar)
 	}
 	if got := strings.Join(o.results(), ", "); got != "id.example.com/ada sign-in changed, "+
@@ -283,8 +283,8 @@ func TestWhoseCookie(t *testing.T) {
 	o := newOffice(t)
 	o.signIn("right", nil)
 	right := o.jar["__Host-staff"]
-	for _, bad := range []string{"", right[:42], right + "A", strings.ToUpper(right), "id.example.com/ada", right + "." +
-		right} {
+	for _, bad := range []string{"", right[:42], right + "A", strings.ToUpper(right), "id.example.com/ada",
+		right + "." + right} {
 		if o.jar["__Host-staff"] = bad; bad != right && o.give().StatusCode != http.StatusUnauthorized {
 			t.Errorf("cookie %q is somebody's", bad)
 		}

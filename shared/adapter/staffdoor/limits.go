@@ -32,19 +32,18 @@ func newLimits(clock seckill.Clock) limits {
 	return limits{clock, bucket.New(signings, networks), bucket.New(failures, 1)}
 }
 
-// admits reports whether a request's network may try to sign in; if not, it has answered. An address of this machine or
-// of a private network has no limit, as on the public routes.
-func (d *Door) admits(w http.ResponseWriter, r *http.Request) bool {
+// ofNetwork refuses a sign-in whose network tries too often. An address of this machine or of a private network has no
+// limit, as on the public routes.
+func (l *limits) ofNetwork(r *http.Request) error {
 	from, ok := httpapi.NetworkOf(r.RemoteAddr)
 	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
-		return true
+		return nil
 	}
 	key := from.Addr().As16()
-	wait := d.limits.signings.TakeBytes(key[:], d.limits.clock.Now())
-	if wait > 0 {
-		httpapi.Problem(w, r, &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitNetwork, RetryAfter: wait})
+	if wait := l.signings.TakeBytes(key[:], l.clock.Now()); wait > 0 {
+		return &seckill.Error{Code: seckill.CodeTooMany, Token: seckill.LimitNetwork, RetryAfter: wait}
 	}
-	return wait == 0
+	return nil
 }
 
 // recorded reports whether the audit log gets one more failure.

@@ -28,10 +28,11 @@ var words = map[string][2]string{
 	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
 }
 
-// start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which another site's
-// navigation sends, too: the way back is one.
+// start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which it also sends
+// when another site leads it here: the way back is so.
 func (d *Door) start(w http.ResponseWriter, r *http.Request) {
-	if !d.admits(w, r) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
 		return
 	}
 	texts := make([]string, signInTexts)
@@ -53,7 +54,8 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 
 // callback signs in whoever comes back from the issuer in the browser that went there.
 func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
-	if !d.admits(w, r) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
 		return
 	}
 	gone := d.made("", -1)
@@ -80,6 +82,32 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	default:
 		d.signedIn(w, cookie)
 	}
+}
+
+// link signs in whoever has a one-time link, and opens the page.
+func (d *Door) link(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if !d.Links.take(r.URL.Query().Get("key")) {
+		refuse(w, &refusal{http.StatusForbidden, "link_used",
+			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
+		return
+	}
+	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: d.Links.Who, Roles: seckill.Roles()})
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.signedIn(w, cookie)
+}
+
+// signedIn gives the browser the cookie of a new session, and opens the page.
+func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
+	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
+	w.Header().Set("Location", d.page)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // grant is what the issuer's code will be for.
