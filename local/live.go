@@ -97,6 +97,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer l.running.Done()
+	l.flow.Opened(r.Context(), pass.User, id) // what it sends waits in p's queue
 	thin := &thinWriter{ResponseWriter: w}
 	conn, err := websocket.Accept(thin, r, &websocket.AcceptOptions{Subprotocols: []string{seckill.PushProtocol},
 		InsecureSkipVerify: true})
