@@ -26,11 +26,12 @@ import (
 // everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// notifyPath, buyPath and officePath are the paths of Alipay's notifications, of purchases and of staff's commands as
-// GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
+// notifyPath, buyPath, officePath and staffPath are the paths of Alipay's notifications, of purchases and of staff's
+// commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	officePath  = "operator/{role}"
+	staffPath   = "admin/{proxy+}"
 	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
@@ -147,7 +148,7 @@ type apiStage struct {
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify and the back office's to 0: staff goes on working. If notify has no
+// shut sets the throttle of every method but notify and the back office's to 0: staff go on. If notify has no
 // throttle of its own, it gets the one that applied to it before.
 func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
@@ -164,7 +165,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		switch {
 		case isNotification(key):
 			kept = true
-		case isMethod(key, officePath) && !isShut(have[key]):
+		case (isMethod(key, officePath) || isMethod(key, staffPath)) && !isShut(have[key]):
 			staff = " and staff's commands"
 		case key != everyMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
@@ -268,7 +269,7 @@ func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSe
 	err = s.wait.during("API Gateway", func() error {
 		out, err := s.gateway.GetStage(
 			ctx,
-			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.called},
+			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.stage},
 		)
 		if err == nil {
 			have = out.MethodSettings
@@ -284,7 +285,7 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	return s.unlike(s.wait.during("API Gateway", func() error {
 		_, err := s.gateway.UpdateStage(
 			ctx,
-			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.called, PatchOperations: ops},
+			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.stage, PatchOperations: ops},
 		)
 		return err
 	}))
@@ -301,7 +302,7 @@ func (s *apiStage) unlike(err error) error {
 			"stack %s names the API %s with stage %s, and region %s has no such stage",
 			s.stack,
 			s.api,
-			s.called,
+			s.stage,
 			s.region,
 		)
 	}
