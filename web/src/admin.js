@@ -160,7 +160,7 @@ async function show() {
   const place = readPlace(location.hash);
   const first = SCREENS.find((s) => s.menu && open(s));
   const screen = place.name ? SCREENS.find((s) => s.name === place.name) : first;
-  const focus = shown === `${place.name}/${place.id}` ? document.activeElement?.id : '';
+  const same = shown === `${place.name}/${place.id}`;
   shown = `${place.name}/${place.id}`;
   for (const link of menu.children) {
     if (link.dataset.screen === (screen?.parent || screen?.name)) link.setAttribute('aria-current', 'page');
@@ -175,7 +175,10 @@ async function show() {
   if (saying) announce(saying);
   saying = '';
   const node = el('div', { class: 'screen' });
-  put(content, el('div', { class: 'page-head' }, el('h1', {}, t(screen.title))), said, node);
+  // What is drawn anew stays until it is whole, so that nothing jumps, and the focus finds its place again.
+  const draw = () => put(content, el('div', { class: 'page-head' }, el('h1', {}, t(screen.title))), said, node);
+  content.setAttribute('aria-busy', 'true');
+  if (!same) draw();
   const say = (text) => {
     saying = text;
   };
@@ -199,8 +202,12 @@ async function show() {
     node.querySelector('.trouble')?.remove();
     node.append(problemNote(problem, page.again));
   }
-  // A table that is drawn anew gives the focus back to what had it, such as the link that sorted it.
-  if (focus && !round.signal.aborted && document.activeElement === document.body) document.getElementById(focus)?.focus({ preventScroll: true });
+  if (round.signal.aborted) return;
+  content.removeAttribute('aria-busy');
+  if (!same) return;
+  const focus = document.activeElement?.id;
+  draw();
+  if (document.activeElement === document.body) (document.getElementById(focus) || main).focus({ preventScroll: true });
 }
 
 // A new screen begins at its top, for eyes and screen readers alike; another page of a list stays where it is.

@@ -31,11 +31,12 @@ export const whyField = (most = 500) => ({ name: 'why', label: t('field_why'), h
  * @param {string} submit  the button's text
  * @param {(values) => Promise} send  texts by field, booleans of checks, a File; what it throws is shown: beside the field
  *   that a problem names, else below
+ * @param {(values) => Promise<boolean>} [sure]  asks whether it is meant so, before it is sent
  * @param {string} [about]  what the form is about, such as an order: what was typed for one is not shown for another
  * @param {boolean} [danger]  the button's look
  * @param {boolean} [filter]  it only chooses what is shown: nothing is kept
  */
-export function form({ name, fields, submit, send, about = '', danger = false, filter = false }) {
+export function form({ name, fields, submit, send, sure, about = '', danger = false, filter = false }) {
   const key = `${name} ${about}`;
   const old = filter ? {} : typed(key);
   const made = fields.map((f) => field(name, f, old[f.name], !filter));
@@ -51,10 +52,11 @@ export function form({ name, fields, submit, send, about = '', danger = false, f
     setText(fault, '');
     const wrong = made.filter((f) => f.wrong());
     if (wrong.length) return void wrong[0].focus();
+    const given = values();
+    if (sure && !(await sure(given))) return;
     button.setAttribute('aria-disabled', 'true');
     setText(button, t('sending_now'));
     try {
-      const given = values();
       await send(given);
       if (!filter) keep(key, null);
     } catch (problem) {

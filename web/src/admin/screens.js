@@ -19,8 +19,9 @@
 //     },
 //   };
 //
-// show draws into page.node, below the <h1>, which stands there already. It is called anew when the address or the
-// language changes. What it throws is shown in words, with a button to try again. page has
+// show draws into page.node, below the <h1>, which stands there already, and returns once the first drawing is whole. It
+// is called anew when the address or the language changes. What it throws is shown in words, with a button to try again.
+// page has
 //
 //   node, id and query        what follows the name in the address (place.js writes addresses), query as URLSearchParams
 //   name                      the screen's; page itself is the "place" that table.js wants
@@ -33,6 +34,7 @@
 //
 // Use form.js for what is typed, table.js for lists, confirm.js for what cannot be taken back. No style attributes and no
 // HTML texts: the pages' policy forbids them. Then `go run ./web/bundle`.
+import { order } from './order.js';
 import { orders } from './orders.js';
 
-export const SCREENS = [orders];
+export const SCREENS = [orders, order];

@@ -1,0 +1,38 @@
+// Questions before something that cannot be taken back: what will happen is told first.
+import { openSheet } from '../dialogs.js';
+import { el, put } from '../dom.js';
+import { t } from '../i18n.js';
+import { form } from './form.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  confirm_word: ['请输入 {word} 以确认', 'Type {word} to confirm'],
+  confirm_other: ['应为 {word}。', 'This should be {word}.'],
+});
+
+/**
+ * Asks, and resolves with whether it was confirmed.
+ * @param {string} title
+ * @param {(string | Node)[]} happens  what will happen, a paragraph each
+ * @param {string} yes  the button's text
+ * @param {string} [word]  has to be typed, such as an item's id
+ */
+export function confirm({ title, happens, yes, word = '' }) {
+  return new Promise((resolve) => {
+    let confirmed = false;
+    const sheet = openSheet(title, () => resolve(confirmed));
+    const ask = form({
+      name: 'confirm',
+      filter: true,
+      danger: true,
+      submit: yes,
+      fields: word ? [{ name: 'word', label: t('confirm_word', { word }), required: true, check: (text) => (text === word ? '' : t('confirm_other', { word })) }] : [],
+      async send() {
+        confirmed = true;
+        sheet.close();
+      },
+    });
+    ask.querySelector('.form-end').prepend(el('button', { class: 'button plain', type: 'button', onclick: () => sheet.close() }, t('cancel')));
+    put(sheet.body, happens.map((p) => el('p', {}, p)), ask);
+  });
+}
