@@ -19,7 +19,7 @@ const content = document.getElementById('content');
 const menu = document.getElementById('menu');
 const whoButton = document.getElementById('who');
 
-let me = null; // {who, roles, may, ends_at}
+let me = null; // {who, name, roles, may, ends_at}
 let left = new AbortController(); // aborts when what is shown is left
 let saying = ''; // a result, for the next drawing
 
@@ -128,7 +128,7 @@ async function leave() {
 }
 
 function whoSheet() {
-  const sheet = openSheet(me.who);
+  const sheet = openSheet(me.name || me.who);
   put(
     sheet.body,
     el('p', {}, t('office_who', { who: me.who, roles: rolesText() })),
@@ -143,7 +143,7 @@ function showFrame() {
   translate(document);
   whoButton.hidden = !me;
   if (me) {
-    setText(whoButton, me.who);
+    setText(whoButton, me.name || me.who);
     whoButton.setAttribute('aria-label', t('office_who', { who: me.who, roles: rolesText() }));
   }
   const links = me ? SCREENS.filter((s) => s.menu && open(s)) : [];

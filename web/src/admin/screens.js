@@ -34,7 +34,11 @@
 //
 // Use form.js for what is typed, table.js for lists, confirm.js for what cannot be taken back. No style attributes and no
 // HTML texts: the pages' policy forbids them. Then `go run ./web/bundle`.
+import { audit } from './audit.js';
+import { bills } from './bills.js';
+import { money } from './money.js';
 import { order } from './order.js';
 import { orders } from './orders.js';
+import { ship } from './ship.js';
 
-export const SCREENS = [orders, order];
+export const SCREENS = [orders, order, ship, money, bills, audit];
