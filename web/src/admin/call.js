@@ -16,17 +16,17 @@ export class Problem extends Error {
   }
 }
 
-async function ask(method, path, body) {
+async function ask(method, path, body, sent = body && JSON.stringify(body)) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
   if (method === 'POST') headers['X-Seckill-Staff'] = '1'; // no form of another site can send it
-  if (body) headers['Content-Type'] = 'application/json';
+  if (sent) headers['Content-Type'] = 'application/json';
   let response;
   let answer;
   try {
     response = await fetch(path, {
       method,
       headers,
-      body: body && JSON.stringify(body),
+      body: sent,
       credentials: 'same-origin',
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT),
@@ -54,21 +54,27 @@ export const signInBy = (f) => (signInAgain = f);
 /**
  * Gives a command, and returns its result. If the session has ended, it waits until the same person is signed in again,
  * and gives it again: every command may be repeated.
+ * @param {string} [items]  the argument `items` as JSON text, which is sent as it is: long numbers stay exact
  */
-export async function command(name, args = {}) {
-  const body = { operator: { command: name, ...args } };
+export async function command(name, args = {}, items = '') {
+  const text = JSON.stringify({ operator: { command: name, ...args } });
+  const sent = items ? `${text.slice(0, -2)},"items":${items}}}` : text;
+  const give = async () => (await ask('POST', 'admin/commands', null, sent)).result;
   try {
-    return (await ask('POST', 'admin/commands', body)).result;
+    return await give();
   } catch (problem) {
     if (problem.status !== 401 || !(await signInAgain(problem))) throw problem;
-    return (await ask('POST', 'admin/commands', body)).result;
+    return await give();
   }
 }
+
+/** What everybody sees of an item's sale: {state, left}; null if that cannot be told now. */
+export const itemStatus = (item) => ask('GET', `seckill/status/${item}`).catch(() => null);
 
 /** What went wrong, and what to do, in plain words. Staff also read the system's own detail, which is in English. */
 export function words(problem) {
   if (!(problem instanceof Problem)) return String(problem?.message || problem);
-  const code = problem.code || 'other';
+  const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
   const known = ['network', 'session_ended', 'order_unknown', 'item_unknown'];
   return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;

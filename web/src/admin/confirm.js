@@ -11,16 +11,17 @@ addTexts({
 });
 
 /**
- * Asks, and resolves with whether it was confirmed.
+ * Asks, and resolves with whether it was confirmed; with `do`, with what that resolves with, or null.
  * @param {string} title
  * @param {(string | Node)[]} happens  what will happen, a paragraph each
  * @param {string} yes  the button's text
  * @param {string} [word]  has to be typed, such as an item's id
+ * @param {() => Promise} [do]  what is confirmed: while it fails the question stays, with what is wrong
  */
-export function confirm({ title, happens, yes, word = '' }) {
+export function confirm({ title, happens, yes, word = '', do: run }) {
   return new Promise((resolve) => {
-    let confirmed = false;
-    const sheet = openSheet(title, () => resolve(confirmed));
+    let answer = run ? null : false;
+    const sheet = openSheet(title, () => resolve(answer));
     const ask = form({
       name: 'confirm',
       filter: true,
@@ -28,7 +29,7 @@ export function confirm({ title, happens, yes, word = '' }) {
       submit: yes,
       fields: word ? [{ name: 'word', label: t('confirm_word', { word }), required: true, check: (text) => (text === word ? '' : t('confirm_other', { word })) }] : [],
       async send() {
-        confirmed = true;
+        answer = run ? await run() : true;
         sheet.close();
       },
     });

@@ -83,3 +83,29 @@ function fields(raw) {
     if ((m[2] ?? m[4]) === '') return out;
   }
 }
+
+/**
+ * The records of a file whose quoted fields may have several lines: [{n, cells}], n is the line on which one begins; null
+ * if its quotes are wrong. Empty lines are left out.
+ */
+export function records(text) {
+  const out = [];
+  let n = 1;
+  const body = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+  for (let at = 0; at < body.length; ) {
+    const cells = [];
+    const first = n;
+    for (let end = ','; end === ','; ) {
+      const m = /"((?:[^"]|"")*)"(,|\n|$)|([^",\n]*)(,|\n|$)/y;
+      m.lastIndex = at;
+      const found = m.exec(body);
+      if (!found) return null;
+      cells.push((found[1] !== undefined ? found[1].replaceAll('""', '"') : found[3]).trim());
+      at += found[0].length;
+      n += found[0].split('\n').length - 1;
+      end = found[2] ?? found[4];
+    }
+    if (cells.length > 1 || cells[0] !== '') out.push({ n: first, cells });
+  }
+  return out;
+}

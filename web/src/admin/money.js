@@ -33,8 +33,8 @@ addTexts({
 });
 
 const order = { name: 'order', title: () => t('orders_order'), cell: (r) => orderLink(r.order_id) };
-const amount = { name: 'amount', title: () => t('open_amount'), figure: true, cell: (r) => `¥${yuan(r.amount)}`, by: (r) => r.amount };
-const since = (field) => ({ name: 'since', title: () => t('open_since'), cell: (r) => when(r[field]), by: (r) => Date.parse(r[field]) });
+const amount = { name: 'amount', title: () => t('open_amount'), figure: true, cell: (r) => `¥${yuan(r.amount)}` };
+const since = (field) => ({ name: 'since', title: () => t('open_since'), cell: (r) => when(r[field]) });
 const text = (name, title, cell, more) => ({ name, title: () => t(title), cell, ...more });
 
 export const money = {

@@ -34,11 +34,15 @@
 //
 // Use form.js for what is typed, table.js for lists, confirm.js for what cannot be taken back. No style attributes and no
 // HTML texts: the pages' policy forbids them. Then `go run ./web/bundle`.
+import { act, acts } from './acts.js';
 import { audit } from './audit.js';
 import { bills } from './bills.js';
+import { blocks } from './blocks.js';
+import { imports } from './import.js';
+import { item, items } from './items.js';
 import { money } from './money.js';
 import { order } from './order.js';
 import { orders } from './orders.js';
 import { ship } from './ship.js';
 
-export const SCREENS = [orders, order, ship, money, bills, audit];
+export const SCREENS = [orders, order, ship, money, bills, items, item, imports, blocks, acts, act, audit];
