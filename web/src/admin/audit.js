@@ -11,7 +11,8 @@ addTexts({
   audit_title: ['审计日志', 'Audit log'],
   audit_text: ['店员做过的每件事，每条都与前一条相连，不能改也不能删。seckill audit verify 可以核对。', 'What staff did. Each entry is chained to the one before: none can be changed or deleted. “seckill audit verify” checks it.'],
   audit_head: ['最新一条：{day} 第 {seq} 条，{hash}', 'Newest entry: {day}, number {seq}, {hash}'],
-  audit_of: ['{day} 的记录。旧的在前', 'Entries of {day}. Oldest first'],
+  audit_of: ['{day} 的记录，旧的在前', 'Entries of {day}. Oldest first'],
+  audit_reads: ['包括只查看的', 'also what was only looked at'],
   audit_seq: ['序号', 'No.'],
   audit_time: ['时间', 'Time'],
   audit_who: ['谁', 'Who'],
@@ -26,7 +27,7 @@ addTexts({
   audit_open: ['开始了，没有结束的记录', 'began, and no end is recorded'],
 });
 
-const PAGE = 100;
+const PAGE = 200;
 
 export const audit = {
   name: 'audit',
@@ -35,12 +36,16 @@ export const audit = {
   menu: true,
   async show(page) {
     const day = page.query.get('day') || dayOf(page.now());
+    const reads = page.query.has('reads');
     const choose = form({
       name: 'audit-day',
       filter: true,
       submit: t('show_these'),
-      fields: [{ name: 'day', label: t('field_day'), kind: 'date', value: day, required: true }],
-      send: async (v) => (v.day === day && !page.query.get('after') ? page.again() : page.go({ ...v, after: '' })),
+      fields: [
+        { name: 'day', label: t('field_day'), kind: 'date', value: day, required: true },
+        { name: 'reads', label: t('audit_reads'), kind: 'check', value: reads },
+      ],
+      send: async (v) => (v.day === day && v.reads === reads && !page.query.get('after') ? page.again() : page.go({ ...v, after: '' })),
     });
     const list = el('div', {});
     const vouches = el('p', { class: 'soft code' });
@@ -48,7 +53,7 @@ export const audit = {
     const [got, head] = await Promise.all([command('audit', { day, cursor: page.query.get('after') || undefined, limit: PAGE }), page.may('audit-head') ? command('audit-head') : null]);
     if (page.signal.aborted) return;
     if (head?.seq) put(vouches, t('audit_head', head));
-    put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(), rows: whole(got.entries || []), next: got.next }));
+    put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(), rows: whole(got.entries || []).filter((e) => reads || e.result !== 'read'), next: got.next }));
   },
 };
 

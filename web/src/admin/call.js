@@ -9,11 +9,18 @@ export class Problem extends Error {
   constructor(status, body = {}) {
     super(`${status} ${body.code || ''}`);
     this.status = status;
-    this.code = body.code || (status && status < 500 ? '' : status ? 'unavailable' : 'network');
+    this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
     this.signIn = Boolean(body.sign_in);
   }
+}
+
+// What is said of an answer that is no problem document, such as API Gateway's own.
+function codeOf(status) {
+  if (!status) return 'network';
+  if (status === 429) return 'too_many_requests';
+  return status < 500 ? '' : 'unavailable';
 }
 
 async function ask(method, path, body, sent = body && JSON.stringify(body)) {

@@ -10,6 +10,11 @@ addTexts({
   confirm_other: ['应为 {word}。', 'This should be {word}.'],
 });
 
+// The sheet's entry has left history: who leads elsewhere then is not led back.
+async function gone() {
+  for (let n = 0; n < 25 && history.state?.sheets; n++) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 /**
  * Asks, and resolves with whether it was confirmed; with `do`, with what that resolves with, or null.
  * @param {string} title
@@ -21,7 +26,7 @@ addTexts({
 export function confirm({ title, happens, yes, word = '', do: run }) {
   return new Promise((resolve) => {
     let answer = run ? null : false;
-    const sheet = openSheet(title, () => resolve(answer));
+    const sheet = openSheet(title, () => gone().then(() => resolve(answer)));
     const ask = form({
       name: 'confirm',
       filter: true,

@@ -8,7 +8,7 @@ import { checks, form, problemNote, whyField } from './form.js';
 import { pill } from './orders.js';
 import { casePart, refundPart, waitingOf } from './ordermoney.js';
 import { placeOf } from './place.js';
-import { older, over } from './states.js';
+import { older, over, refundable } from './states.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -66,7 +66,7 @@ export const order = {
   async show(page) {
     const [o, money] = await Promise.all([page.may('order') ? command('order', { order: page.id }) : null, page.may('case') ? command('case', { order: page.id }) : null]);
     const known = { ...money, ...o };
-    const waits = page.may('open') ? await waitingOf(page.id) : null;
+    const waits = page.may('open') && page.may('refund') && refundable(known.state) ? await waitingOf(page.id) : null;
     if (page.signal.aborted) return;
     const actions = [...staffParts(page, known, o), ...refundPart(page, known, waits)];
     put(
