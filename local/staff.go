@@ -38,11 +38,11 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
-	s.staff = staffdoor.New(staffdoor.Options{Do: office.Do, Plain: true, Links: s.links, Log: s.log,
-		Sessions: flow})
+	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: flow, Do: office.Do, Plain: true, Links: s.links,
+		Clock: clock, Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(flow))...)
-	return nil
+	return err
 }
 
 // StaffLink makes a link that signs a browser in to the back office, once. An earlier one ends.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ the company instead.`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deployed, err := f.isDeployed(cmd); err != nil || deployed {
-				return errors.Join(err, errors.New("link is for a running shop: staff of a stack sign in at its issuer"))
+				return cmp.Or(err, errors.New("link is for a running shop: staff of a stack sign in at its issuer"))
 			}
 			s, err := newRunningShop(f.url)
 			if err != nil {

@@ -40,6 +40,23 @@ func (s *StaffSession) EndsAt() time.Time {
 	return s.Ends
 }
 
+// StaffMember is a person of staff as an issuer confirms them.
+type StaffMember struct {
+	Who     string // the verified identity, always the same for one person
+	Name    string // to show; "": Who
+	Roles   []Role
+	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
+}
+
+// StaffIssuer is the issuer of OpenID Connect at which staff sign in.
+type StaffIssuer interface {
+	// Authorization returns the address where a browser signs in. It comes back to g.RedirectURI with a code for g.
+	Authorization(ctx context.Context, g Grant, state string) (address string, err error)
+	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
+	// it, or what it says cannot be believed. Any other error is a fault.
+	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)
+}
+
 // Errors of StaffSessions.
 var (
 	// ErrNoStaffSession: the session has ended, or never was.

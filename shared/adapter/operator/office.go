@@ -105,7 +105,7 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 type Caller struct {
 	Who   string         // the verified identity
 	Roles []seckill.Role // what any of them may do, the caller may
-	// the roles may have been taken from the caller meanwhile: commands that change something are refused as unavailable
+	// the roles may have been taken from the caller meanwhile: commands that change something are refused
 	Stale bool
 }
 

@@ -1,7 +1,7 @@
 // Package staffdoor is the back office's door for browsers: it signs staff in and out, and passes the commands of
-// whoever a browser's cookie names on to what executes them. In: requests under /admin/. Out: JSON, or a problem document
-// (RFC 9457). Pages are not its business, and it decides nothing: package session says who it is and until when,
-// package operator what their roles may do.
+// whoever a browser's cookie names on to what executes them. In: requests under /admin/. Out: JSON, or a problem
+// document (RFC 9457). It serves no page, and decides nothing: package session says who it is and until when, package
+// operator what their roles may do.
 package staffdoor
 
 import (
@@ -30,45 +30,21 @@ type Options struct {
 	Do func(ctx context.Context, c operator.Caller, body []byte) (status int, answer []byte)
 	// Plain: the door is reached by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
-	Links *Links       // one-time links that sign in whoever has them; nil: none
-	Log   *slog.Logger // for faults
+	Links *Links // one-time links that sign in whoever has them; nil: none
+	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
+	Public string
+	SignIn bool // staff sign in at an issuer
+	Clock  seckill.Clock
+	Random session.Random
+	Log    *slog.Logger // for faults
 }
 
 // Door serves the routes. It is safe for concurrent use.
 type Door struct {
 	Options
-	mux http.Handler
-}
-
-// New returns a door.
-func New(o Options) *Door {
-	d := &Door{Options: o}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /admin/session", d.session)
-	mux.HandleFunc("POST /admin/signout", d.signOut)
-	mux.HandleFunc("POST /admin/commands", d.command)
-	if o.Links != nil {
-		mux.HandleFunc("GET /admin/link", d.link)
-	}
-	mux.HandleFunc("/admin/", d.unknown)
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, &refusal{http.StatusForbidden, "cross_site", "Only pages of this shop may do this.", 0, nil})
-	}))
-	d.mux = protection.Handler(mux)
-	return d
-}
-
-// ServeHTTP implements http.Handler.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get(Header) != "1" {
-		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + Header + ": 1.", 0,
-			nil})
-		return
-	}
-	d.mux.ServeHTTP(w, r)
+	mux    http.Handler
+	page   string // the path of the page
+	limits limits
 }
 
 // session says who is signed in, and what they may do.
@@ -87,8 +63,8 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles, "may": may,
-		"ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.signsIn()})
+	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles,
+		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn})
 }
 
 // command has a command executed for whoever the cookie names.
@@ -157,36 +133,9 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// link signs in whoever has a one-time link, and opens the page.
-func (d *Door) link(w http.ResponseWriter, r *http.Request) {
-	if !d.Links.take(r.URL.Query().Get("key")) {
-		refuse(w, &refusal{http.StatusForbidden, "link_used",
-			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
-		return
-	}
-	d.signedIn(w, r, func() (string, error) {
-		return d.Sessions.Begin(r.Context(), session.Person{Who: d.Links.Who, Roles: seckill.Roles()})
-	})
-}
-
-// signedIn gives the browser the cookie of a new session, and opens the page.
-func (d *Door) signedIn(w http.ResponseWriter, r *http.Request, begin func() (cookie string, err error)) {
-	cookie, err := begin()
-	if err != nil {
-		d.fail(w, r, err)
-		return
-	}
-	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
-	w.Header().Set("Location", "/admin")
-	w.WriteHeader(http.StatusSeeOther)
-}
-
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request) {
 	httpapi.Problem(w, r, seckill.Refuse(seckill.CodeNotFound))
 }
-
-// signsIn reports whether there is an issuer at which staff sign in.
-func (d *Door) signsIn() bool { return false }
 
 // name is the cookie's. A browser takes a __Host- cookie only from this very host by https, for all its paths, so that
 // no other host of the domain can set one.
@@ -213,8 +162,9 @@ func (d *Door) cookie(r *http.Request) string {
 // fail answers with an error of package session.
 func (d *Door) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, session.ErrEnded) {
-		refuse(w, &refusal{http.StatusUnauthorized, "session_ended", "Sign in first: the session has ended, or there is none.", 0,
-			map[string]any{"sign_in": d.signsIn()}})
+		refuse(w, &refusal{http.StatusUnauthorized, "session_ended",
+			"Sign in first: the session has ended, or there is none.", 0,
+			map[string]any{"sign_in": d.SignIn}})
 		return
 	}
 	if code := seckill.CodeOf(err); httpapi.Status(code) >= http.StatusInternalServerError {

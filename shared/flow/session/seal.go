@@ -13,8 +13,8 @@ import (
 const sealing = "seckill staff refresh token v1"
 
 // seal encrypts an issuer's refresh token with a key that only the cookie's value gives: who reads the table can use
-// neither.
-func (f *Flow) seal(cookie, token string) (string, error) {
+// neither. random makes bytes that nobody can guess.
+func seal(cookie, token string, random func(n int) []byte) (string, error) {
 	if token == "" {
 		return "", nil
 	}
@@ -22,7 +22,7 @@ func (f *Flow) seal(cookie, token string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	nonce := f.Random.Bytes(aead.NonceSize())
+	nonce := random(aead.NonceSize())
 	return base64.RawStdEncoding.EncodeToString(aead.Seal(nonce, nonce, []byte(token), nil)), nil
 }
 

@@ -35,10 +35,15 @@ const (
 // ErrEnded: the session has ended, or never was. The person has to sign in again.
 var ErrEnded = errors.New("session: ended")
 
+// NoRoleError: the issuer has confirmed a person who has no role here.
+type NoRoleError struct{ Who string }
+
+func (e *NoRoleError) Error() string { return "session: " + e.Who + " has no role" }
+
 // Deps are the step's dependencies.
 type Deps struct {
 	Sessions seckill.StaffSessions
-	Issuer   Issuer // nil: none
+	Issuer   seckill.StaffIssuer // nil: none
 	Random   Random
 	Clock    seckill.Clock
 	Meter    seckill.Meter
@@ -48,22 +53,6 @@ type Deps struct {
 // Random makes random bytes that nobody can guess.
 type Random interface{ Bytes(n int) []byte }
 
-// Issuer asks an issuer of OpenID Connect who a person of staff is.
-type Issuer interface {
-	// Redeem spends a code or a refresh token. CodeSignIn: the issuer refuses it, or what it says cannot be believed.
-	// Any other error is a fault.
-	Redeem(ctx context.Context, g seckill.Grant) (Person, error)
-}
-
-// Person is who signs in.
-type Person struct {
-	Who   string // the verified identity, always the same for one person
-	Name  string // to show; "": Who
-	Roles []seckill.Role
-	// the issuer's refresh token; "": none, or the earlier one stays valid
-	Refresh string
-}
-
 // Flow is an instance of the step. It is safe for concurrent use.
 type Flow struct{ Deps }
 
@@ -71,12 +60,49 @@ type Flow struct{ Deps }
 func New(d Deps) *Flow { return &Flow{d} }
 
 // Begin signs a person in whom nobody has to confirm, and returns the cookie's value.
-func (f *Flow) Begin(ctx context.Context, p Person) (cookie string, err error) {
+func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string, err error) {
 	return f.begin(ctx, &p, false)
 }
 
+// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet.
+func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string) (address string, err error) {
+	if f.Issuer == nil {
+		return "", seckill.Refuse(seckill.CodeNotFound)
+	}
+	if address, err = f.Issuer.Authorization(ctx, g, state); err != nil {
+		f.Meter.Count(seckill.EventIssuerFault, 1)
+		return "", seckill.AsError(err)
+	}
+	return address, nil
+}
+
+// SignIn signs a person in with a code of the issuer, and returns the cookie's value. CodeSignIn; *NoRoleError for a
+// person whom the issuer gives no role.
+func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (cookie string, err error) {
+	if f.Issuer == nil {
+		return "", seckill.Refuse(seckill.CodeNotFound)
+	}
+	g.Kind = seckill.GrantCode
+	p, err := f.Issuer.RedeemStaff(ctx, g)
+	switch {
+	case err != nil && seckill.CodeOf(err) != seckill.CodeSignIn:
+		f.Meter.Count(seckill.EventIssuerFault, 1)
+		return "", seckill.AsError(err)
+	case err != nil:
+		return "", err
+	case len(p.Roles) == 0:
+		return "", &NoRoleError{p.Who}
+	}
+	return f.begin(ctx, &p, true)
+}
+
+// Refused records a sign-in that led to none. who is "" if nobody knows it.
+func (f *Flow) Refused(ctx context.Context, who, result string) error {
+	return f.Audit.Write(ctx, seckill.AuditEntry{Who: cmp.Or(who, "unknown"), Act: actSignIn, Result: result})
+}
+
 // begin records the sign-in, keeps the session, and ends the person's oldest ones that are too many.
-func (f *Flow) begin(ctx context.Context, p *Person, issued bool) (cookie string, err error) {
+func (f *Flow) begin(ctx context.Context, p *seckill.StaffMember, issued bool) (cookie string, err error) {
 	now := f.Clock.Now()
 	cookie = base64.RawURLEncoding.EncodeToString(f.Random.Bytes(cookieBytes))
 	s := seckill.StaffSession{Key: keyOf(cookie), Who: p.Who, Name: cmp.Or(p.Name, p.Who), Roles: p.Roles, Began: now,
@@ -84,7 +110,7 @@ func (f *Flow) begin(ctx context.Context, p *Person, issued bool) (cookie string
 	if issued && p.Refresh == "" { // nobody can confirm it
 		s.Ends = now.Add(seckill.StaffStale)
 	}
-	if s.Refresh, err = f.seal(cookie, p.Refresh); err != nil {
+	if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 		return "", &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	if err := f.record(ctx, actSignIn, &s, changed); err != nil {
@@ -175,7 +201,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	if err != nil {
 		return s, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
-	p, err := f.Issuer.Redeem(ctx, seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: token})
+	p, err := f.Issuer.RedeemStaff(ctx, seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: token})
 	switch {
 	case err != nil && seckill.CodeOf(err) != seckill.CodeSignIn:
 		f.Meter.Count(seckill.EventIssuerFault, 1)
@@ -188,7 +214,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	}
 	s.Name, s.Roles, s.Confirmed = cmp.Or(p.Name, p.Who), p.Roles, f.Clock.Now()
 	if p.Refresh != "" {
-		if s.Refresh, err = f.seal(cookie, p.Refresh); err != nil {
+		if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 			return s, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 		}
 	}
