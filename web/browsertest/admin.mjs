@@ -356,7 +356,13 @@ for (const place of PLACES) {
     await press(place, page, '#bills-compare-send');
     await said(page, words.compared);
     await go(page, place, '#/audit');
-    const log = await main(page);
+    let log = await main(page);
+    if (await page.locator('#page-next').count()) {
+      await press(place, page, '#page-next');
+      await page.locator('#page-first').waitFor();
+      await still(page);
+      log += await main(page);
+    }
     has(log, ['import', 'stop', `item=${place.id}`, 'stopped=false', '→', 'refund', 'local']);
     await fits(page, `audit log, ${on}`);
     if (place.lang === 'en') await picture(page, 'office-audit');
