@@ -219,7 +219,6 @@ for (const place of PLACES) {
     await go(page, place, '#/money');
     has(await main(page), [ids.first, 'local', 'broken', '199.00']);
     await fits(page, `money, ${on}`);
-    if (place.lang === 'en') await picture(page, 'office-money');
     await seckill('refund', ids.first, '--why', 'seen', '--who', 'bob');
     await advance(60); // to the next sweep
     await until('refund', () => stateOf(ids.first, place.n), 'refunded');
@@ -365,7 +364,6 @@ for (const place of PLACES) {
     }
     has(log, ['import', 'stop', `item=${place.id}`, 'stopped=false', '→', 'refund', 'local']);
     await fits(page, `audit log, ${on}`);
-    if (place.lang === 'en') await picture(page, 'office-audit');
     await close(page);
   });
 
