@@ -170,7 +170,9 @@ for (const place of PLACES) {
     same(await page.evaluate(() => document.activeElement.id), 'sort-created', 'focus after sorting');
     same(await page.locator('th[aria-sort=ascending]').count(), 1, 'sorted columns');
     await fits(page, `orders, ${on}`);
-    await press(place, page, page.locator('td a', { hasText: ids.first }));
+    same(await page.locator('td a', { hasText: ids.first }).count(), 1, 'lines of the order');
+    await type(place, page, '#order-open-order', ids.first);
+    await press(place, page, '#order-open-send');
     await page.locator('#confirm-order-send').waitFor();
     await fits(page, `order, ${on}`);
     await press(place, page, '#confirm-order-send');
@@ -313,15 +315,19 @@ for (const place of PLACES) {
   await check(`${on}: a user is blocked and unblocked; a suspicious act is handled`, async () => {
     const page = await signedIn(place, '#/blocks');
     await press(place, page, page.locator('summary').first());
+    await type(place, page, '#block-subject', '999.0.113.7');
+    await type(place, page, '#block-reason', 'script');
+    await press(place, page, '#block-send');
+    await page.locator('#block-subject-fault').filter({ hasText: /\S/ }).waitFor(); // the shop said so
     await type(place, page, '#block-subject', '203.0.113.7');
     await type(place, page, '#block-item', '999');
-    await type(place, page, '#block-reason', 'script');
     await fits(page, `blocks, ${on}`);
     await press(place, page, '#block-send');
     await page.locator('#block .form-end .fault').filter({ hasText: '999' }).waitFor();
     await type(place, page, '#block-item', place.id);
     await press(place, page, '#block-send');
     await said(page, words.blocked);
+    same(await page.locator('#block-subject').inputValue(), '', 'the form after it was sent');
     has(await page.locator('tbody').innerText(), ['203.0.113.7/32', place.id, 'script', 'local'].slice(0, place.size === 'phone' ? 3 : 4));
     await press(place, page, page.locator('td button').first());
     await confirm(place, page);
@@ -392,8 +398,19 @@ for (const place of PLACES) {
     await page.locator('#note .form-end .fault').filter({ hasText: words.ended }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: words.signIn }).waitFor();
-    await page.goto(await link());
-    await go(page, place, `#/order/${ids.third}`);
+    // A sign-in that leads away, as at an issuer, comes back to the same place.
+    let leads = true;
+    await page.route('**/admin/session', async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      await route.fulfill({ response: answer, json: { ...body, sign_in: leads } });
+    });
+    await page.route('**/admin/signin', async (route) => route.fulfill({ status: 302, headers: { Location: await link() } }));
+    await page.reload();
+    await press(place, page, '#sign-in');
+    await page.locator('#note-why').waitFor({ state: 'attached' });
+    same(new URL(page.url()).hash, `#/order/${ids.third}`, 'place after a sign-in that led away');
+    leads = false;
     await page.locator('summary', { hasText: words.note }).click();
     same(await page.locator('#note-why').inputValue(), 'typed and kept', 'what was typed');
 

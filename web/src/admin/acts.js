@@ -83,7 +83,7 @@ export const acts = {
         { name: 'item', label: t('field_item'), value: query.get('item') || '', check: checks.id, input: { inputmode: 'numeric' } },
         { name: 'all', label: t('acts_all'), kind: 'check', value: query.has('all') },
       ],
-      send: async (v) => (v.day === day && v.item === (query.get('item') || '') && v.all === query.has('all') && !query.get('after') ? page.again() : page.go({ ...v, after: '' })),
+      send: async (v) => page.go({ ...v, after: '' }),
     });
     put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('acts_text')), filter), list);
     const got = await command('acts', { day, item: query.get('item') || undefined, all: query.has('all') || undefined, cursor: query.get('after') || undefined, limit: PAGE });

@@ -45,7 +45,7 @@ export const audit = {
         { name: 'day', label: t('field_day'), kind: 'date', value: day, required: true },
         { name: 'reads', label: t('audit_reads'), kind: 'check', value: reads },
       ],
-      send: async (v) => (v.day === day && v.reads === reads && !page.query.get('after') ? page.again() : page.go({ ...v, after: '' })),
+      send: async (v) => page.go({ ...v, after: '' }),
     });
     const list = el('div', {});
     const vouches = el('p', { class: 'soft code' });
