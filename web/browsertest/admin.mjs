@@ -170,6 +170,11 @@ for (const place of PLACES) {
     same(await page.evaluate(() => document.activeElement.id), 'sort-created', 'focus after sorting');
     same(await page.locator('th[aria-sort=ascending]').count(), 1, 'sorted columns');
     await fits(page, `orders, ${on}`);
+    await page.locator('#orders-filter-from').fill('2026-01-01T08:30');
+    await press(place, page, '#orders-filter-send');
+    await page.waitForURL(/from=2026-01-01T00%3A30%3A00/); // the page's zone is UTC+8
+    await still(page);
+    same(await page.locator('#orders-filter-from').inputValue(), '2026-01-01T08:30', 'time');
     same(await page.locator('td a', { hasText: ids.first }).count(), 1, 'lines of the order');
     await type(place, page, '#order-open-order', ids.first);
     await press(place, page, '#order-open-send');
@@ -437,6 +442,24 @@ for (const place of PLACES) {
     same(await page.locator('#menu a').count(), 1, 'screens in the menu');
     await page.goto(new URL(`admin?lang=${place.lang}#/orders`, base).href);
     await page.locator('.empty').filter({ hasText: words.forbidden }).waitFor();
+    await page.unroute('**/admin/commands');
+    await page.unroute('**/admin/session');
+    // Finance sees an order by its money, auditors without anything to do.
+    await page.goto(await link());
+    for (const [may, sees, not] of [
+      [['open', 'case', 'refund', 'withdraw', 'again', 'ask', 'record-trade'], '#refund, .moneys', '#note, #ship, #hide, #show-address'],
+      [['orders', 'order', 'open', 'case', 'delivery', 'audit'], '.history, .moneys, #show-address', '#note, #ship, #refund, #hide, #record-trade'],
+    ]) {
+      await page.unroute('**/admin/session');
+      await page.route('**/admin/session', async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, json: { ...(await answer.json()), may } });
+      });
+      await go(page, place, `#/order/${ids.third}`);
+      for (const part of sees.split(', ')) same((await page.locator(part).count()) > 0, true, `${may[0]}: ${part}`);
+      same(await page.locator(not).count(), 0, `${may[0]}: ${not}`);
+      await fits(page, `order for ${may}, ${on}`);
+    }
     await close(page);
   });
 }

@@ -96,8 +96,10 @@ function signInAgain(problem) {
     });
     const found = (got) => {
       same = got.who === before;
-      if (same) me = got;
-      else other = got;
+      if (same) {
+        me = got; // with the roles of now
+        showFrame();
+      } else other = got;
       sheet.close();
     };
     put(sheet.body, el('p', { class: 'soft' }, t('office_ended_text')), signInPart(problem, found, gone.signal));

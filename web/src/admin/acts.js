@@ -26,6 +26,11 @@ addTexts({
   acts_action_challenge: ['要验证', 'challenge'],
   acts_action_ticket: ['要凭证', 'ticket'],
   acts_action_buy: ['下单', 'purchase'],
+  acts_result_ok: ['通过', 'not refused'],
+  acts_result_not_started: ['还没开始', 'not open yet'],
+  acts_result_check_failed: ['验证未通过', 'wrong answer'],
+  acts_result_ticket_required: ['没有凭证', 'no ticket'],
+  acts_result_too_many_requests: ['太频繁', 'too many requests'],
   acts_status_suspicious: ['未处理', 'not handled'],
   acts_status_handled: ['已处理', 'handled'],
   acts_rule_prelude: ['凭证不是给页面的', 'a ticket for something that is not a page'],
@@ -52,7 +57,7 @@ const MAX_NOTE = 200; // characters
 const rulesText = (a) => (a.rules ? a.rules.split(',').map((r) => tOr(`acts_rule_${r}`, r)).join(t('office_comma')) : '');
 const actionText = (a) => tOr(`acts_action_${a.action}`, a.action);
 const statusText = (a) => tOr(`acts_status_${a.status}`, a.status);
-const resultText = (a) => tOr(`refused_${a.result}`, a.result);
+const resultText = (a) => tOr(`acts_result_${a.result}`, tOr(`refused_${a.result}`, a.result));
 
 const columns = () => [
   { name: 'time', title: t('acts_time'), cell: (a) => when(a.at, true) },
