@@ -74,6 +74,7 @@ func (s *sale) addOrder(d *decoder) {
 }
 
 // asSold checks what an order copied from its item. A rejected order has no title, and price, amount and buckets 0.
+// Only the item's present version is known: another one may have had other prices, title and picture.
 func (s *sale) asSold(d *decoder, o *order) {
 	title, ok := d.row["title"].(string)
 	buckets := int(d.number("buckets"))
@@ -89,6 +90,19 @@ func (s *sale) asSold(d *decoder, o *order) {
 	}
 	if buckets != s.item.buckets {
 		s.broken(i3, "orders "+o.id, "has %d buckets, but the item has %d", buckets, s.item.buckets)
+	}
+	if d.row["item_version"] == nil && d.row["list_price"] == nil {
+		return // of an older release
+	}
+	version, price, list := d.number("item_version"), d.number("price"), d.number("list_price")
+	if version != s.item.version || d.bad != "" {
+		return
+	}
+	if price != s.item.price || list != s.item.listPrice || title != s.item.title ||
+		d.optional("cover") != s.item.cover {
+		s.broken(i9, "orders "+o.id, "keeps %d and %d fen, title %.40q, picture %.40q; its version %d of the item has "+
+			"%d and %d fen, %.40q, %.40q", price, list, title, d.optional("cover"), s.item.version, s.item.price,
+			s.item.listPrice, s.item.title, s.item.cover)
 	}
 }
 

@@ -109,6 +109,12 @@ func (w *World) checkBirth(o *orderRow) error {
 		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
 	}
 	it := w.item(o.item)
+	// What is on sale has not changed since before its sale: an import is refused then.
+	now, err := w.items.Get(context.Background(), o.item)
+	if is := soldAs(now.Commodity.Title, now.Cover, int64(now.Price), int64(now.Commodity.Price)); err == nil &&
+		o.state != seckill.Rejected && o.sold != is {
+		return fmt.Errorf("I9 order %s is %s; on sale is %s", o.id, o.sold, is)
+	}
 	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
 		return fmt.Errorf("I10 order %s reserved at %s, outside the window", o.id, o.created.UTC())
 	}

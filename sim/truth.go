@@ -54,6 +54,7 @@ type orderRow struct {
 	state          seckill.State
 	reason         seckill.Code
 	created        time.Time
+	sold           string // what it keeps of its item
 	history        []string
 	gaveBack       int  // how often its history says so
 	cancelled      bool // its user began to cancel it
@@ -106,6 +107,10 @@ func text(r ledger.Row, attr string) string {
 func number(r ledger.Row, attr string) int64 {
 	n, _ := r[attr].(int64)
 	return n
+}
+
+func soldAs(title, cover string, price, list int64) string {
+	return fmt.Sprintf("%s, %s, at %d fen instead of %d", title, cover, price, list)
 }
 
 func unitsOf(r ledger.Row) []int {
@@ -193,7 +198,11 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
 		address: text(is, "address"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
-		created: time.UnixMilli(number(is, "created")), first: old == nil}
+		created: time.UnixMilli(number(is, "created")), first: old == nil,
+		sold: soldAs(text(is, "title"), text(is, "cover"), number(is, "price"), number(is, "list_price"))}
+	if old != nil && o.sold != old.sold {
+		t.fail("I9 order %s was %s, and is %s now", id, old.sold, o.sold)
+	}
 	from := seckill.Queued
 	if old != nil {
 		from = old.state

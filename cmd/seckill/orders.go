@@ -283,6 +283,11 @@ func (p *page) order(o *operator.Order) {
 	p.row("item", o.Item+", "+o.Title)
 	p.row("user", o.User)
 	p.row("units", fmt.Sprintf("%d, of which %d are not for sale", o.Count, o.Held))
+	if o.Version > 0 {
+		p.row("bought", fmt.Sprintf("at %s yuan each, ordinary price %s; item version %d", o.Price.Yuan(),
+			o.List.Yuan(), o.Version))
+		p.row("picture", o.Cover)
+	}
 	p.row("yuan", o.Amount.Yuan())
 	p.row("state", string(o.State)+", older "+older(o))
 	if o.Carrier != "" {

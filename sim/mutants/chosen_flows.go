@@ -47,6 +47,9 @@ var chosenFlows = []choice{
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)
 		err = f.order(ctx, d, m.Reservation)`},
+	{"sold-at-the-list-price", "an order keeps the sale's price as its item's ordinary one", consumeGo,
+		"ListPrice: it.Commodity.Price,",
+		"ListPrice: it.Price,"},
 	{"ack-before-confirm", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
 		`			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):`,

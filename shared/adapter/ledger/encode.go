@@ -100,7 +100,7 @@ func encodeOrder(o *seckill.Order) Row {
 	for i, c := range o.History {
 		history[i] = encodeChange(c)
 	}
-	row := make(Row, 24) // room for all attributes and the key, so that it never grows
+	row := make(Row, 28) // room for all attributes and the key, so that it never grows
 	row["v"] = Version
 	row["item"] = o.Item
 	row["user"] = o.User
@@ -115,6 +115,13 @@ func encodeOrder(o *seckill.Order) Row {
 	row["history"] = history
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
+	if o.ItemVersion > 0 {
+		row["item_version"] = o.ItemVersion
+		row["list_price"] = int64(o.ListPrice)
+	}
+	if o.Cover != "" {
+		row["cover"] = o.Cover
+	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
 		// no address, because nothing is shipped, and no list by user has this row, through which
@@ -140,6 +147,10 @@ func decodeOrder(row Row) (seckill.Order, error) {
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
 		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
+		Cover: d.optional("cover"),
+	}
+	if _, ok := row["item_version"]; ok {
+		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
 	}
 	if _, ok := row["hidden"]; ok {
 		o.Hidden = d.number("hidden") == 1
