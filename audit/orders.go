@@ -31,6 +31,9 @@ func (s *sale) addOrder(d *decoder) {
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+	if d.row["shopper_name"] != nil && d.row["address"] == nil {
+		s.broken(i9, "orders "+o.id, "keeps its shopper's name without an address")
+	}
 	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
 		o.erased = true
 	} else if d.row["erased"] != nil && !kept {

@@ -83,6 +83,9 @@ func (w *World) checkBirth(o *orderRow) error {
 	if o.state == seckill.Rejected && o.address != "" {
 		return fmt.Errorf("I9 order %s is rejected and keeps an address", o.id)
 	}
+	if o.state == seckill.Rejected && o.name != "" || o.state != seckill.Rejected && o.name != nameOf(o.user) {
+		return fmt.Errorf("I9 order %s in %s has the name %q", o.id, o.state, o.name)
+	}
 	if asked, keyed := w.asked[o.id]; keyed {
 		if !slices.ContainsFunc(asked, func(was ask) bool {
 			return was == a || o.state == seckill.Rejected && was.anywhere() == a

@@ -42,7 +42,8 @@ type Order struct {
 	Price          Fen       // per unit, fixed at placement
 	Amount         Fen       // Price × Count
 	Address        string    // delivery address; "" after it is erased, and if rejected
-	Erased         time.Time // when the address was erased; zero: it was not
+	Name           string    // the shopper's, as the sign-in told it; "": it did not, or as of the address
+	Erased         time.Time // when address and name were erased; zero: they were not
 	State          State
 	Created        time.Time // when buy received the request
 	Placed         time.Time // when the row was written

@@ -124,11 +124,14 @@ func encodeOrder(o *seckill.Order) Row {
 	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		// no address, because nothing is shipped, and no list by user has this row, through which
-		// the address could be erased
+		// no address and name, because nothing is shipped, and no list by user has this row, through which
+		// they could be erased
 		return row
 	}
 	row["address"] = o.Address
+	if o.Name != "" {
+		row["shopper_name"] = o.Name
+	}
 	row["units"] = encodeUnits(o.Units)
 	row["pay_by"] = o.PayBy.UnixMilli()
 	row["placed_by"] = o.User
@@ -142,7 +145,7 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	o := seckill.Order{
 		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
 		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Address: d.optional("address"), State: seckill.State(d.text("state")),
+		Address: d.optional("address"), Name: d.optional("shopper_name"), State: seckill.State(d.text("state")),
 		Created: d.time("created"), Placed: d.time("placed"),
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
