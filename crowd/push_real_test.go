@@ -52,7 +52,7 @@ func (j *crowdJob) run() (polls int, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	o := options(j.URL)
-	o.Item, o.Shoppers, o.Secret, o.NoPush = j.Item, pageUnits, local.DefaultSecret, j.Mode == "polls"
+	o.Item, o.Shoppers, o.Secret, o.NoPush = j.Item, pageUnits, local.DefaultSecret, j.Mode != "push"
 	o.Connections, o.Ramp, o.Abandon = 64, 500*time.Millisecond, 1
 	o.Watch = func(p crowd.Progress) {
 		if p.Placed == pageUnits {
