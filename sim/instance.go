@@ -213,6 +213,7 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
 	w := i.world
+	p.Name = nameOf(p.User)
 	slept := i.tickets != nil && i.tickets.wake()
 	may, before := w.passes(p, slept)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)

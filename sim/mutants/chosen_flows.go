@@ -47,6 +47,9 @@ var chosenFlows = []choice{
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)
 		err = f.order(ctx, d, m.Reservation)`},
+	{"sold-at-the-list-price", "an order keeps the sale's price as its item's ordinary one", consumeGo,
+		"ListPrice: it.Commodity.Price,",
+		"ListPrice: it.Price,"},
 	{"ack-before-confirm", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
 		`			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):`,
@@ -243,6 +246,8 @@ func (f *Flow) confirmOf`},
 	{"erase-of-what-is-to-be-shipped", "an operator's erase takes the address of a paid order, too", eraseGo,
 		`return slices.Contains(toShip, o.State)`,
 		`return slices.Contains(toShip, o.State) && o.State != seckill.Paid`},
+	{"name-outlives-the-address", "who has an address erased leaves the name", "shared/adapter/ledger/ledger.go",
+		`"address", "shopper_name", "refund_why"`, `"address", "refund_why"`},
 	{"erase-while-queued", "an operator's erase does not look for orders that wait in the stock", eraseGo,
 		`		if r.Order != "" {`, `		if r.Order == "never" {`},
 	{"retention-too-short", "addresses go a day before their time is over", retentionGo,

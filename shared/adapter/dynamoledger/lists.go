@@ -126,6 +126,7 @@ func encodeList(items []seckill.Item) (string, error) {
 	for i := range items {
 		rows[i] = encodeItem(&items[i])
 		rows[i]["id"] = items[i].ID
+		delete(rows[i], "cover")
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

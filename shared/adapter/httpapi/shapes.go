@@ -64,6 +64,7 @@ type orderJSON struct {
 	Address    string        `json:"address"`
 	ItemID     string        `json:"seckill_id"`
 	Item       itemJSON      `json:"seckill"`
+	AsSold     bool          `json:"as_sold,omitempty"` // Item has title, prices and picture as when it was bought
 	PayString  string        `json:"alipay_order"`
 	PayBy      string        `json:"pay_by,omitempty"`
 	Reason     seckill.Code  `json:"reason,omitempty"`
@@ -106,7 +107,7 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 	return orderJSON{
 		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count,
 		Amount:  o.Amount,
-		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString,
+		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), AsSold: v.AsSold, PayString: v.PayString,
 		PayBy:  optional(o.PayBy),
 		Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, RefundWhy: o.RefundWhy, History: history,
 	}

@@ -53,6 +53,10 @@ func testPublish(t *testing.T, items seckill.Items) {
 		publish(t, items, l)
 		wantPublished(t, items, l)
 	}
+	pictured := sample("3")
+	pictured.Cover = "/c.jpg"
+	publish(t, items, seckill.List{Version: 4, Items: []seckill.Item{pictured}})
+	wantPublished(t, items, seckill.List{Version: 4, Items: []seckill.Item{sample("3")}})
 }
 
 func testPublishVersions(t *testing.T, items seckill.Items) {

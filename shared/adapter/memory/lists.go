@@ -48,6 +48,9 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 		return seckill.ErrStateChanged
 	}
 	t.list = cloneList(l)
+	for i := range t.list.Items {
+		t.list.Items[i].Cover = ""
+	}
 	return nil
 }
 

@@ -39,6 +39,7 @@ type Status struct {
 type OrderView struct {
 	Order     seckill.Order
 	Item      View
+	AsSold    bool // Item has title, prices and first picture as when it was bought, else as they are now
 	PayString string
 	Payments  []seckill.Payment // only in a single order's view
 }

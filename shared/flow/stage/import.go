@@ -112,7 +112,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 		return it, false, err
 	}
 	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
-	it.Stopped, it.Stops = old.Stopped, old.Stops
+	it.Stopped, it.Stops, it.Cover = old.Stopped, old.Stops, old.Cover
 	it.Commodity.CreateTime = old.Commodity.CreateTime
 	sameAsked, err := f.sameQuestions(ctx, l)
 	if err != nil {
