@@ -27,15 +27,7 @@ func Text() *slog.Logger { return telemetry.NewLog(os.Stdout, slog.LevelInfo) }
 
 // Serve returns what executes the commands that the back office has signed for this function, with these handlers.
 func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.Handler {
-	var keys atomic.Pointer[operator.PublicKeys]
-	b.Secret(func(secrets *config.Secrets) error {
-		next, err := operator.ParsePublicKeys(string(secrets.Of(s.Keys())))
-		if err != nil {
-			return s.Keys().Wrong(err)
-		}
-		keys.Store(&next)
-		return nil
-	}, s.Keys())
+	keys := parsed(b, s.Keys(), operator.ParsePublicKeys)
 	return operator.ServeSigned(Text(), &operator.Verifier{Stack: b.Stack, Function: b.Step, Clock: b.Clock,
 		Keys:  func() []ed25519.PublicKey { return keys.Load().Accepted(b.Clock.Now()) },
 		Renew: func() { _ = b.Renew() }}, handlers...) // b has logged why it cannot
@@ -43,15 +35,7 @@ func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.
 
 // Key returns what gives the key that signs.
 func Key(b *boot.Boot, s config.CommandKey) func() ed25519.PrivateKey {
-	var keys atomic.Pointer[operator.Keys]
-	b.Secret(func(secrets *config.Secrets) error {
-		next, err := operator.ParseKeys(string(secrets.Of(s.Keys())))
-		if err != nil {
-			return s.Keys().Wrong(err)
-		}
-		keys.Store(&next)
-		return nil
-	}, s.Keys())
+	keys := parsed(b, s.Keys(), operator.ParseKeys)
 	return func() ed25519.PrivateKey { return keys.Load().Signs(b.Clock.Now()) }
 }
 
@@ -64,8 +48,8 @@ func Staff(b *boot.Boot, s config.Staff) seckill.StaffIssuer {
 	asks, _ := s.Asks() // config has checked it
 	var secret atomic.Pointer[string]
 	issuer, err := oidc.NewStaff(oidc.StaffOptions{Groups: asks.Groups, Prefix: asks.Prefix, WhoClaim: asks.Who,
-		Scope: asks.Scope, Options: oidc.Options{Clock: b.Clock, Clients: []oidc.Client{{Issuer: entry.URL, ClientID: entry.ClientID,
-			Metadata: entry.Metadata, Secret: func() string { return *secret.Load() }}}}})
+		Scope: asks.Scope, Options: oidc.Options{Clock: b.Clock, Clients: []oidc.Client{{Issuer: entry.URL,
+			ClientID: entry.ClientID, Metadata: entry.Metadata, Secret: func() string { return *secret.Load() }}}}})
 	if err != nil {
 		err = fmt.Errorf("settings: STAFF_ISSUER: %w", err)
 	}
@@ -92,4 +76,17 @@ func Doors(b *boot.Boot, page config.Page, office *operator.Office) apigw.Handle
 		}
 		return office.Handle(ctx, event)
 	}
+}
+
+// parsed keeps what parse makes of a secret, also after it changes.
+func parsed[T any](b *boot.Boot, from config.Source, parse func(string) (T, error)) *atomic.Pointer[T] {
+	var p atomic.Pointer[T]
+	boot.Renewed(b, &p, func(secrets *config.Secrets) (*T, error) {
+		next, err := parse(string(secrets.Of(from)))
+		if err != nil {
+			return nil, from.Wrong(err)
+		}
+		return &next, nil
+	}, from)
+	return &p
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -33,7 +34,7 @@ func TestCallers(t *testing.T) {
 			for _, stale := range []bool{false, true} {
 				called = 0
 				status, body := office.Do(t.Context(), Caller{Who: officeARN, Roles: roles, Stale: stale},
-					[]byte(officeBody(t, &c)))
+					[]byte(operatortest.Body(c.name)))
 				want, calls := http.StatusOK, 1
 				switch {
 				case !may:
