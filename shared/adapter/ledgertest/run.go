@@ -16,7 +16,7 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"identities", identityCases}, {"blocks", blockCases},
 		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},
 		{"index", indexCases},
-		{"history", historyCases}, {"counts", countCases},
+		{"history", historyCases}, {"counts", countCases}, {"live rows", liveCases},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
