@@ -16,7 +16,8 @@ const (
 // Figures are one part of a live row.
 type Figures[T any] struct {
 	At     time.Time `json:"at,omitzero"`      // when they were true; zero: never read
-	Failed Code      `json:"failed,omitempty"` // of the newest reading; the figures are those of the one before
+	Tried  time.Time `json:"tried,omitzero"`   // the newest reading
+	Failed Code      `json:"failed,omitempty"` // why it failed; the figures are those of an earlier one
 	Value  T         `json:"value"`
 }
 

@@ -16,6 +16,7 @@ const (
 	cmdResume   = "resume"
 	cmdAddStock = "add-stock"
 	cmdHealth   = "health"
+	cmdLevel    = "level"
 )
 
 var itemCommands = []command{
@@ -25,6 +26,7 @@ var itemCommands = []command{
 	{name: cmdResume, has: []string{"item"}},
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
+	{name: cmdLevel, has: []string{"item"}},
 }
 
 // The commands about money.
@@ -150,10 +152,15 @@ var auditCommands = []command{
 	{name: cmdAuditHead},
 }
 
+// The command about a running sale.
+const cmdLive = "live"
+
+var liveCommands = []command{{name: cmdLive, has: []string{"item"}}}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
+		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, liveCommands)
 }
 
 // Acts returns the names of all commands.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -30,16 +31,19 @@ type Office struct {
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
 	Record *Recorder
+	// Live executes the command about a running sale; nil: it is unknown.
+	Live *LiveHandler
 }
 
-// itself is the short name of the function that the office runs in. It executes the commands about the audit log.
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log and
+// a running sale.
 const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
 	"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, liveCommands},
 }
 
 // Functions returns the short names of the functions that the office calls, sorted.
@@ -111,11 +115,25 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 	switch {
 	case err != nil:
 		return nil, err
-	case function == itself && o.Record == nil:
-		return nil, seckill.Refuse(seckill.CodeNotFound)
 	case function == itself:
+		return o.own(ctx, r, command)
+	}
+	return o.invoke(ctx, function, role, command)
+}
+
+// own executes a command itself.
+func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
+	switch {
+	case r.Command == cmdLive && o.Live != nil: // without a line in the log: each viewer asks each second
+		return Serve(slog.New(slog.DiscardHandler), o.Live)(ctx, command)
+	case r.Command != cmdLive && o.Record != nil:
 		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
 	}
+	return nil, seckill.Refuse(seckill.CodeNotFound)
+}
+
+// invoke has a function execute a command.
+func (o *Office) invoke(ctx context.Context, function string, role seckill.Role, command []byte) ([]byte, error) {
 	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
 		At: o.Clock.Now().UnixMilli()}, command)
 	if err != nil {
@@ -126,6 +144,13 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 		return nil, fmt.Errorf("function %s: %w", function, err)
 	}
 	return answer, nil
+}
+
+// Items returns a client of the commands about items, which the office itself gives as a viewer.
+func (o *Office) Items() Client {
+	return Client{Who: "the live screen", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return o.invoke(ctx, functionOf(cmdLevel), seckill.RoleViewer, event)
+	}}
 }
 
 // read returns a request's command with the verified caller.

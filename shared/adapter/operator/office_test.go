@@ -70,7 +70,7 @@ func newOffice(t *testing.T) *office {
 		made: &recording{list: allCommands()}, verify: map[string]*Verifier{}, who: officeARN}
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
-	real := &Office{Record: o.trail.recorder(audit),
+	real := &Office{Record: o.trail.recorder(audit), Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			o.called, o.last = append(o.called, function), event

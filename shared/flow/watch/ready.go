@@ -16,7 +16,7 @@ type Check struct {
 }
 
 // ready checks what the doctor checks, as far as the row knows it.
-func (f *Flow) ready(l *seckill.Live, now time.Time) []Check {
+func ready(l *seckill.Live) []Check {
 	var out []Check
 	check := func(name string, known, ok bool, detail string) {
 		out = append(out, Check{name, known && ok, !known, detail})

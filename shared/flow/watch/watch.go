@@ -47,7 +47,7 @@ type Ledger interface {
 
 // Source reads figures that are not in the ledger. Each method ends within two seconds.
 type Source interface {
-	// LiveStock reads an item. CodeNotFound.
+	// LiveStock reads an item. CodeItemUnknown.
 	LiveStock(ctx context.Context, item string) (seckill.LiveStock, error)
 	Queues(ctx context.Context) ([]seckill.LiveQueue, error)
 	Metrics(ctx context.Context) (seckill.LiveMetrics, error)
@@ -73,7 +73,7 @@ type part struct {
 	renew func(ctx context.Context) error
 }
 
-// Of returns an item's live row, renewed if it is old and nobody else renews it. CodeNotFound for an unknown item.
+// Of returns an item's live row, renewed if it is old and nobody else renews it. CodeItemUnknown for an unknown item.
 func (f *Flow) Of(ctx context.Context, item string) (Seen, error) {
 	row, err := f.Ledger.Live(ctx, item)
 	if err != nil {
@@ -87,8 +87,10 @@ func (f *Flow) Of(ctx context.Context, item string) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	now = f.Clock.Now()
-	return Seen{now, f.ready(&row.Live, now), row.Live}, nil
+	if row.Stock.Failed == seckill.CodeItemUnknown {
+		return Seen{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	return Seen{f.Clock.Now(), ready(&row.Live), row.Live}, nil
 }
 
 // renew renews the old parts of a row, unless another viewer is faster.
@@ -107,9 +109,6 @@ func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time) (s
 		if err != nil && f.Failed != nil {
 			f.Failed(ctx, old[i].name, err)
 		}
-	}
-	if leased.Stock.Failed == seckill.CodeNotFound { // not kept: the lease ends by itself
-		return row, seckill.Refuse(seckill.CodeNotFound)
 	}
 	err = f.Ledger.KeepLive(ctx, leased, f.Clock.Now())
 	if errors.Is(err, seckill.ErrLeased) { // this took longer than the lease; the figures are good
@@ -135,21 +134,23 @@ func (f *Flow) old(l *seckill.Live, now time.Time) []part {
 	return parts
 }
 
-// add adds a part if its figures are old, or come from a clock that is ahead. Failed ones are old at once.
+// add adds a part if it is old, or from a clock that is ahead. A failed one is read again after a second.
 func add[T any](f *Flow, to *[]part, name string, of *seckill.Figures[T], now time.Time, life time.Duration,
 	read func(context.Context) (T, error)) {
-	age := now.Sub(of.At)
-	if of.Failed == "" && age < life && age > -2*seckill.SkewBound {
+	if of.Failed != "" {
+		life = min(life, secondAge)
+	}
+	if age := now.Sub(of.Tried); age < life && age > -2*seckill.SkewBound {
 		return
 	}
 	*to = append(*to, part{name, func(ctx context.Context) error {
-		at := f.Clock.Now()
+		of.Tried = f.Clock.Now()
 		value, err := read(ctx)
 		if err != nil {
 			of.Failed = seckill.CodeOf(err)
 			return err
 		}
-		*of = seckill.Figures[T]{At: at, Value: value}
+		of.At, of.Failed, of.Value = of.Tried, "", value
 		return nil
 	}})
 }
