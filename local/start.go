@@ -35,6 +35,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/flow/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -76,6 +77,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.acts = newActRing(s.auth.Hash)
+	s.traffic.begun.at = clock.Now()
+	s.traffic.last = s.traffic.begun
 	s.priority.line = make(chan struct{}, signLine)
 	s.priority.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
@@ -113,6 +116,7 @@ func (s *System) employ() {
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
+		{s.schedule("traffic", s.endMinute), 1},
 		{s.notifier(), 1},
 		{s.follower("counts", s.counts.changes, s.counts), 1},
 		{s.actKeeper(), 1},
@@ -182,6 +186,9 @@ func (s *System) buildPayments() error {
 	return err
 }
 
+// liveReads is how many parts of a live row are read at once.
+const liveReads = 2
+
 func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	ids := system.NewIDs(nil)
 	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
@@ -208,7 +215,14 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
 		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
 	record := operator.Recorder{Log: s.Audit, Text: s.log}
-	s.operator = record.Serve(log, s.items, operator.NewAuditHandler(s.Audit), operator.NewPaymentHandler(s.Refund),
+	stock := operator.Serve(log, s.items)
+	source := operator.LiveSource{Waiting: []operator.LiveQueue{{Name: "orders", Queue: s.orders},
+		{Name: "closings", Queue: s.closings}}, Measured: s.measured,
+		Items: operator.Client{Who: "the live screen", Call: stock}}
+	viewers := watch.New(watch.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Source: &source, Clock: s.Clock,
+		MetricsAge: time.Second, Each: system.Several(liveReads)})
+	s.operator = record.Serve(log, s.items, operator.NewLiveHandler(viewers), operator.NewAuditHandler(s.Audit),
+		operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),
