@@ -134,18 +134,16 @@ func (s *System) measured(context.Context) (seckill.LiveMetrics, error) {
 			out.Age[name] = int(q.Oldest().Seconds())
 		}
 	}
+	out.Drift = now.drift
+	var minutes []seckill.LiveMinute
 	from := c.begun
 	for _, to := range append(c.minutes[:len(c.minutes):len(c.minutes)], now) { // and the minute that runs
-		m := seckill.LiveMinute{Minute: from.at.Truncate(time.Minute), Requests: to.requests - from.requests,
-			Presses: to.presses - from.presses, Refused: to.refused - from.refused, Errors: to.errors - from.errors,
-			P99: to.p99(&from)}
-		if m.P99 != nil {
-			out.P99 = m.P99
-		}
-		out.Minutes = append(out.Minutes, m)
-		out.Drift, out.Unknown, out.NewestEnd = to.drift-from.drift, to.unknown-from.unknown, to.at
+		minutes = append(minutes, seckill.LiveMinute{Minute: from.at.Truncate(time.Minute),
+			Requests: to.requests - from.requests, Presses: to.presses - from.presses,
+			Refused: to.refused - from.refused, Errors: to.errors - from.errors, Unknown: to.unknown - from.unknown,
+			P99: to.p99(&from)})
 		from = to
 	}
-	out.Minutes = out.Minutes[max(0, len(out.Minutes)-seckill.LiveMinutes):]
+	out.SetMinutes(minutes)
 	return out, nil
 }

@@ -79,14 +79,14 @@ type LiveMetrics struct {
 	Refusals  map[Reason]int `json:"refusals"`
 	PerSecond float64        `json:"requests_per_second"` // of the newest time that metrics tell apart
 
-	P99       *float64       `json:"p99_ms"`            // of requests to buy, newest minute that had some
-	Lag       *float64       `json:"lag_ms"`            // of the counts behind the orders
-	Age       map[string]int `json:"queue_age_seconds"` // of the oldest message, by queue
-	Drift     int            `json:"drift"`             // differences that repair found, newest minute
-	Unknown   int            `json:"unknown_payments"`  // that the provider did not answer about, newest minute
-	NewestEnd time.Time      `json:"newest_end"`        // of the newest minute
+	Drift int `json:"drift"` // differences that repair found
 
-	Minutes []LiveMinute `json:"minutes"` // ascending
+	P99     *float64       `json:"p99_ms"`            // of requests to buy, newest minute that had some
+	Lag     *float64       `json:"lag_ms"`            // of the counts behind the orders
+	Age     map[string]int `json:"queue_age_seconds"` // of the oldest message, by queue
+	Unknown int            `json:"unknown_payments"`  // see SetMinutes
+
+	Minutes []LiveMinute `json:"minutes"` // ascending; metrics may lack the newest ones
 }
 
 // LiveMinute is a minute of the shop.
@@ -96,7 +96,26 @@ type LiveMinute struct {
 	Presses  int       `json:"presses"`
 	Refused  int       `json:"refused"`
 	Errors   int       `json:"errors"`
+	Unknown  int       `json:"unknown_payments"` // answers that the payment provider did not give
 	P99      *float64  `json:"p99_ms"`
+}
+
+// unknownMinutes is how many minutes SetMinutes looks at for unknown payments: metrics come late, and each such payment
+// is asked about once a minute.
+const unknownMinutes = 3
+
+// SetMinutes sets the newest minutes, and what follows from them: P99, and as the number of unknown payments the most
+// questions without an answer in one of the newest minutes.
+func (m *LiveMetrics) SetMinutes(minutes []LiveMinute) {
+	m.Minutes, m.P99, m.Unknown = minutes[max(0, len(minutes)-LiveMinutes):], nil, 0
+	for i, one := range m.Minutes {
+		if one.P99 != nil {
+			m.P99 = one.P99
+		}
+		if i >= len(m.Minutes)-unknownMinutes {
+			m.Unknown = max(m.Unknown, one.Unknown)
+		}
+	}
 }
 
 // LiveServer is a server of the stock.

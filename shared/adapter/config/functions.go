@@ -103,7 +103,11 @@ type Acts struct {
 // Admin holds the settings of the function that is the back office's door.
 type Admin struct {
 	Base
-	Command CommandKey
+	Command      CommandKey
+	Orders       Orders // how many messages wait in the queues
+	OrdersDead   OrdersDead
+	Closings     Closings
+	ClosingsDead ClosingsDead
 }
 
 // Connect holds the settings of the function that lets pages connect.

@@ -39,10 +39,8 @@ type Deps struct {
 // Ledger is what watch calls of the ledger.
 type Ledger interface {
 	seckill.LiveRows
-	Counts(ctx context.Context, item string) (seckill.Counts, error)
-	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Payment],
-		error)
-	RefundsRefused(ctx context.Context, after string, limit int) (seckill.Page[seckill.Payment], error)
+	seckill.Counter
+	seckill.DueLister
 }
 
 // Source reads figures that are not in the ledger. Each method ends within two seconds.
