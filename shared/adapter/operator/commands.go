@@ -6,6 +6,7 @@ import "slices"
 type command struct {
 	name     string
 	has, may []string
+	quiet    bool // it is given each second, so only failures have a line in the log
 }
 
 // The commands about items.
@@ -26,7 +27,7 @@ var itemCommands = []command{
 	{name: cmdResume, has: []string{"item"}},
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
-	{name: cmdLevel, has: []string{"item"}},
+	{name: cmdLevel, has: []string{"item"}, quiet: true},
 }
 
 // The commands about money.
@@ -155,7 +156,7 @@ var auditCommands = []command{
 // The command about a running sale.
 const cmdLive = "live"
 
-var liveCommands = []command{{name: cmdLive, has: []string{"item"}}}
+var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
 
 // allCommands returns the commands of every handler.
 func allCommands() []command {

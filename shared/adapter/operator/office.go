@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -124,12 +123,12 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 // own executes a command itself.
 func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
 	switch {
-	case r.Command == cmdLive && o.Live != nil: // without a line in the log: each viewer asks each second
-		return Serve(slog.New(slog.DiscardHandler), o.Live)(ctx, command)
-	case r.Command != cmdLive && o.Record != nil:
-		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
+	case o.Record == nil, r.Command == cmdLive && o.Live == nil:
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	case r.Command == cmdLive:
+		return Serve(o.Record.Text, o.Live)(ctx, command)
 	}
-	return nil, seckill.Refuse(seckill.CodeNotFound)
+	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
 }
 
 // invoke has a function execute a command.
