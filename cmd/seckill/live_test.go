@@ -24,7 +24,8 @@ func TestLive(t *testing.T) {
 			t.Errorf("no %q (exit %d)\n%s%s", want, code, stdout, stderr)
 		}
 	}
-	if strings.Contains(stdout, "\x1b") || strings.Contains(stdout, "never read") || strings.Contains(stdout, "failed") {
+	if strings.Contains(stdout, "\x1b") || strings.Contains(stdout, "never read") ||
+		strings.Contains(stdout, "failed") {
 		t.Errorf("%q", stdout)
 	}
 	t.Log(stdout)

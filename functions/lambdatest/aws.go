@@ -24,8 +24,8 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, CloudWatch, Lambda and
-// the connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, CloudWatch, Lambda
+// and the connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
 // what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a real
 // server.
 type AWS struct {

@@ -52,7 +52,8 @@ func (l *Ledger) KeepLive(ctx context.Context, r seckill.LiveRow, at time.Time) 
 }
 
 // leased executes a write of a live row. It is no transaction, which would cost twice as much each second. A driver may
-// execute it twice after a lost answer: whoever has the lease then hears that another one has it, and it ends by itself.
+// execute it twice after a lost answer: whoever has the lease then hears that another one has it, and it ends by
+// itself.
 func (l *Ledger) leased(ctx context.Context, doing, item string, was Cond, set Row, until time.Time) error {
 	set["v"], set["until"], set[attrExpires] = Version, until.UnixMilli(), until.Add(seckill.LiveKept).Unix()
 	err := l.rows.Update(ctx, Write{Key: liveKey(item), Op: OpUpdate, Set: set, If: []Cond{was}})

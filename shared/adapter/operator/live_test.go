@@ -41,7 +41,8 @@ func TestOfficeAsksForTheStock(t *testing.T) {
 			functions = append(functions, function)
 			public, _ := key.Public().(ed25519.PublicKey)
 			return ServeSigned(slog.New(slog.DiscardHandler), &Verifier{Stack: officeStack, Function: "stage",
-				Clock: clock, Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, made)(ctx, event)
+				Clock: clock, Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }},
+				made)(ctx, event)
 		}}
 	source := LiveSource{Items: o.Items()}
 	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is no stock
