@@ -25,9 +25,9 @@ import (
 const Secret = "/seckill/all"
 
 // AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, CloudWatch, Lambda
-// and the connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
-// what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a real
-// server.
+// and the connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it
+// keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a
+// real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
