@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/staffdoor"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -85,6 +86,8 @@ type System struct {
 	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
+	staff    *staffdoor.Door
+	links    *staffdoor.Links
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process

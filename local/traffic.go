@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"math/bits"
 	"net/http"
@@ -11,8 +12,14 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
+
+// liveReads is how many figures of a live row are read at once.
+const liveReads = 2
 
 // tookSteps is the number of steps of a duration: eight for each doubling of a microsecond, up to half an hour.
 const tookSteps = 8 * 32
@@ -34,6 +41,15 @@ type sample struct {
 	requests, presses, errors int
 	refused, drift, unknown   int
 	took                      [tookSteps]int64
+}
+
+// liveHandler returns what shows running sales.
+func (s *System) liveHandler() operator.Handler {
+	stock := operator.Client{Who: "the live screen", Call: operator.Serve(slog.New(slog.DiscardHandler), s.items)}
+	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: []operator.LiveQueue{
+		{Name: "orders", Queue: s.orders}, {Name: "closings", Queue: s.closings}}}
+	return operator.NewLiveHandler(watch.New(watch.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Source: &source,
+		Clock: s.Clock, MetricsAge: time.Second, Each: system.Several(liveReads)}))
 }
 
 // count counts the requests that a handler gets.

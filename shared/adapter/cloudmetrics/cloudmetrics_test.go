@@ -120,4 +120,3 @@ func TestReadFails(t *testing.T) {
 		t.Error(err)
 	}
 }
-

@@ -20,6 +20,7 @@ const (
 	TableMarks           = "marks"
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
+	TableSessions        = "sessions"
 	TableLive            = "live"
 
 	IndexOrdersByUser = "orders_by_user"
@@ -83,5 +84,6 @@ var Schema = []Table{
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
+	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
 	{Name: TableLive, PK: "item", TTL: attrExpires},
 }

@@ -153,6 +153,17 @@ var auditCommands = []command{
 	{name: cmdAuditHead},
 }
 
+// The commands about staff who are signed in in a browser.
+const (
+	cmdSessions    = "sessions"
+	cmdEndSessions = "end-sessions"
+)
+
+var sessionCommands = []command{
+	{name: cmdSessions},
+	{name: cmdEndSessions, has: []string{"person"}},
+}
+
 // The command about a running sale.
 const cmdLive = "live"
 
@@ -161,7 +172,7 @@ var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, liveCommands)
+		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands, liveCommands)
 }
 
 // Acts returns the names of all commands.

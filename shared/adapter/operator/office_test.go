@@ -18,7 +18,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -70,7 +72,10 @@ func newOffice(t *testing.T) *office {
 		made: &recording{list: allCommands()}, verify: map[string]*Verifier{}, who: officeARN}
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
-	real := &Office{Record: o.trail.recorder(audit), Live: newLive(o.clock, answers(`{"title":"a"}`)),
+	record := o.trail.recorder(audit)
+	real := &Office{Record: record, Live: newLive(o.clock, answers(`{"title":"a"}`)),
+		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
+			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			o.called, o.last = append(o.called, function), event
@@ -140,7 +145,7 @@ var officeArguments = map[string]string{
 	"items": `"items":[]`, "item": `"item":"1"`, "stock": `"stock":5`, "order": `"order":"` +
 		seckill.KeyedOrderID("7", "1001", "k") + `"`, "why": `"why":"w"`, "trade_no": `"trade_no":"9"`,
 	"day": `"day":"2026-11-10"`, "user": `"user":"1001"`, "limit": `"limit":1`, "subject": `"subject":"1001"`,
-	"act": `"act":"` + seckill.ActID(officeNow, "ab") + `"`, "blocks": `"blocks":[{"subject":"1001","reason":"r"}]`,
+	"person": `"person":"ada"`, "act": `"act":"` + seckill.ActID(officeNow, "ab") + `"`, "blocks": `"blocks":[{"subject":"1001","reason":"r"}]`,
 	"parcels": `"parcels":[{"order":"` + seckill.KeyedOrderID("7", "1001", "k") + `","carrier":"sf","number":"1"}]`,
 }
 
