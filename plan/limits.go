@@ -76,9 +76,9 @@ const (
 const Methods = 17
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
-// say of orders that are paid, and staff's commands.
+// say of orders that are paid, and staff's page and commands.
 const (
-	RareMethods = 7
+	RareMethods = 8
 	RareRate    = 20 // calls per second of each
 	RareBurst   = 20
 	rareCalls   = RareMethods * RareRate
