@@ -213,7 +213,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
 		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
 	record := operator.Recorder{Log: s.Audit, Text: s.log}
-	handlers := []operator.Handler{s.items, s.liveHandler(), operator.NewPaymentHandler(s.Refund),
+	handlers := []operator.Handler{s.items, operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),

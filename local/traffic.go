@@ -44,7 +44,7 @@ type sample struct {
 }
 
 // liveHandler returns what shows running sales.
-func (s *System) liveHandler() operator.Handler {
+func (s *System) liveHandler() *operator.LiveHandler {
 	stock := operator.Client{Who: "the live screen", Call: operator.Serve(slog.New(slog.DiscardHandler), s.items)}
 	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: []operator.LiveQueue{
 		{Name: "orders", Queue: s.orders}, {Name: "closings", Queue: s.closings}}}
