@@ -79,6 +79,8 @@ await check('desktop, English: the figures follow the sale', async () => {
   await page.locator('#live-numbers tbody tr').first().waitFor();
   has(await page.locator('#live-numbers').innerText(), ['The last hour', 'Placed', 'Presses']);
   await fits(page, 'live, desktop, en');
+  await page.setViewportSize({ width: 1280, height: 1500 });
+  await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = false)));
   await picture(page, 'live-desktop');
   await close(page);
 });

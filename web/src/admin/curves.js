@@ -8,10 +8,11 @@ const HEIGHT = 180; // px
 export const DASHES = [[], [6, 4], [2, 3]];
 
 /**
- * Draws curves into a node, as wide as it is. A line is {colour, dash}; clock(seconds) writes a time.
+ * Draws curves into a node, as wide as it is. A line is {colour, dash}; clock(seconds) writes a time; span is how many
+ * seconds are shown at least.
  * @returns {{show(data): void, end(): void}}  data is [seconds since 1970 ascending, values of line 1, …]; null is a gap
  */
-export function curves(node, { lines, clock, ink, grid }) {
+export function curves(node, { lines, clock, span, ink, grid }) {
   const font = `12px ${getComputedStyle(node).fontFamily}`;
   const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
   const plot = new uPlot(
@@ -20,12 +21,12 @@ export function curves(node, { lines, clock, ink, grid }) {
       height: HEIGHT,
       legend: { show: false },
       cursor: { show: false },
-      scales: { y: { range: (_, least, most) => [0, Math.max(1, most * 1.1)] } },
+      scales: { x: { range: (_, from, to) => [Math.min(from, to - span), to] }, y: { range: (_, least, most) => [0, Math.max(1, most * 1.1)] } },
       axes: [
-        { ...axis, values: (_, at) => at.map(clock), space: 70 },
+        { ...axis, values: (_, at) => at.map(clock), space: 70, size: 30 },
         { ...axis, size: 48 },
       ],
-      series: [{}, ...lines.map(({ colour, dash }) => ({ stroke: colour, width: 2, dash, points: { show: false } }))],
+      series: [{}, ...lines.map(({ colour, dash }) => ({ stroke: colour, width: 2, dash, points: { size: 5, fill: colour } }))],
     },
     [[], ...lines.map(() => [])],
     node,

@@ -85,7 +85,8 @@ addTexts({
 const EVERY = 1_000; // ms
 const SLOWEST = 30_000; // ms, after refusals
 const KEPT = 900; // seconds that the page's own curves have
-const MINUTES = 60;
+const MINUTES = 60; // that curves have at most
+const SHOWN = 10; // minutes at least
 
 const queueName = (name) => tOr(`live_queue_${name}`, name);
 const atLeast = (n, more) => (more ? t('live_at_least', { n }) : n);
@@ -193,6 +194,7 @@ function draw(page, first) {
   const readyWord = el('span', {});
   const ready = el('ul', { class: 'checks' });
   const before = Date.parse(first.stock.value.opens) > Date.parse(first.now);
+  const checks = el('details', { class: 'panel', id: 'live-ready', open: before }, el('summary', {}, t('live_ready'), ' · ', readyWord), ready);
   const minutes = el('div', {});
   const numbers = el('details', { class: 'panel', id: 'live-numbers', ontoggle: () => shown && fillNumbers() }, el('summary', {}, t('live_numbers')), minutes);
   const figures = CURVES.map((c) => ({ ...c, plot: el('div', { class: 'plot', 'aria-hidden': 'true' }), key: el('figcaption', {}, t(`live_curve_${c.name}`)) }));
@@ -204,10 +206,11 @@ function draw(page, first) {
     page.node,
     el('section', { class: 'panel' }, el('h2', {}, `${page.id} · ${first.stock.value.title} `, state), facts, el('div', { class: 'row-actions' }, page.may('export') && el('a', { class: 'button plain small', href: placeOf('item', page.id) }, t('live_act')), page.may('open') && el('a', { class: 'button plain small', href: placeOf('money') }, t('live_money')))),
     trouble,
-    el('details', { class: 'panel', id: 'live-ready', open: before }, el('summary', {}, t('live_ready'), ' · ', readyWord), ready),
+    before && checks,
     el('div', { class: 'parts' }, parts.map((p) => el('section', { class: 'panel part', id: `live-${p.name}` }, el('h2', {}, t(`live_part_${p.name}`), p.shop && el('small', { class: 'soft' }, ` ${t('live_shop')}`)), p.age, p.list, p.extra))),
     el('div', { class: 'curves' }, figures.map((c) => el('figure', { class: 'panel curve', id: `curve-${c.name}` }, c.key, c.plot))),
     numbers,
+    !before && checks,
   );
 
   const ageOf = (at) => (Date.parse(shown.now) - Date.parse(at) + (performance.now() - came)) / 1000;
@@ -262,7 +265,7 @@ function draw(page, first) {
     for (const c of figures) {
       const lines = c.lines.map((_, i) => ({ colour: colours[i], dash: DASHES[i] }));
       c.key.append(...c.lines.map((name, i) => el('span', { class: 'line' }, svg('svg', { viewBox: '0 0 26 8', 'aria-hidden': 'true' }, svg('line', { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colours[i], 'stroke-width': 3, 'stroke-dasharray': DASHES[i].join(' ') })), t(`live_${name}`))));
-      c.curve = curves(c.plot, { lines, clock: (at) => clockOf(at, !c.of), ink: colour('--soft'), grid: colour('--line') });
+      c.curve = curves(c.plot, { lines, clock: (at) => clockOf(at, !c.of), span: c.of ? 60 * SHOWN : 30, ink: colour('--soft'), grid: colour('--line') });
       c.curve.show(dataOf(c, shown, past));
     }
     page.signal.addEventListener('abort', () => figures.forEach((c) => c.curve.end()));
@@ -300,7 +303,7 @@ export function byMinute(seen) {
   return [...of.values()].sort((a, b) => a.at - b.at).slice(-MINUTES);
 }
 
-/** The data of a curve: [seconds, values of each line]. Minutes in which nothing happened are 0. */
+/** The data of a curve: [seconds, values of each line]. Minutes in which nothing happened are 0, earlier ones a gap. */
 export function dataOf({ name, of, lines }, seen, past) {
   if (!of) {
     const columns = name === 'stock' ? [1, 2] : [3];
@@ -308,10 +311,11 @@ export function dataOf({ name, of, lines }, seen, past) {
   }
   const minutes = new Map((seen[of].value.minutes || []).map((m) => [Date.parse(m.minute) / 60_000, m]));
   const end = of === 'counts' ? Math.floor(Date.parse(seen.now) / 60_000) : Math.max(...minutes.keys());
-  const from = Math.max(Math.min(...minutes.keys()), end - MINUTES + 1);
+  if (!Number.isFinite(end)) return [[], ...lines.map(() => [])];
+  const first = Math.min(...minutes.keys());
   const at = [];
-  for (let minute = from; minute <= end; minute++) at.push(minute);
-  return [at.map((minute) => minute * 60), ...lines.map((line) => at.map((minute) => minutes.get(minute)?.[line] ?? 0))];
+  for (let minute = Math.max(Math.min(first, end - SHOWN), end - MINUTES + 1); minute <= end; minute++) at.push(minute);
+  return [at.map((minute) => minute * 60), ...lines.map((line) => at.map((minute) => (minute < first ? null : (minutes.get(minute)?.[line] ?? 0))))];
 }
 
 const clockOf = (at, withSeconds) => new Date(at * 1000).toTimeString().slice(0, withSeconds ? 8 : 5);
