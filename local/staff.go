@@ -30,19 +30,19 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	var clock system.Clock
 	silent := slog.New(slog.DiscardHandler)
 	ids := system.NewIDs(nil)
-	flow := session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
+	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
 	viewers := s.liveHandler()
-	office := &operator.Office{Sessions: flow, Live: viewers, Stack: staffStack, Clock: clock, Record: record,
+	office := &operator.Office{Sessions: s.Staff, Live: viewers, Stack: staffStack, Clock: clock, Record: record,
 		Key: func() ed25519.PrivateKey { return private },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
 				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
-	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: flow, Do: office.Do, Plain: true, Links: s.links,
+	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
 		Clock: clock, Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
-		operator.NewSessionHandler(flow))...)
+		operator.NewSessionHandler(s.Staff))...)
 	return err
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -111,5 +113,53 @@ func TestStaffInABrowser(t *testing.T) {
 	}
 	if status, text := b.give(`"command":"health"`); status != http.StatusUnauthorized {
 		t.Errorf("after the sign-out: %d %s", status, text)
+	}
+}
+
+// TestEveryRoleAndCommand tries every pair by raw HTTP: it is executed, or answered 403 and executed by nobody. Whoever
+// has several roles may what one of them may.
+func TestEveryRoleAndCommand(t *testing.T) {
+	w := start(t, local.Options{})
+	several := []seckill.Role{seckill.RoleViewer, seckill.RoleFinance}
+	for _, roles := range [][]seckill.Role{{seckill.RoleViewer}, {seckill.RoleEditor}, {seckill.RoleOperator},
+		{seckill.RoleFinance}, {seckill.RoleAuditor}, several} {
+		who := "id.example.com/" + string(roles[len(roles)-1])
+		cookie, err := w.Staff.Begin(t.Context(), seckill.StaffMember{Who: who, Roles: roles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &browser{w: w, cookie: "staff=" + cookie}
+		for _, command := range operator.Acts() {
+			may := false
+			for _, role := range roles {
+				may = may || role.May(command)
+			}
+			status, text, _ := b.send(http.MethodPost, "/admin/commands", operatortest.Body(command),
+				"X-Seckill-Staff", "1")
+			forbidden := status == http.StatusForbidden && strings.Contains(text, `"code":"role_forbidden"`)
+			if forbidden == may || may && (status == http.StatusForbidden || status == http.StatusUnauthorized) {
+				t.Errorf("%v, %s: %d %s, want that it may: %v", roles, command, status, text, may)
+			}
+		}
+	}
+	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, seckill.MaxAuditPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, e := range log {
+		may := strings.Contains(e.Act, "sign-")
+		for _, role := range strings.Split(e.Roles, ",") {
+			may = may || seckill.Role(role).May(e.Act)
+		}
+		if may == (e.Result == "role_forbidden") || !strings.HasPrefix(e.Who, "id.example.com/") {
+			t.Errorf("recorded: %+v", e)
+		}
+		if !may {
+			refused++
+		}
+	}
+	if refused < 80 {
+		t.Errorf("%d refusals are recorded", refused)
 	}
 }

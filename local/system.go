@@ -39,6 +39,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
@@ -75,6 +76,7 @@ type System struct {
 	Pay     *pay.Flow
 	Admit   *admit.Flow
 	Audit   *audit.Flow
+	Staff   *session.Flow
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events

@@ -104,7 +104,7 @@ const partitionWrites = 1_000
 // beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
 // reserved concurrency", AWS Lambda developer guide).
 const (
-	Reserved   = 30
+	Reserved   = 37
 	Unreserved = 100
 )
 

@@ -244,8 +244,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		may["acts"]["dynamodb"])))); diff != "" {
 		t.Errorf("acts has two tables: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"AuditTable", "LiveTable", "CountsTable", "PaymentsTable/index/refunds_due"},
-		may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
+	if diff := cmp.Diff([]string{"AuditTable", "LiveTable", "CountsTable", "PaymentsTable/index/refunds_due",
+		"SessionsTable"}, may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
 		t.Errorf("admin has tables and no queue: %s, %v", diff, may["admin"]["sqs"])
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
@@ -294,7 +294,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
 	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
-	secrets.CommandKey: "x", secrets.CommandPublic: "x"}
+	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

@@ -1,6 +1,6 @@
 // Command admin is the back office's door as a Lambda function behind API Gateway: it takes the commands of staff whom
-// API Gateway has verified, records them, and has the stack's other functions execute them. It shows running sales
-// itself.
+// API Gateway has verified, and of those who have signed in in a browser, records them, and has the stack's other
+// functions execute them. It shows running sales itself.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/audit"
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/flow/watch"
 )
 
@@ -26,8 +27,10 @@ func main() {
 		text, ledger := office.Text(), b.LedgerOnly()
 		flow := audit.New(audit.Deps{Log: ledger, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter,
 			Keep: operator.KeepHeads(text)})
+		staff := session.New(session.Deps{Sessions: ledger, Issuer: office.Staff(b, s.Staff), Random: b.IDs,
+			Clock: b.Clock, Meter: b.Meter, Audit: flow})
 		door := &operator.Office{Stack: b.Stack, Clock: b.Clock, Key: office.Key(b, s.Command),
-			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke,
+			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke, Sessions: staff,
 			Record: &operator.Recorder{Log: flow, Text: text}}
 		source := &operator.LiveSource{Items: door.Items(), Waiting: []operator.LiveQueue{
 			{Name: "orders", Queue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
@@ -40,6 +43,6 @@ func main() {
 				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})
 		door.Live = operator.NewLiveHandler(viewers)
-		return door.Handle
+		return office.Doors(b, s.Page, door)
 	})
 }

@@ -341,8 +341,8 @@ func TestEveryPathIsConsidered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := []string{"/admin", "/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz", "/order/list",
-		"/order/{id}", "/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push", "/order/{id}/received",
+	own := []string{"/admin", "/admin/{proxy+}", "/bill", "/cashier", "/cashier/pay", "/gateway.do", "/healthz",
+		"/order/list", "/order/{id}", "/order/{id}/cancel", "/order/{id}/payment", "/order/{id}/push", "/order/{id}/received",
 		"/order/{id}/refund-request", "/operator/{role}", "/seckill/alipay/notify",
 		"/seckill/buy", "/seckill/challenge", "/seckill/order/{seckill_id}", "/seckill/ticket", "/seckill/time",
 		"/signin"}

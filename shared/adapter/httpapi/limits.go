@@ -124,8 +124,8 @@ func (c caller) user(r *http.Request) (string, error) {
 }
 
 // NetworkOf returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
-// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with or
-// without a port.
+// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with
+// or without a port.
 func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil {

@@ -95,8 +95,8 @@ func TestWhoStaffAre(t *testing.T) {
 		who    string // after the host; "": refused
 		roles  string
 	}{
-		"no group":          {claims: map[string]any{}, who: "a-person"},
-		"one as a text":     {claims: map[string]any{DefaultGroups: "seckill-editor"}, who: "a-person",
+		"no group": {claims: map[string]any{}, who: "a-person"},
+		"one as a text": {claims: map[string]any{DefaultGroups: "seckill-editor"}, who: "a-person",
 			roles: "editor"},
 		"not only texts":    {claims: map[string]any{DefaultGroups: []any{"seckill-editor", 5}}, who: "a-person"},
 		"in other letters":  {claims: map[string]any{DefaultGroups: []string{"SECKILL-finance"}}, who: "a-person"},

@@ -110,7 +110,7 @@ func (f *Flow) begin(ctx context.Context, p *seckill.StaffMember, issued bool) (
 	if issued && p.Refresh == "" { // nobody can confirm it
 		s.Ends = now.Add(seckill.StaffStale)
 	}
-	if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
+	if s.Refresh, err = seckill.Seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 		return "", &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	if err := f.record(ctx, actSignIn, &s, changed); err != nil {
@@ -197,7 +197,7 @@ func (f *Flow) renew(ctx context.Context, cookie string, s seckill.StaffSession)
 
 // ask asks the issuer whether the person is still who they were, and for their roles of now.
 func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (seckill.StaffSession, error) {
-	token, err := open(cookie, s.Refresh)
+	token, err := seckill.Unseal(cookie, s.Refresh)
 	if err != nil {
 		return s, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
@@ -214,7 +214,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	}
 	s.Name, s.Roles, s.Confirmed = cmp.Or(p.Name, p.Who), p.Roles, f.Clock.Now()
 	if p.Refresh != "" {
-		if s.Refresh, err = seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
+		if s.Refresh, err = seckill.Seal(cookie, p.Refresh, f.Random.Bytes); err != nil {
 			return s, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 		}
 	}

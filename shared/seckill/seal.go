@@ -1,4 +1,4 @@
-package session
+package seckill
 
 import (
 	"crypto/aes"
@@ -9,12 +9,12 @@ import (
 	"fmt"
 )
 
-// sealing is what the key is for: a hash of the cookie's value stands in the table, so the key must differ from it.
+// sealing is what the key is for. A hash of the cookie's value stands in the table: the key must be another one.
 const sealing = "seckill staff refresh token v1"
 
-// seal encrypts an issuer's refresh token with a key that only the cookie's value gives: who reads the table can use
-// neither. random makes bytes that nobody can guess.
-func seal(cookie, token string, random func(n int) []byte) (string, error) {
+// Seal encrypts an issuer's refresh token with a key that only the cookie's value gives: who reads the table can use
+// neither. random makes bytes that nobody can guess. "" stays "".
+func Seal(cookie, token string, random func(n int) []byte) (string, error) {
 	if token == "" {
 		return "", nil
 	}
@@ -26,19 +26,19 @@ func seal(cookie, token string, random func(n int) []byte) (string, error) {
 	return base64.RawStdEncoding.EncodeToString(aead.Seal(nonce, nonce, []byte(token), nil)), nil
 }
 
-// open is the inverse of seal.
-func open(cookie, sealed string) (string, error) {
+// Unseal is the inverse of Seal. It fails with another cookie.
+func Unseal(cookie, sealed string) (string, error) {
 	aead, err := sealer(cookie)
 	if err != nil {
 		return "", err
 	}
 	b, err := base64.RawStdEncoding.DecodeString(sealed)
 	if err != nil || len(b) < aead.NonceSize() {
-		return "", fmt.Errorf("session: a refresh token that nobody sealed: %w", err)
+		return "", fmt.Errorf("seckill: a refresh token that nobody sealed: %w", err)
 	}
 	token, err := aead.Open(nil, b[:aead.NonceSize()], b[aead.NonceSize():], nil)
 	if err != nil {
-		return "", fmt.Errorf("session: a refresh token of another cookie: %w", err)
+		return "", fmt.Errorf("seckill: a refresh token of another cookie: %w", err)
 	}
 	return string(token), nil
 }
