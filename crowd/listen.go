@@ -14,7 +14,7 @@ const (
 	safetyPoll = time.Minute            // between two requests
 	rush       = time.Minute            // from the opening, in which the first request comes late
 	patience   = 700 * time.Millisecond // until it: a page that missed its push still shows it within a second
-	caughtUp   = 5 * time.Second        // until it: the connection catches up
+	caughtUp   = 10 * time.Second       // until it: the connection catches up
 )
 
 // maxHeard bounds the messages that wait for a shopper.

@@ -11,7 +11,7 @@ const { dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { csvLine } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
-const { words, Problem } = await import('../src/admin/call.js');
+const { command, words, Problem } = await import('../src/admin/call.js');
 
 const bytes = (text) => new TextEncoder().encode(text);
 
@@ -118,6 +118,25 @@ test('what went wrong is told in words, with what the system says of it', () => 
   assert.match(words(new Problem(429)), /太频繁/);
   assert.match(words(new Problem(400, { code: 'invalid_request', field: 'why', detail: 'The value of why must be …' })), /“原因”。 The value/);
   assert.match(words(new Problem(403, { code: 'role_forbidden' })), /角色/);
+});
+
+test('a command that is refused because there are too many is given again, one that failed is not', async (t) => {
+  const given = [];
+  const answers = (...list) => t.mock.method(globalThis, 'fetch', async (path, options) => {
+    given.push([path, options.method, options.headers['X-Seckill-Staff'], options.body]);
+    return list.shift();
+  });
+  const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers });
+  answers(json(429, { message: 'Too Many Requests' }, { 'Retry-After': '0' }), json(429, { retry_after_ms: 1 }), json(200, { result: 7 }));
+  assert.equal(await command('import', { dry: true }, '[{"id": 9007199254740993}]'), 7);
+  const body = '{"operator":{"command":"import","dry":true,"items":[{"id": 9007199254740993}]}}';
+  assert.deepEqual(given, Array(3).fill(['admin/commands', 'POST', '1', body]));
+  given.length = 0;
+  answers(new Response('<html>', { status: 502 }), json(200, { result: 7 }));
+  await assert.rejects(command('open'), (p) => p.status === 502 && p.code === 'unavailable');
+  answers(json(200, { problem: { code: 'order_unknown', status: 404 } }));
+  await assert.rejects(command('order', { order: 'o' }), (p) => p.status === 404 && p.code === 'order_unknown');
+  assert.equal(given.length, 2);
 });
 
 test('curves by minute: quiet minutes are 0, what is not known is a gap, and an hour is shown at most', () => {

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EXPECTED, advance, ask, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, says, tabTo, until } from './harness.mjs';
+import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, says, tabTo, until } from './harness.mjs';
 
 const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, args)).stdout.trim();
 let { shoppers } = await ask('_local/shoppers');

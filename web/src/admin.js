@@ -96,8 +96,10 @@ function signInAgain(problem) {
     });
     const found = (got) => {
       same = got.who === before;
-      if (same) me = got;
-      else other = got;
+      if (same) {
+        me = got; // with the roles of now
+        showFrame();
+      } else other = got;
       sheet.close();
     };
     put(sheet.body, el('p', { class: 'soft' }, t('office_ended_text')), signInPart(problem, found, gone.signal));
@@ -163,8 +165,10 @@ async function show() {
   const same = shown === `${place.name}/${place.id}`;
   shown = `${place.name}/${place.id}`;
   for (const link of menu.children) {
-    if (link.dataset.screen === (screen?.parent || screen?.name)) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (link.dataset.screen === (screen?.parent || screen?.name)) {
+      link.setAttribute('aria-current', 'page');
+      link.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // on a phone the menu is wider than the page
+    } else link.removeAttribute('aria-current');
   }
   if (!screen || !open(screen)) {
     const text = !place.name ? 'office_none' : screen ? 'office_not' : 'office_unknown';
@@ -190,8 +194,12 @@ async function show() {
     who: me.who,
     now: () => Date.now(),
     signal: round.signal,
-    go: (changes) => (location.hash = placeOf(screen.name, place.id, changed(place.query, changes))),
-    again: () => round.signal.aborted || show(),
+    go(changes) {
+      const next = placeOf(screen.name, place.id, changed(place.query, changes));
+      if (next === location.hash) page.again();
+      else location.hash = next;
+    },
+    again: () => setTimeout(() => round.signal.aborted || show()), // once a form has forgotten what it sent
     said: say,
   };
   try {

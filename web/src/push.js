@@ -23,7 +23,7 @@ export const RUSH = 60_000;
 export const PATIENCE = 700;
 
 /** How long a page asks nothing whose connection catches up: it tells what happened before it was open, ms. */
-export const CAUGHT_UP = 5_000;
+export const CAUGHT_UP = 10_000;
 
 /**
  * A connection for one order, opened by the first ready (with an offer) or wait; again after it broke, at most

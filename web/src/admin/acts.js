@@ -26,6 +26,11 @@ addTexts({
   acts_action_challenge: ['要验证', 'challenge'],
   acts_action_ticket: ['要凭证', 'ticket'],
   acts_action_buy: ['下单', 'purchase'],
+  acts_result_ok: ['通过', 'not refused'],
+  acts_result_not_started: ['还没开始', 'not open yet'],
+  acts_result_check_failed: ['验证未通过', 'wrong answer'],
+  acts_result_ticket_required: ['没有凭证', 'no ticket'],
+  acts_result_too_many_requests: ['太频繁', 'too many requests'],
   acts_status_suspicious: ['未处理', 'not handled'],
   acts_status_handled: ['已处理', 'handled'],
   acts_rule_prelude: ['凭证不是给页面的', 'a ticket for something that is not a page'],
@@ -52,7 +57,7 @@ const MAX_NOTE = 200; // characters
 const rulesText = (a) => (a.rules ? a.rules.split(',').map((r) => tOr(`acts_rule_${r}`, r)).join(t('office_comma')) : '');
 const actionText = (a) => tOr(`acts_action_${a.action}`, a.action);
 const statusText = (a) => tOr(`acts_status_${a.status}`, a.status);
-const resultText = (a) => tOr(`refused_${a.result}`, a.result);
+const resultText = (a) => tOr(`acts_result_${a.result}`, tOr(`refused_${a.result}`, a.result));
 
 const columns = () => [
   { name: 'time', title: t('acts_time'), cell: (a) => when(a.at, true) },
@@ -83,7 +88,7 @@ export const acts = {
         { name: 'item', label: t('field_item'), value: query.get('item') || '', check: checks.id, input: { inputmode: 'numeric' } },
         { name: 'all', label: t('acts_all'), kind: 'check', value: query.has('all') },
       ],
-      send: async (v) => (v.day === day && v.item === (query.get('item') || '') && v.all === query.has('all') && !query.get('after') ? page.again() : page.go({ ...v, after: '' })),
+      send: async (v) => page.go({ ...v, after: '' }),
     });
     put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('acts_text')), filter), list);
     const got = await command('acts', { day, item: query.get('item') || undefined, all: query.has('all') || undefined, cursor: query.get('after') || undefined, limit: PAGE });

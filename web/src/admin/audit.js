@@ -45,7 +45,7 @@ export const audit = {
         { name: 'day', label: t('field_day'), kind: 'date', value: day, required: true },
         { name: 'reads', label: t('audit_reads'), kind: 'check', value: reads },
       ],
-      send: async (v) => (v.day === day && v.reads === reads && !page.query.get('after') ? page.again() : page.go({ ...v, after: '' })),
+      send: async (v) => page.go({ ...v, after: '' }),
     });
     const list = el('div', {});
     const vouches = el('p', { class: 'soft code' });
@@ -66,7 +66,7 @@ export function whole(entries) {
 const columns = () => [
   { name: 'seq', title: t('audit_seq'), figure: true, minor: true, cell: (e) => String(e.seq) },
   { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
-  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles)], by: (e) => e.who },
+  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.replaceAll(',', ', '))], by: (e) => e.who },
   { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },
   { name: 'change', title: t('audit_change'), long: true, cell: (e) => (e.before || e.after ? el('span', { class: 'code' }, `${e.before || '–'} → ${e.after || '–'}`) : '') },
   { name: 'why', title: t('audit_why'), long: true, cell: (e) => e.why },

@@ -54,7 +54,7 @@ export const bills = {
       filter: true,
       submit: t('show_these'),
       fields: [{ name: 'day', label: t('field_day'), kind: 'date', value: day, required: true }],
-      send: async (v) => (v.day === day ? page.again() : page.go(v)),
+      send: async (v) => page.go(v),
     });
     const results = el('div', {});
     put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, page.may('reconcile') && compare(page, day)), results);

@@ -55,7 +55,7 @@ export const blocks = {
     const { query } = page;
     const subject = query.get('subject') || '';
     const list = el('div', {});
-    const filter = form({ name: 'blocks-filter', filter: true, submit: t('show_these'), fields: [subjectField(subject, false)], send: async (v) => (v.subject === subject && !query.get('after') ? page.again() : page.go({ ...v, after: '', reason: '' })) });
+    const filter = form({ name: 'blocks-filter', filter: true, submit: t('show_these'), fields: [subjectField(subject, false)], send: async (v) => page.go({ ...v, after: '', reason: '' }) });
     put(page.node, el('section', { class: 'panel' }, filter), page.may('block') && addPart(page), list);
     const got = await command('blocks', { subject: subject || undefined, cursor: query.get('after') || undefined, limit: PAGE });
     if (page.signal.aborted) return;
@@ -113,8 +113,7 @@ function addPart(page) {
       const done = await command('block', { blocks: [block] });
       if (done.unknown?.length) throw new Error(t('blocks_unknown_item', { item: done.unknown[0] }));
       page.said(t(done.same ? 'blocks_same' : 'blocks_added'));
-      if (query.get('reason')) page.go({ reason: '' });
-      else page.again();
+      page.go({ reason: '' });
     },
   });
   return el('details', { class: 'panel', open: query.has('reason') }, el('summary', {}, t('blocks_add')), add);

@@ -1,18 +1,21 @@
 // What the pages ask of the back office's door. Everything a page does is a command, as the command line tool sends it
 // (package operator has their names, arguments and answers). Addresses are relative, so that stages work.
+import { retryAfterHeader, retryWait } from '../core.js';
 import { language, t, tOr } from '../i18n.js';
 
 const TIMEOUT = 30_000; // ms; API Gateway gives up after 29 s
+const TRIES = 4; // of a call that is refused because there are too many
 
 /** Why a call did not succeed. status 0: no answer, so it may have been carried out. `field`: the argument that is wrong. */
 export class Problem extends Error {
-  constructor(status, body = {}) {
+  constructor(status, body = {}, retryAfter = 0) {
     super(`${status} ${body.code || ''}`);
     this.status = status;
     this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
     this.signIn = Boolean(body.sign_in);
+    this.retryAfter = body.retry_after_ms || retryAfter;
   }
 }
 
@@ -23,7 +26,20 @@ function codeOf(status) {
   return status < 500 ? '' : 'unavailable';
 }
 
-async function ask(method, path, body, sent = body && JSON.stringify(body)) {
+// A few people share the door's throttle, and a page asks for several things at once: what was refused for that, which
+// nobody carried out, is asked for again.
+async function ask(...call) {
+  for (let n = 1; ; n++) {
+    try {
+      return await once(...call);
+    } catch (problem) {
+      if (problem.status !== 429 || n === TRIES) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, retryWait(n, problem.retryAfter)));
+    }
+  }
+}
+
+async function once(method, path, body, sent = body && JSON.stringify(body)) {
   const headers = { Accept: 'application/json', 'Accept-Language': language() };
   if (method === 'POST') headers['X-Seckill-Staff'] = '1'; // no form of another site can send it
   if (sent) headers['Content-Type'] = 'application/json';
@@ -40,9 +56,9 @@ async function ask(method, path, body, sent = body && JSON.stringify(body)) {
     });
     answer = response.status === 204 ? {} : await response.json();
   } catch {
-    throw new Problem(response && !response.ok ? response.status : 0);
+    throw new Problem(response && !response.ok ? response.status : 0, {}, retryAfterHeader(response?.headers.get('Retry-After')));
   }
-  if (!response.ok) throw new Problem(response.status, answer || {});
+  if (!response.ok) throw new Problem(response.status, answer || {}, retryAfterHeader(response.headers.get('Retry-After')));
   if (answer?.problem) throw new Problem(answer.problem.status || 400, answer.problem);
   return answer;
 }

@@ -1,34 +1,33 @@
 // Files that the pages write. One of many pages is written to the disk page by page (the origin's private file system),
 // and given to the browser as a download once it is whole; where there is none, it is collected in memory.
 
-const NAME = 'export.part';
+const PREFIX = 'export-';
+const KEPT = 3_600_000; // ms after which a file that was given to the browser is removed
 
 /** Begins a file. Answers {write(text), done(name), drop()}. */
 export async function beginFile() {
   try {
     const folder = await navigator.storage.getDirectory();
-    const handle = await folder.getFileHandle(NAME, { create: true });
-    const out = await handle.createWritable(); // begins empty
+    for await (const old of folder.keys()) {
+      if (old.startsWith(PREFIX) && Number(old.slice(PREFIX.length)) < Date.now() - KEPT) await folder.removeEntry(old);
+    }
+    const name = PREFIX + Date.now();
+    const handle = await folder.getFileHandle(name, { create: true });
+    const out = await handle.createWritable();
     return {
       write: (text) => out.write(text),
-      async done(name) {
+      async done(as) {
         await out.close();
-        give(await handle.getFile(), name);
+        give(await handle.getFile(), as);
       },
-      drop: () => out.abort(),
+      async drop() {
+        await out.abort();
+        await folder.removeEntry(name);
+      },
     };
   } catch {
     const parts = [];
-    return { write: async (text) => parts.push(text), done: async (name) => give(new Blob(parts), name), drop: async () => parts.splice(0) };
-  }
-}
-
-/** Removes what an earlier export left on the disk. */
-export async function forgetFile() {
-  try {
-    await (await navigator.storage.getDirectory()).removeEntry(NAME);
-  } catch {
-    return; // there is none
+    return { write: async (text) => parts.push(text), done: async (as) => give(new Blob(parts), as), drop: async () => parts.splice(0) };
   }
 }
 

@@ -5,7 +5,7 @@ import { el, put } from '../dom.js';
 import { t, when } from '../i18n.js';
 import { command } from './call.js';
 import { whereIs } from './ordermoney.js';
-import { orderLink } from './orders.js';
+import { byNumber, orderLink } from './orders.js';
 import { table } from './table.js';
 import { addTexts } from './texts.js';
 
@@ -56,7 +56,7 @@ export const money = {
     const bad = open.unreadable || [];
     put(
       page.node,
-      el('p', { class: 'soft' }, t('open_looked', { time: when(open.now, true) })),
+      el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('open_looked', { time: when(open.now, true) })), byNumber()),
       bad.length > 0 && el('div', { class: 'notification', role: 'alert' }, el('p', {}, t('open_unreadable', { n: bad.length })), el('ul', { class: 'faults code' }, bad.slice(0, 20).map((row) => el('li', {}, row)))),
       parts.length ? parts : el('p', { class: 'panel', role: 'status' }, t('open_good')),
     );

@@ -4,9 +4,9 @@ import { announce, el, put, setText } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
 import { command, words } from './call.js';
 import * as csv from './csv.js';
-import { beginFile, forgetFile } from './file.js';
+import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { changed, placeOf } from './place.js';
+import { placeOf } from './place.js';
 import { LISTED, look, older, status } from './states.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -33,6 +33,8 @@ addTexts({
   orders_parcel: ['包裹', 'Parcel'],
   orders_refund: ['退款申请', 'Refund asked'],
   orders_hidden: ['已隐藏', 'hidden'],
+  orders_open: ['打开订单', 'Open the order'],
+  orders_number: ['订单号以 o 开头，只有小写字母和数字 2 至 7。', 'An order’s number begins with o, and has small letters and the digits 2 to 7.'],
   orders_export: ['导出为 CSV', 'Export as CSV'],
   orders_export_text: ['导出筛选出的全部订单，不含地址。', 'All orders that the filter chooses. No addresses.'],
   orders_exporting: ['已导出 {n} 笔…', '{n} orders so far…'],
@@ -41,6 +43,7 @@ addTexts({
 });
 
 const PAGE = 50;
+export const ORDER = /^o[a-z2-7]{26,40}$/; // the shop looks closer
 const EXPORT_PAGE = 500; // the largest that the shop gives
 
 /** datetime-local in the person's zone, from and to the address's time in UTC. */
@@ -80,7 +83,7 @@ export const orders = {
   async show(page) {
     const { query } = page;
     const list = el('div', {});
-    put(page.node, el('div', { class: 'panel' }, filter(page)), list);
+    put(page.node, el('div', { class: 'panel' }, filter(page), byNumber()), list);
     if (!query.get('item') && !query.get('user')) return void put(list, el('p', { class: 'panel soft' }, t('orders_start')));
     put(list, el('p', { class: 'panel soft' }, t('loading')));
     const got = await command('orders', { ...wanted(query), cursor: query.get('after') || undefined, limit: PAGE }).finally(() => put(list));
@@ -89,6 +92,16 @@ export const orders = {
     put(list, listing(page, { caption, columns: COLUMNS(), rows: got.orders, next: got.next }), exporter(page));
   },
 };
+
+/** Opens an order by its number. */
+export const byNumber = () =>
+  form({
+    name: 'order-open',
+    filter: true,
+    submit: t('orders_open'),
+    fields: [{ name: 'order', label: t('field_order'), required: true, check: (text) => (ORDER.test(text) ? '' : t('orders_number')) }],
+    send: async (v) => void (location.hash = placeOf('order', v.order)),
+  });
 
 function filter(page) {
   const { query } = page;
@@ -107,9 +120,7 @@ function filter(page) {
     ],
     async send(v) {
       if (!v.item === !v.user) throw new Error(t(v.item ? 'orders_one' : 'orders_start'));
-      const next = { ...v, from: utcTime(v.from), to: utcTime(v.to), after: '' };
-      if (changed(query, next).toString() === query.toString()) page.again();
-      else page.go(next);
+      page.go({ ...v, from: utcTime(v.from), to: utcTime(v.to), after: '' });
     },
   });
 }
@@ -130,7 +141,6 @@ function exporter(page) {
     if (button.getAttribute('aria-disabled')) return;
     button.setAttribute('aria-disabled', 'true');
     put(fault);
-    await forgetFile();
     const file = await beginFile();
     try {
       const n = await writeAll(file);

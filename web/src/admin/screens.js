@@ -28,7 +28,7 @@
 //   may(command)              whether the person may give a command
 //   who, now()                who is signed in; the time, ms
 //   signal                    aborts when the screen is left: give it to listeners, fetches and waits
-//   go(query)                 changes the address's query: { state: 'paid', after: '' }
+//   go(query)                 changes the address's query: { state: 'paid', after: '' }; draws anew in any case
 //   again()                   draws the screen anew, such as after a command
 //   said(text)                says a result above the page, also to those who do not see it; it stays for one drawing
 //

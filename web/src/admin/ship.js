@@ -5,6 +5,7 @@ import { command, words } from './call.js';
 import { confirm } from './confirm.js';
 import * as csv from './csv.js';
 import { form } from './form.js';
+import { ORDER } from './orders.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -56,7 +57,6 @@ const SHOWN = 20; // lines that are named
 const TRIES = 5; // of a call
 const FIRST_WAIT = 1_000; // ms before the second; it doubles
 const MAX = 64; // characters of a carrier, and of a number
-const ORDER = /^o[a-z2-7]{26,40}$/;
 const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
 
 /** What the shop says of a parcel, in the page's language where it is known. */
@@ -158,10 +158,10 @@ function faultList(title, faults) {
 }
 
 /** Goes through parcels in batches, and shows how far it is. */
-async function batches(page, result, parcels, text, each) {
+async function batches(page, result, parcels, text, each, warning = '') {
   const bar = el('progress', { max: parcels.length, value: 0, 'aria-label': t('ship_title') });
   const said = el('p', { class: 'soft' });
-  put(result, el('section', { class: 'panel' }, bar, said));
+  put(result, el('section', { class: 'panel' }, warning && el('p', {}, warning), bar, said));
   for (let at = 0; at < parcels.length; at += BATCH) {
     page.signal.throwIfAborted();
     const batch = parcels.slice(at, at + BATCH);
@@ -204,7 +204,7 @@ async function shipAll(page, result, parcels, confirms) {
         if (done.shipped + done.same > 0 || faults.length === 0) break;
         batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
       }
-    });
+    }, t('ship_stays'));
     const text = t('ship_done', total);
     announce(text);
     put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), changed.length > 0 && faultList('ship_meanwhile', changed));

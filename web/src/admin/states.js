@@ -3,7 +3,7 @@
 export const STATES = {
   queued: [7, 0],
   pending_payment: [1, 1],
-  closing: [1, 2],
+  closing: [1, 1],
   paid: [2, 2],
   confirmed: [2, 4],
   shipped: [3, 7],
