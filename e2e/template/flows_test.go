@@ -337,7 +337,8 @@ func (s *source) main(step string) (p parts, err error) {
 			if sel, ok := n.(*ast.SelectorExpr); ok {
 				p.names[sel.Sel.Name] = true
 			}
-			if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" || // of an operator.Recorder
+			// Log is of an operator.Recorder.
+			if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
 				types.ExprString(pair.Key) == "Sessions") { // of an operator.Office
 				p.handlers = append(p.handlers, newFlows(made, []ast.Expr{pair.Value})...)
 			}

@@ -304,8 +304,11 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.AuditOn(ctx, "2026-01-01", 0, 1)
 			return err
 		}},
-		"Ledger.AuditHead":           {func(ctx context.Context) error { _, err := l.AuditHead(ctx); return err }},
-		"StaffSessions.StaffSession": {func(ctx context.Context) error { _, err := l.StaffSession(ctx, "k"); return err }},
+		"Ledger.AuditHead": {func(ctx context.Context) error { _, err := l.AuditHead(ctx); return err }},
+		"StaffSessions.StaffSession": {func(ctx context.Context) error {
+			_, err := l.StaffSession(ctx, "k")
+			return err
+		}},
 		"StaffSessions.SaveStaffSession": {func(ctx context.Context) error {
 			return l.SaveStaffSession(ctx, seckill.StaffSession{Key: "k"})
 		}},

@@ -110,7 +110,8 @@ func TestLibrariesAreAsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := regexp.MustCompile(`-[A-Z0-9]{8}\.`)
-	for library, want := range map[string][]string{"oauth4webapi": {"signin.js"}, "uplot": {"curves.css", "curves.js"}} {
+	for library, want := range map[string][]string{"oauth4webapi": {"signin.js"},
+		"uplot": {"curves.css", "curves.js"}} {
 		licence := bytes.TrimSpace(must(t, "../vendor/"+library+"/LICENSE.md"))
 		var holders []string
 		for name, body := range files {

@@ -120,7 +120,7 @@ const PARTS = [
   {
     name: 'queues',
     shop: true,
-    figures: (v) => (v || []).flatMap((q) => [['waiting', q.visible], ['flight', q.in_flight], ['delayed', q.delayed], ['dead', q.parked]].map(([what, n]) => [t(`live_${what}`, { queue: queueName(q.name) }), n])),
+    figures: (v) => (v || []).flatMap((q) => [['live_waiting', q.visible], ['live_flight', q.in_flight], ['live_delayed', q.delayed], ['live_dead', q.parked]].map(([what, n]) => [t(what, { queue: queueName(q.name) }), n])),
   },
   { name: 'money', shop: true, figures: (v) => [[t('live_due'), atLeast(v.refunds_due, v.more_due)], [t('live_due_refused'), atLeast(v.refunds_refused, v.more_refused)]] },
 ];
@@ -251,8 +251,8 @@ function draw(page, first) {
     if (minutes.dataset.key === key) return;
     minutes.dataset.key = key;
     const rows = byMinute(shown).reverse();
-    const column = (name, text, cell = (r) => String(r[name] ?? '–')) => ({ name, title: t(`live_${text || name}`), figure: true, cell });
-    put(minutes, table(page, t('live_minutes'), [{ name: 'minute', title: t('live_minute'), cell: (r) => when(r.at) }, column('presses'), column('refused'), column('errors'), column('p99_ms', 'p99', (r) => milliseconds(r.p99_ms ?? null)), column('placed'), column('paid'), column('given_back')], rows));
+    const column = (name, title = `live_${name}`, cell = (r) => String(r[name] ?? '–')) => ({ name, title: t(title), figure: true, cell });
+    put(minutes, table(page, t('live_minutes'), [{ name: 'minute', title: t('live_minute'), cell: (r) => when(r.at) }, column('presses'), column('refused', 'live_refused'), column('errors'), column('p99_ms', 'live_p99', (r) => milliseconds(r.p99_ms ?? null)), column('placed'), column('paid'), column('given_back')], rows));
   }
 
   async function draw() {
