@@ -27,7 +27,8 @@ import (
 const everyMethod = "*/*"
 
 // notifyPath, buyPath, officePath and staffPath are the paths of Alipay's notifications, of purchases and of staff's
-// commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
+// commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is
+// notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	officePath  = "operator/{role}"

@@ -337,9 +337,9 @@ func (s *source) main(step string) (p parts, err error) {
 			if sel, ok := n.(*ast.SelectorExpr); ok {
 				p.names[sel.Sel.Name] = true
 			}
-			// Log is of an operator.Recorder.
+			// of an operator.Recorder and an operator.Office
 			if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
-				types.ExprString(pair.Key) == "Sessions") { // of an operator.Office
+				types.ExprString(pair.Key) == "Sessions") {
 				p.handlers = append(p.handlers, newFlows(made, []ast.Expr{pair.Value})...)
 			}
 			c, ok := n.(*ast.CallExpr)
