@@ -97,8 +97,9 @@ func view(url, item string) (answers, faults int64) {
 }
 
 // BenchmarkViewers compares, in turn in one run, sales to the crowd of `seckill load` with and without 20 viewers of
-// the live screen: "more-percent" is how much more processor time the shop takes for a placed order. Crowd and viewers are
-// processes of their own, which do not count. Five pairs: -benchtime 5x. Nothing else may run on this machine meanwhile.
+// the live screen: "more-percent" is how much more processor time the shop takes for a placed order. Crowd and viewers
+// are processes of their own, which do not count. Five pairs: -benchtime 5x. Nothing else may run on this machine
+// meanwhile.
 func BenchmarkViewers(b *testing.B) {
 	shoppers := 20_000
 	if text := os.Getenv(crowdVariable); text != "" {
