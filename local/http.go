@@ -23,7 +23,7 @@ func (s *System) handler() http.Handler {
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
-	door := s.door(delayed(api))
+	door := s.traffic.count(s.door(delayed(api)))
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
 		mux.Handle(path, door)
 	}
@@ -31,7 +31,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
-	mux.Handle("/seckill/buy", s.priority.purchases(door))
+	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(door)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/admin/", s.staff)

@@ -76,6 +76,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.acts = newActRing(s.auth.Hash)
+	s.traffic.begun.at = clock.Now()
+	s.traffic.last = s.traffic.begun
 	s.priority.line = make(chan struct{}, signLine)
 	s.priority.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
@@ -115,6 +117,7 @@ func (s *System) employ() {
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
+		{s.schedule("traffic", s.endMinute), 1},
 		{s.notifier(), 1},
 		{s.follower("counts", s.counts.changes, s.counts), 1},
 		{s.actKeeper(), 1},

@@ -95,6 +95,7 @@ type System struct {
 	inside   http.Handler // the server's handler, for calls within the process
 
 	priority         priority
+	traffic          traffic
 	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue

@@ -130,6 +130,7 @@ func wires(t *testing.T) map[string][]right {
 		State:   seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
 	first := seckill.Proposal{Order: "o1", Who: "ann", Why: "w", Amount: 1, At: now}
+	row := seckill.LiveRow{Live: seckill.Live{Item: "1"}, Version: 1}
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
 	paid.State = seckill.Paid
@@ -291,6 +292,9 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 		"Ledger.HandleAct": {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
+		"Ledger.Live":      {func(ctx context.Context) error { _, err := l.Live(ctx, "1"); return err }},
+		"Ledger.LeaseLive": {func(ctx context.Context) error { _, err := l.LeaseLive(ctx, row, now); return err }},
+		"Ledger.KeepLive":  {func(ctx context.Context) error { return l.KeepLive(ctx, row, now) }},
 		"Ledger.AppendAudit": {func(ctx context.Context) error {
 			e := seckill.AuditEntry{At: now}
 			e.Follow(seckill.AuditHead{})

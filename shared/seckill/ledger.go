@@ -37,6 +37,7 @@ type Ledger interface {
 	StandingReader
 	AuditLog
 	WebhookKeeper
+	LiveRows
 }
 
 // OrderReader reads an order.

@@ -36,6 +36,8 @@ var staff = map[string][]Role{
 	"export":       everybody,
 	"health":       everybody,
 	"counts":       everybody,
+	"level":        everybody,
+	"live":         everybody,
 	"import":       editors,
 	"stop":         operators,
 	"resume":       operators,

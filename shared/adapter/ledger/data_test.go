@@ -138,7 +138,7 @@ func typeName(v any) string {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActsOn", "AuditHead", "AuditOn", "BlocksOn", "Counted", "Counts", "DueOrders",
-	"FulfilDue", "ListBlocks",
+	"FulfilDue", "ListBlocks", "Live",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
 	"Questions", "Quota", "Quotas",
 	"RangeBlocks", "Reconciliations",

@@ -264,6 +264,13 @@ var lifeSteps = []struct {
 		return l.PutMark(ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: start})
 	}},
 	{"Standing", "GetBatch", func(l seckill.Ledger) error { return second(l.Standing(ctx, "7", "1")) }},
+	{"Live", "Get", func(l seckill.Ledger) error { return second(l.Live(ctx, "1")) }},
+	{"LeaseLive", "Update", func(l seckill.Ledger) error {
+		return second(l.LeaseLive(ctx, seckill.LiveRow{Live: seckill.Live{Item: "1"}}, start))
+	}},
+	{"KeepLive", "Update", func(l seckill.Ledger) error {
+		return l.KeepLive(ctx, seckill.LiveRow{Live: seckill.Live{Item: "1"}, Version: 1}, start)
+	}},
 	{"AppendAudit", "Transact 2", func(l seckill.Ledger) error { return l.AppendAudit(ctx, auditEntry()) }},
 	{"AuditOn", "Query", func(l seckill.Ledger) error { return second(l.AuditOn(ctx, seckill.Day(start), 0, 9)) }},
 	{"AuditHead", "Get", func(l seckill.Ledger) error { return second(l.AuditHead(ctx)) }},

@@ -21,6 +21,7 @@ const (
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
 	TableSessions        = "sessions"
+	TableLive            = "live"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -84,4 +85,5 @@ var Schema = []Table{
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
 	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
+	{Name: TableLive, PK: "item", TTL: attrExpires},
 }

@@ -17,7 +17,7 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},
 		{"sessions", sessionCases},
 		{"index", indexCases},
-		{"history", historyCases}, {"counts", countCases},
+		{"history", historyCases}, {"counts", countCases}, {"live rows", liveCases},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {

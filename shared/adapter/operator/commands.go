@@ -6,6 +6,7 @@ import "slices"
 type command struct {
 	name     string
 	has, may []string
+	quiet    bool // it is given each second, so only failures have a line in the log
 }
 
 // The commands about items.
@@ -16,6 +17,7 @@ const (
 	cmdResume   = "resume"
 	cmdAddStock = "add-stock"
 	cmdHealth   = "health"
+	cmdLevel    = "level"
 )
 
 var itemCommands = []command{
@@ -25,6 +27,7 @@ var itemCommands = []command{
 	{name: cmdResume, has: []string{"item"}},
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
+	{name: cmdLevel, has: []string{"item"}, quiet: true},
 }
 
 // The commands about money.
@@ -161,10 +164,15 @@ var sessionCommands = []command{
 	{name: cmdEndSessions, has: []string{"person"}},
 }
 
+// The command about a running sale.
+const cmdLive = "live"
+
+var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands)
+		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands, liveCommands)
 }
 
 // Acts returns the names of all commands.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -141,6 +142,21 @@ func (c *ItemChange) done() done {
 	return done{result: c, outcome: changedIf(c.Changed), before: c.before, after: c.after}
 }
 
+// Level returns an item and its units, as this machine sees them.
+func (d *ItemHandler) Level(ctx context.Context, id string) (seckill.LiveStock, error) {
+	it, err := d.stage.Items.Get(ctx, id)
+	if err != nil {
+		return seckill.LiveStock{}, err
+	}
+	l, err := d.stage.Stock.Level(ctx, id)
+	if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+		return seckill.LiveStock{}, err
+	}
+	now := d.stage.Clock.Now()
+	return seckill.LiveStock{Title: it.Commodity.Title, State: it.StateAt(now), Opens: it.Start, Closes: it.End,
+		Stock: it.Stock, Installed: err == nil, Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Clock: now}, nil
+}
+
 // State returns an item's current state.
 func (d *ItemHandler) State(ctx context.Context, it *seckill.Item) ItemState {
 	return d.state(it, d.level(ctx, it.ID))
@@ -179,6 +195,9 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		return done{result: p, outcome: read}, err
 	case cmdHealth:
 		return done{result: d.Health(ctx), outcome: read}, nil
+	case cmdLevel:
+		it, err := d.Level(ctx, r.Item)
+		return done{result: it, outcome: read}, err
 	case cmdAddStock:
 		it, err := d.AddStock(ctx, r.Item, r.Stock)
 		return it.done(), err

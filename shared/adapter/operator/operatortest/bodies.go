@@ -29,7 +29,7 @@ var arguments = map[string]string{
 	"block": `,"blocks":[{"subject":"1001","reason":"r"}]`, "unblock": person, "blocks": page, "acts": page, "act": act,
 	"handle": act + why, "audit": page, "audit-head": "", "orders": page, "order": order, "confirm": order,
 	"ship": `,"parcels":[{"order":"` + Order + `","carrier":"sf","number":"1"}]`, "note": order + why,
-	"hide": order + why, "sessions": "", "end-sessions": `,"person":"nobody"`,
+	"hide": order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,
 }
 
 // Body returns the body of a request to give a command; "" for a command that is missing here.
