@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 const (
@@ -55,6 +56,7 @@ type keysFlags struct {
 	webhook    bool
 	password   string // file
 	shopFile   string
+	reportFile string
 }
 
 // given are the values that were read from files; zero if not given.
@@ -63,6 +65,7 @@ type given struct {
 	certs    map[string]string // by name
 	private  string            // the shop's private key
 	password string            // of Redis
+	salts    *salts.Secret
 }
 
 func keysCommand() *cobra.Command {
@@ -95,6 +98,8 @@ has the new public key. In certificate mode this command does not create that ke
 certificate comes first: store both together (--alipay-private-key FILE --alipay-certificates
 FOLDER).
 
+--report-key FILE stores the secret of salts of the key that "seckill report key" made: then each order
+shows its shopper, once the sale is over, the salt that the report has it under. It cannot sign.
 --token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
 JwtKids). --redis-password FILE stores the password of an existing Redis. The credentials need
 secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
@@ -103,6 +108,7 @@ secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
   seckill keys --path /seckill/prod --alipay-certificates ~/alipay
   seckill keys --path /seckill/prod --token-key 2027
+  seckill keys --path /seckill/prod --report-key report.key
   seckill keys --path /seckill/prod --redis-password password.txt --rotate=redis-password
   seckill keys --path /seckill/prod --rotate=jwt-secret`,
 		Args: exactly(),
@@ -117,6 +123,8 @@ secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 	f.StringVar(&set.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
 	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
+	f.StringVar(&set.reportFile, "report-key", "",
+		"file with the private key of the shop's reports, of which only the secret of salts is stored")
 	f.StringArrayVar(&set.kids, "token-key", nil,
 		"create jwt-KID, the secret of tokens with this key id; may be repeated")
 	f.StringVar(&set.password, "redis-password", "",
@@ -197,6 +205,14 @@ func (k *keysFlags) check() (g given, err error) {
 		if g.password, err = readPassword(k.password); err != nil {
 			return g, err
 		}
+	}
+	if k.reportFile != "" {
+		names = append(names, secrets.ReportSalts)
+		key, err := keyFile("--report-key", k.reportFile)
+		if err != nil {
+			return g, err
+		}
+		g.salts = &key.Salts
 	}
 	for _, r := range k.rotate {
 		if !slices.Contains(names, r) {
@@ -331,7 +347,7 @@ func (p *keyPlan) make() (err error) {
 	p.tickets(time.Now())
 	p.commands(time.Now())
 	p.webhook()
-	if err := p.redis(); err != nil {
+	if err := errors.Join(p.redis(), p.salts()); err != nil {
 		return err
 	}
 	if p.theirs.private != "" {

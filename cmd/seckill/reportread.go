@@ -32,15 +32,15 @@ func dumpFile(name string) audit.Source {
 	})
 }
 
-// keyFile reads a private key of reports.
-func keyFile(name string) (*report.Key, error) {
+// keyFile reads a private key of reports, which this flag names.
+func keyFile(flag, name string) (*report.Key, error) {
 	text, err := readSmall(name, maxKeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("--key: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	key, err := report.ParseKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("--key %s: %w", name, err)
+		return nil, fmt.Errorf("%s %s: %w", flag, name, err)
 	}
 	return key, nil
 }
@@ -237,7 +237,7 @@ only: whoever has it can try user ids.`,
 			if key == "" {
 				return errors.New("--key is missing: want the file that `seckill report key` made")
 			}
-			k, err := keyFile(key)
+			k, err := keyFile("--key", key)
 			if err != nil {
 				return err
 			}
@@ -265,7 +265,7 @@ file: another key has other salts. It has nothing to do with a stack's secrets (
 			if err := makeReportKey(out, args[0]); err != nil {
 				return err
 			}
-			k, err := keyFile(out)
+			k, err := keyFile("--out", out)
 			if err != nil {
 				return err
 			}
