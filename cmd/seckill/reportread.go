@@ -230,7 +230,8 @@ func reportSaltCommand() *cobra.Command {
 		Use:   "salt ORDER --key FILE",
 		Short: "Print the salt of an order, for its shopper",
 		Long: `Print the salt with which a report hashes the order's user and trades. Tell it to the order's shopper
-only: whoever has it can try user ids.`,
+only: whoever has it can try user ids. The shopper's own page shows it once "seckill keys --report-key"
+has stored the secret of salts.`,
 		Example: `  seckill report salt onbifkiqxkbgcqqp4n7ch3zuytpnskog --key report.key`,
 		Args:    exactly("ORDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
