@@ -40,7 +40,8 @@ func TestReport(t *testing.T) {
 		Payments: 41}); s.Money != want {
 		t.Errorf("money %+v, want %+v", s.Money, want)
 	}
-	if s.Orders[seckill.Paid] != 10 || s.Orders[seckill.Shipped] != 10 || s.Ever[seckill.Expired] != 20 || s.Rejected["sold_out"] != 10 ||
+	if s.Orders[seckill.Paid] != 10 || s.Orders[seckill.Shipped] != 10 ||
+		s.Ever[seckill.Expired] != 20 || s.Rejected["sold_out"] != 10 ||
 		len(c.Items[0].Minutes) != 3 || len(c.Items[0].Guarantees) < 15 {
 		t.Errorf("%+v, minutes %+v, %d guarantees", s, c.Items[0].Minutes, len(c.Items[0].Guarantees))
 	}

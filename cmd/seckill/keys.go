@@ -208,11 +208,9 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	if k.reportFile != "" {
 		names = append(names, secrets.ReportSalts)
-		key, err := keyFile("--report-key", k.reportFile)
-		if err != nil {
+		if g.salts, err = readSalts(k.reportFile); err != nil {
 			return g, err
 		}
-		g.salts = &key.Salts
 	}
 	for _, r := range k.rotate {
 		if !slices.Contains(names, r) {

@@ -3,10 +3,13 @@ package main
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/report"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 // commands creates the key with which the back office signs commands, or adds another one, and gives functions the
@@ -36,4 +39,33 @@ func (p *keyPlan) commands(now time.Time) {
 		return
 	}
 	p.steps = append(p.steps, keyStep{name: secrets.CommandPublic, said: "exists, unchanged: it belongs to " + name})
+}
+
+// readSalts reads the secret of salts from a private key of reports.
+func readSalts(file string) (*salts.Secret, error) {
+	text, err := readSmall(file, maxKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	key, err := report.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("--report-key %s: %w", file, err)
+	}
+	return &key.Salts, nil
+}
+
+// salts stores the secret of salts of a key of reports, if given.
+func (p *keyPlan) salts() error {
+	if p.theirs.salts == nil {
+		return nil
+	}
+	switch name, value := secrets.ReportSalts, p.theirs.salts.Text(); {
+	case p.have[name] == value:
+		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
+	case p.have[name] != "" && !p.rotates(name):
+		return fmt.Errorf("%s exists, of another key: replace it with --rotate=%s", name, name)
+	default:
+		p.put(name, value, "the secret of salts of "+p.theirs.salts.Verifier)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -195,42 +194,4 @@ func (f *makeFlags) signer(cmd *cobra.Command) (*report.Key, error) {
 		return nil, errors.New("--key is missing: want the file that `seckill report key` made")
 	}
 	return demoKey()
-}
-
-// demoKey reads the private key of a run's reports, which is made when it is missing.
-func demoKey() (*report.Key, error) {
-	name, err := demoKeyFile()
-	if err != nil {
-		return nil, fmt.Errorf("no directory for a demo key (%w): name a key with --key", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		if err := makeReportKey(name, "demo.seckill.example"); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-	}
-	return keyFile("demo key", name)
-}
-
-func demoKeyFile() (string, error) {
-	dir, err := os.UserConfigDir()
-	return filepath.Join(dir, "seckill", "keys", "report-demo.key"), err
-}
-
-// demoSalts are the salts of the demo key, once `seckill report make` has made it: a run itself leaves no file.
-type demoSalts struct{}
-
-// Of implements httpapi.Salts.
-func (demoSalts) Of(order string) (salt, verifier string) {
-	name, err := demoKeyFile()
-	if err != nil {
-		return "", ""
-	}
-	key, err := keyFile("demo key", name)
-	if err != nil {
-		return "", ""
-	}
-	return key.Salts.Of(order)
 }

@@ -32,31 +32,6 @@ func dumpFile(name string) audit.Source {
 	})
 }
 
-// keyFile reads a private key of reports, which this flag names.
-func keyFile(flag, name string) (*report.Key, error) {
-	text, err := readSmall(name, maxKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	}
-	key, err := report.ParseKey(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, name, err)
-	}
-	return key, nil
-}
-
-// makeReportKey writes a new private key, which only its owner can read. It replaces none.
-func makeReportKey(name, shop string) error {
-	text, err := report.GenerateKey(shop)
-	if err != nil {
-		return fmt.Errorf("%q: %w", shop, err)
-	}
-	return newFile(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
 // verifierOf returns a verifier that a flag gives: itself, or in a file.
 func verifierOf(flag string) (string, error) {
 	if flag == "" || strings.Count(flag, "+") >= 2 {

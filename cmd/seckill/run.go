@@ -145,7 +145,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
 	f.StringVar(&s.contact, "contact", "", "whom a blocked shopper may write to, such as an e-mail address")
 	f.StringVar(&s.reportKey, "report-key", "",
-		"file with the private key of reports, whose salts orders show (default the demo key of \"seckill report make\")")
+		"file with the private key of reports, whose salts orders show (default the demo key of \"report make\")")
 	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")

@@ -36,6 +36,12 @@ type Options struct {
 	Salts Salts
 }
 
+// Salts gives the salts of orders in reports.
+type Salts interface {
+	// Of returns an order's salt, and the verifier of the reports that hash with it; "" if there is none.
+	Of(order string) (salt, verifier string)
+}
+
 // Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.
 type Route struct {
 	Method  string

@@ -71,12 +71,6 @@ type shopper struct {
 	salts   Salts  // nil: none
 }
 
-// Salts gives the salts of orders in reports.
-type Salts interface {
-	// Of returns an order's salt, and the verifier of the reports that hash with it; "" if there is none.
-	Of(order string) (salt, verifier string)
-}
-
 type healthJSON struct {
 	Status     string `json:"status"`
 	Version    string `json:"version"`

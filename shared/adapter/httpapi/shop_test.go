@@ -147,7 +147,8 @@ func TestOrderShowsItsSaltOnceTheSaleIsOver(t *testing.T) {
 		v := orderView()
 		v.Item.Item.End = end
 		s.orders = []shop.OrderView{v}
-		if w := do(t, h, "GET", "/order/"+orderID, ""); w.Code != 200 || !strings.HasSuffix(w.Body.String(), "不要再付。"+want) {
+		if w := do(t, h, "GET", "/order/"+orderID, ""); w.Code != 200 ||
+			!strings.HasSuffix(w.Body.String(), "不要再付。"+want) {
 			t.Errorf("%v: %d %s", end, w.Code, w.Body)
 		}
 		if w := do(t, h, "GET", "/order/list", ""); strings.Contains(w.Body.String(), "report") {
