@@ -10,7 +10,7 @@ export const TEXTS = {
   ],
   proof_filled: [
     '验证公钥和盐已由本页填好。请把验证公钥与商家公布的比对。',
-    'This page has filled in the verifier and the salt. Compare the verifier with the one that the shop published.',
+    'This page has filled in the verifier and the salt. Compare the verifier with what the shop published.',
   ],
   proof_file: ['证明文件', 'Proof, a file'],
   proof_key: ['商家公布的验证公钥', 'Verifier, as the shop published it'],
