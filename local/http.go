@@ -35,12 +35,15 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
+	mux.Handle("/admin/", s.staff)
 	pages := web.Options{Local: true, Compress: true}
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL
 	}
-	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), pages))
+	storefront := web.Handler(http.HandlerFunc(s.unknown), pages)
+	mux.Handle("/admin", storefront) // else ServeMux would add a slash
+	mux.Handle("/", storefront)
 	return mux
 }
 

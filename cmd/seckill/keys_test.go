@@ -271,7 +271,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 func TestEachAudienceReadsItsPart(t *testing.T) {
 	m := newManager(t)
 	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")),
-		"--report-key", reportKeyFile(t))
+		"--staff-client-secret", written(t, "staff", []byte("s\n")), "--report-key", reportKeyFile(t))
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
 		m.set(name, "certificate")
 	}
@@ -282,7 +282,7 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 	for audience, want := range map[string]string{
 		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret",
 		"stock": "redis-password", "stage": "command-public-key redis-password",
-		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key",
+		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key staff-client-secret",
 		"refund": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert " +
 			"command-public-key",
 		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",
@@ -410,7 +410,7 @@ func TestSaltsOfReports(t *testing.T) {
 		t.Fatal(err, keyErr)
 	}
 	if salt, verifier := secret.Of("o1"); salt != key.Salt("o1") || verifier != key.Verifier ||
-		!strings.Contains(out, secrets.ReportSalts+": created: the secret of salts of "+verifier) ||
+		!strings.Contains(out, secrets.ReportSalts+": created: the secret of salts, from "+one) ||
 		strings.Contains(out, strings.Fields(secret.Text())[1]) {
 		t.Errorf("salt %s, verifier %s, said %s", salt, verifier, out)
 	}
@@ -419,7 +419,7 @@ func TestSaltsOfReports(t *testing.T) {
 	if names := m.written(); !sameNames(names, []string{secrets.JWTSecret}) {
 		t.Errorf("written %v", names)
 	}
-	m.refused(t, exitUsage, "report-salts exists, of another key: replace it with --rotate=report-salts", "keys",
+	m.refused(t, exitUsage, "report-salts exists with another value: replace it with --rotate=report-salts", "keys",
 		"--path", testPath, "--sandbox", "--report-key", two)
 	m.refused(t, exitUsage, "no key of reports", "keys", "--path", testPath, "--sandbox", "--report-key",
 		written(t, "x", []byte("x")))

@@ -42,30 +42,28 @@ func (p *keyPlan) commands(now time.Time) {
 }
 
 // readSalts reads the secret of salts from a private key of reports.
-func readSalts(file string) (*salts.Secret, error) {
+func readSalts(file string) (s salts.Secret, err error) {
 	text, err := readSmall(file, maxKeyFile)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	key, err := report.ParseKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("--report-key %s: %w", file, err)
+		return s, fmt.Errorf("--report-key %s: %w", file, err)
 	}
-	return &key.Salts, nil
+	return key.Salts, nil
 }
 
-// salts stores the secret of salts of a key of reports, if given.
-func (p *keyPlan) salts() error {
-	if p.theirs.salts == nil {
-		return nil
-	}
-	switch name, value := secrets.ReportSalts, p.theirs.salts.Text(); {
+// take stores a value that somebody else has made, if given.
+func (p *keyPlan) take(name, value, what string) error {
+	switch {
+	case value == "":
 	case p.have[name] == value:
 		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
 	case p.have[name] != "" && !p.rotates(name):
-		return fmt.Errorf("%s exists, of another key: replace it with --rotate=%s", name, name)
+		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
 	default:
-		p.put(name, value, "the secret of salts of "+p.theirs.salts.Verifier)
+		p.put(name, value, what)
 	}
 	return nil
 }

@@ -51,6 +51,7 @@ var staff = map[string][]Role{
 	"ship":         operators,
 	"note":         operators,
 	"hide":         operators,
+	"end-sessions": operators, // whoever is awake when somebody's laptop is stolen
 	"erase":        operators, // it cannot be undone, and concerns no money: who answers shoppers does it
 	"orders":       seeShoppers,
 	"order":        seeShoppers,
@@ -58,6 +59,7 @@ var staff = map[string][]Role{
 	"acts":         seeShoppers,
 	"act":          seeShoppers,
 	"delivery":     seeShoppers,
+	"sessions":     seeShoppers,
 	"audit":        auditors,
 	"audit-head":   auditors,
 	"refund":       financiers,

@@ -20,6 +20,7 @@ const (
 	TableMarks           = "marks"
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
+	TableSessions        = "sessions"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -82,4 +83,5 @@ var Schema = []Table{
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
+	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
 }

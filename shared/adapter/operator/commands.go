@@ -150,10 +150,21 @@ var auditCommands = []command{
 	{name: cmdAuditHead},
 }
 
+// The commands about staff who are signed in in a browser.
+const (
+	cmdSessions    = "sessions"
+	cmdEndSessions = "end-sessions"
+)
+
+var sessionCommands = []command{
+	{name: cmdSessions},
+	{name: cmdEndSessions, has: []string{"person"}},
+}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
+		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands)
 }
 
 // Acts returns the names of all commands.

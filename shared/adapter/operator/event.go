@@ -56,6 +56,8 @@ type request struct {
 	Parcels []fulfil.Parcel `json:"parcels,omitempty"`
 	Confirm bool            `json:"confirm,omitempty"` // ship: also paid orders, which are confirmed first
 	Undo    bool            `json:"undo,omitempty"`    // hide: show it again
+
+	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
@@ -92,6 +94,7 @@ func (r *request) arguments() []argument {
 		{"parcels", len(r.Parcels) > 0, true, ""}, // the flow checks them
 		{"confirm", r.Confirm, true, ""},
 		{"undo", r.Undo, true, ""},
+		{"person", r.Person != "", validWho(r.Person), whoWanted},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }
@@ -110,6 +113,14 @@ func ValidUser(user string) bool {
 }
 
 var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
+
+// validWho reports whether a text may name a person of staff.
+func validWho(who string) bool {
+	return who != "" && len(who) <= maxWho && utf8.ValidString(who) &&
+		!strings.ContainsFunc(who, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
+var whoWanted = fmt.Sprintf("1..%d", maxWho)
 
 // envelope marks an operator's event.
 type envelope struct {
@@ -139,11 +150,8 @@ func (r *request) check(commands []command) error {
 	switch {
 	case cmd == nil:
 		return seckill.Invalid("command", strings.Join(names, ", "))
-	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) ||
-		strings.ContainsFunc(r.Who, func(c rune) bool {
-			return !unicode.IsPrint(c)
-		}):
-		return seckill.Invalid("who", fmt.Sprintf("1..%d", maxWho))
+	case !validWho(r.Who):
+		return seckill.Invalid("who", whoWanted)
 	}
 	for _, a := range r.arguments() {
 		has := slices.Contains(cmd.has, a.name)

@@ -34,8 +34,13 @@ func Parse(text string) (Secret, error) {
 	return Secret{verifier, secret}, nil
 }
 
-// Text returns the secret as a text: VERIFIER DIGITS.
-func (s Secret) Text() string { return s.Verifier + " " + hex.EncodeToString(s.secret) }
+// Text returns the secret as a text, VERIFIER DIGITS; "" if there is none.
+func (s Secret) Text() string {
+	if s.secret == nil {
+		return ""
+	}
+	return s.Verifier + " " + hex.EncodeToString(s.secret)
+}
 
 // String hides the secret from logs.
 func (s Secret) String() string { return "salts of " + s.Verifier }
