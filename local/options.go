@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -62,6 +63,8 @@ type Options struct {
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
 	Contact string // whom a blocked shopper may write to; "": the shop's support
+
+	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil: none
 
 	NoPush bool // pages are pushed nothing, and poll
 

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/salts"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -83,6 +86,36 @@ func TestBuyPayPaid(t *testing.T) {
 	w.drained()
 	if n := len(w.Rows.Dump(ledger.TablePayments)); n != 1 {
 		t.Errorf("%d payments, want 1", n)
+	}
+}
+
+// TestSaltOfAnOrder: an order shows its salt to its own shopper, once the sale is over, if the shop has the secret.
+func TestSaltOfAnOrder(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []httpapi.Salts{nil, salts.Secret{}, salts.Derive("private", "shop.example+1a2b3c4d+AbCd")} {
+		w := start(t, local.Options{Salts: secret})
+		order, pay := w.bought("1001", local.DemoLive)
+		w.payAtCashier(pay)
+		w.awaitState("1001", local.DemoLive, seckill.Paid)
+		if a := w.call(w.token("1001"), "GET", "/order/"+order, nil); a.status != 200 || a.json["report"] != nil {
+			t.Errorf("before the end: %v", a)
+		}
+		w.pass(25 * time.Hour)
+		want := map[string]any(nil)
+		if s, _ := secret.(salts.Secret); s.Verifier != "" {
+			salt, verifier := s.Of(order)
+			want = map[string]any{"salt": salt, "verifier": verifier}
+		}
+		a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
+		if got, _ := a.json["report"].(map[string]any); a.status != 200 || !maps.Equal(got, want) {
+			t.Errorf("after the end: %v, want %v", a, want)
+		}
+		for _, other := range []answer{w.call(w.token("1002"), "GET", "/order/"+order, nil),
+			w.call("", "GET", "/order/"+order, nil), w.call(w.token("1001"), "GET", "/order/list", nil)} {
+			if strings.Contains(other.raw, `"report"`) || want != nil && strings.Contains(other.raw, "AbCd") {
+				t.Errorf("shows a salt: %v", other)
+			}
+		}
 	}
 }
 

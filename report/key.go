@@ -11,17 +11,19 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 // Key signs reports, and is the source of salts.
 type Key struct {
-	Verifier string // the public key: NAME+ID+KEY
+	Verifier string       // the public key: NAME+ID+KEY
+	Salts    salts.Secret // who has only this cannot sign
 	signer   note.Signer
-	salts    []byte
 }
 
-// saltBytes makes it hopeless to try all user ids, which are short.
-const saltBytes = 16
+// tradeBytes are those of a trade's hash.
+const tradeBytes = 16
 
 // GenerateKey makes the private key of a shop's reports, as ParseKey reads it. The name stands in every signature.
 func GenerateKey(name string) (string, error) {
@@ -53,28 +55,20 @@ func ParseKey(text string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key of reports: %w", err)
 	}
-	return &Key{Verifier: verifier, signer: signer, salts: SaltSecret(private)}, nil
-}
-
-// SaltSecret derives the secret of salts from a private key. Who shows salts to shoppers needs only this, and cannot
-// sign with it.
-func SaltSecret(private string) []byte {
-	return sum([]byte(strings.TrimSpace(private)), "seckill report: secret of salts")
-}
-
-// Salt returns the salt of an order's line: 16 bytes as hexadecimal digits. It is for the order's shopper alone.
-func Salt(secret []byte, order string) string {
-	return hex.EncodeToString(sum(secret, "salt\n"+order)[:saltBytes])
+	return &Key{Verifier: verifier, signer: signer, Salts: salts.Derive(private, verifier)}, nil
 }
 
 // Salt returns the salt of an order's line.
-func (k *Key) Salt(order string) string { return Salt(k.salts, order) }
+func (k *Key) Salt(order string) string {
+	salt, _ := k.Salts.Of(order)
+	return salt
+}
 
 // Buyer returns how an order's line names its user.
 func Buyer(salt, user string) string { return salted(salt, "buyer\n"+user, sha256.Size) }
 
 // Trade returns how an order's line names a trade.
-func Trade(salt, number string) string { return salted(salt, "trade\n"+number, saltBytes) }
+func Trade(salt, number string) string { return salted(salt, "trade\n"+number, tradeBytes) }
 
 func salted(salt, text string, size int) string {
 	raw, err := hex.DecodeString(salt)

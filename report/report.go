@@ -18,8 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the format's.
-const Version = 1
+// Version is the format's. Version 1 had no Holding and Shipping.
+const Version = 2
 
 // Limits of a report.
 const (

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -39,9 +40,16 @@ func TestReport(t *testing.T) {
 		Payments: 41}); s.Money != want {
 		t.Errorf("money %+v, want %+v", s.Money, want)
 	}
-	if s.Orders[seckill.Paid] != 20 || s.Ever[seckill.Expired] != 20 || s.Rejected["sold_out"] != 10 ||
+	if s.Orders[seckill.Paid] != 10 || s.Orders[seckill.Shipped] != 10 ||
+		s.Ever[seckill.Expired] != 20 || s.Rejected["sold_out"] != 10 ||
 		len(c.Items[0].Minutes) != 3 || len(c.Items[0].Guarantees) < 15 {
 		t.Errorf("%+v, minutes %+v, %d guarantees", s, c.Items[0].Minutes, len(c.Items[0].Guarantees))
+	}
+	wait := func(list []report.Wait, seconds int) int {
+		return list[slices.IndexFunc(list, func(w report.Wait) bool { return w.Seconds == seconds })].Orders
+	}
+	if wait(s.Holding, 900) != 20 || wait(s.Shipping, 21600) != 10 || wait(s.Paying, 900) != 20 {
+		t.Errorf("waits %+v, %+v, %+v", s.Holding, s.Shipping, s.Paying)
 	}
 	// Nobody's name, address or trade is in it, and no two orders of one user look alike.
 	for _, secret := range []string{userID(3), tradeNo(0, 0), "Main St"} {
@@ -58,6 +66,24 @@ func TestReport(t *testing.T) {
 	}
 	if len(buyers) != 60 { // the same 60 orders in both items
 		t.Errorf("%d buyers, want 60", len(buyers))
+	}
+}
+
+// TestFirstVersionIsStillVerified: testdata/v1.jsonl.gz was made by a program that knew only version 1.
+func TestFirstVersionIsStillVerified(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/v1.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := verified(t, string(raw), fixedKey(t).Verifier)
+	if !c.OK() || c.Orders != 12 || c.Items[0].Sums.Holding != nil || c.Items[0].Sums.Shipping != nil {
+		t.Errorf("%+v", c)
+	}
+	if tables := c.Items[0].Tables(); slices.ContainsFunc(tables, func(t report.Table) bool {
+		return strings.HasPrefix(t.Title, "Paid,")
+	}) {
+		t.Error("shows what version 1 does not say")
 	}
 }
 

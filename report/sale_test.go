@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ type outcome struct {
 	reason   string
 }
 
-var outcomes = []outcome{{[]string{"pending_payment", "paid"}, []string{"captured"}, ""},
+var outcomes = []outcome{{[]string{"pending_payment", "paid", "confirmed", "shipped"}, []string{"captured"}, ""},
 	{[]string{"pending_payment", "closing", "expired"}, nil, ""},
 	{[]string{"pending_payment", "paid"}, []string{"captured", "refunded"}, ""},
 	{[]string{"pending_payment", "closing", "expired", "refund_due"}, []string{"refund_due"}, ""},
@@ -76,7 +77,8 @@ func write(of string, n int, to io.Writer) error {
 				Format("2006-01-02T15:04:05.000Z07:00")+" "+s+" because of user "+userID(i))
 		}
 		row["history"] = history
-		if last := o.states[len(o.states)-1]; last == "paid" || last == "pending_payment" {
+		if last := o.states[len(o.states)-1]; slices.Contains([]string{"paid", "shipped",
+			"pending_payment"}, last) {
 			row["units"] = fmt.Sprint(i + 1)
 		}
 		add(dump.Line{Table: ledger.TableOrders, Row: row})

@@ -16,8 +16,10 @@ type Sums struct {
 	Rejected map[seckill.Code]int  `json:"rejected,omitempty"` // by reason
 	Units    Units                 `json:"units"`
 	Money    Totals                `json:"money"`
-	Placing  []Wait                `json:"wait_until_placed"` // from the purchase to its order or refusal
-	Paying   []Wait                `json:"wait_until_paid"`   // from there until it was paid
+	Placing  []Wait                `json:"wait_until_placed"`               // from the purchase to its order or refusal
+	Paying   []Wait                `json:"wait_until_paid"`                 // from there until it was paid
+	Holding  []Wait                `json:"wait_until_given_back,omitempty"` // or expired, or was cancelled
+	Shipping []Wait                `json:"wait_until_shipped,omitempty"`    // from paid to shipped
 }
 
 // Units are numbers of units. Placed less GivenBack is Held plus Sold.
@@ -43,8 +45,18 @@ type Wait struct {
 	Orders  int `json:"orders"`
 }
 
-// waits are the bounds of waits, in seconds.
-var waits = []int{1, 2, 5, 10, 30, 60, 300, 900}
+// Bounds of waits, in seconds: of Placing and Paying, of Holding, of Shipping. They are few, so that
+// a statement is shorter than maxSearched.
+var (
+	waits    = []int{1, 2, 5, 10, 30, 60, 300, 900}
+	holds    = []int{300, 900, 1800, hour}
+	shipping = []int{6 * hour, day, 2 * day, 3 * day, 7 * day}
+)
+
+const (
+	hour = 3600 // seconds
+	day  = 24 * hour
+)
 
 // adder adds up an item's orders.
 type adder struct {
@@ -61,9 +73,7 @@ func newAdder(item string, stock int) *adder {
 	a := &adder{item: item, stock: stock, minutes: map[int64]seckill.Count{},
 		units: make([]uint64, min(max(stock, 0), seckill.MaxStock)/64+1)}
 	a.Orders, a.Ever, a.Rejected = map[seckill.State]int{}, map[seckill.State]int{}, map[seckill.Code]int{}
-	for _, s := range append(slices.Clone(waits), 0) {
-		a.Placing, a.Paying = append(a.Placing, Wait{Seconds: s}), append(a.Paying, Wait{Seconds: s})
-	}
+	a.Placing, a.Paying, a.Holding, a.Shipping = none(waits), none(waits), none(holds), none(shipping)
 	a.Units.Never = stock
 	return a
 }
@@ -148,7 +158,24 @@ func (a *adder) waits(o *Order, was map[seckill.State]time.Time) {
 	wait(a.Placing, placed.Sub(o.Created))
 	if paid, ok := was[seckill.Paid]; ok {
 		wait(a.Paying, paid.Sub(placed))
+		if shipped, ok := was[seckill.Shipped]; ok {
+			wait(a.Shipping, shipped.Sub(paid))
+		}
 	}
+	for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled} {
+		if ended, ok := was[s]; ok {
+			wait(a.Holding, ended.Sub(placed))
+			break
+		}
+	}
+}
+
+// none returns waits with these bounds, and no orders.
+func none(bounds []int) (list []Wait) {
+	for _, s := range append(slices.Clone(bounds), 0) {
+		list = append(list, Wait{Seconds: s})
+	}
+	return list
 }
 
 func wait(list []Wait, took time.Duration) {

@@ -18,7 +18,12 @@ type Table struct {
 
 // Tables returns what a report says of an item, for people. Cells may hold foreign text.
 func (s *ItemState) Tables() []Table {
-	return []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits(), s.guarantees(), s.minutes()}
+	list := []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits()}
+	if len(s.Sums.Holding) > 0 { // absent in version 1
+		list = append(list, long("Unpaid, until given back", s.Sums.Holding),
+			long("Paid, until shipped", s.Sums.Shipping))
+	}
+	return append(list, s.guarantees(), s.minutes())
 }
 
 func when(t time.Time) string { return t.In(seckill.Zone).Format("2006-01-02 15:04:05") }
@@ -85,6 +90,30 @@ func (s *ItemState) waits() Table {
 		rows = append(rows, []string{bound, strconv.Itoa(w.Orders), strconv.Itoa(s.Sums.Paying[i].Orders)})
 	}
 	return Table{"Waits, in orders", rows}
+}
+
+func long(title string, list []Wait) Table {
+	t := Table{title, [][]string{{"no longer than", "orders"}}}
+	for _, w := range list {
+		bound := "longer"
+		if w.Seconds > 0 {
+			bound = plain(time.Duration(w.Seconds) * time.Second)
+		}
+		t.Rows = append(t.Rows, []string{bound, strconv.Itoa(w.Orders)})
+	}
+	return t
+}
+
+// plain writes whole minutes, hours or days.
+func plain(d time.Duration) string {
+	switch day := 24 * time.Hour; {
+	case d >= day:
+		return strconv.Itoa(int(d/day)) + " d"
+	case d >= time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + " h"
+	default:
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	}
 }
 
 func (s *ItemState) guarantees() Table {

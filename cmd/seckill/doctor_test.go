@@ -256,6 +256,10 @@ func TestDoctorFinds(t *testing.T) {
 		{"keys of tickets broken", func(c *clinic) { c.secrets["ticket-secret"] = "17640000000" },
 			"ticket-secret is invalid: jwtauth: ticket key 1 is not SECONDS:SECRET; to replace it: seckill keys " +
 				"--path /seckill/sale --sandbox --rotate=ticket-secret", nil},
+		{"salts of reports broken", func(c *clinic) { c.secrets["report-salts"] = "x" },
+			"report-salts is invalid, so that no order shows its salt: salts: want the verifier of reports, a space, " +
+				"and 64 hexadecimal digits; to replace it: seckill keys --path /seckill/sale --sandbox " +
+				"--report-key FILE --rotate=report-salts", nil},
 		{"a run of keys broken off", func(c *clinic) {
 			c.others["shop"] = map[string]string{"jwt-secret": "old"}
 		},

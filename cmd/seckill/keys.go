@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 const (
@@ -56,6 +57,7 @@ type keysFlags struct {
 	password   string // file
 	staff      string // file
 	shopFile   string
+	reportFile string
 }
 
 // given are the values that were read from files; zero if not given.
@@ -65,6 +67,7 @@ type given struct {
 	private  string            // the shop's private key
 	password string            // of Redis
 	staff    string            // the secret of the client at the issuer of staff
+	salts    salts.Secret      // of the key of reports
 }
 
 func keysCommand() *cobra.Command {
@@ -97,6 +100,8 @@ has the new public key. In certificate mode this command does not create that ke
 certificate comes first: store both together (--alipay-private-key FILE --alipay-certificates
 FOLDER).
 
+--report-key FILE stores the secret of salts of the key that "seckill report key" made: then each order
+shows its shopper, once the sale is over, the salt that the report has it under. It cannot sign.
 --token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
 JwtKids). --redis-password FILE stores the password of an existing Redis, --staff-client-secret
 FILE the secret of the back office's client at the issuer of staff (StaffSecret). The credentials
@@ -106,6 +111,7 @@ need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
   seckill keys --path /seckill/prod --alipay-certificates ~/alipay
   seckill keys --path /seckill/prod --token-key 2027
+  seckill keys --path /seckill/prod --report-key report.key
   seckill keys --path /seckill/prod --redis-password password.txt --rotate=redis-password
   seckill keys --path /seckill/prod --rotate=jwt-secret`,
 		Args: exactly(),
@@ -120,6 +126,8 @@ need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 	f.StringVar(&set.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
 	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
+	f.StringVar(&set.reportFile, "report-key", "",
+		"file with the private key of the shop's reports, of which only the secret of salts is stored")
 	f.StringArrayVar(&set.kids, "token-key", nil,
 		"create jwt-KID, the secret of tokens with this key id; may be repeated")
 	f.StringVar(&set.password, "redis-password", "",
@@ -262,6 +270,12 @@ func (g *given) read(k *keysFlags) (names []string, err error) {
 			return nil, err
 		}
 	}
+	if k.reportFile != "" {
+		names = append(names, secrets.ReportSalts)
+		if g.salts, err = readSalts(k.reportFile); err != nil {
+			return nil, err
+		}
+	}
 	return names, nil
 }
 
@@ -353,7 +367,9 @@ func (p *keyPlan) make() (err error) {
 	p.commands(time.Now())
 	p.webhook()
 	if err := cmp.Or(p.take(secrets.RedisPassword, p.theirs.password, "the password of Redis, from "+p.flags.password),
-		p.take(secrets.StaffSecret, p.theirs.staff, "the client's secret, from "+p.flags.staff)); err != nil {
+		p.take(secrets.StaffSecret, p.theirs.staff, "the client's secret, from "+p.flags.staff),
+		p.take(secrets.ReportSalts, p.theirs.salts.Text(), "the secret of salts, from "+
+			p.flags.reportFile)); err != nil {
 		return err
 	}
 	if p.theirs.private != "" {
@@ -452,20 +468,6 @@ func (p *keyPlan) webhook() {
 		p.put(name, strings.Join(both[:min(len(both), 2)], " "), fmt.Sprintf(
 			"%d random bytes, which sign webhooks; the one before goes on signing beside it", webhookKeyBytes))
 	}
-}
-
-// take stores a value that somebody else has made, if given.
-func (p *keyPlan) take(name, value, what string) error {
-	switch {
-	case value == "":
-	case p.have[name] == value:
-		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
-	case p.have[name] != "" && !p.rotates(name):
-		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
-	default:
-		p.put(name, value, what)
-	}
-	return nil
 }
 
 // pair creates or completes a key pair and returns its public key, which can be computed from the private key alone.

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/report"
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,
@@ -269,7 +271,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 func TestEachAudienceReadsItsPart(t *testing.T) {
 	m := newManager(t)
 	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")),
-		"--staff-client-secret", written(t, "staff", []byte("s\n")))
+		"--staff-client-secret", written(t, "staff", []byte("s\n")), "--report-key", reportKeyFile(t))
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
 		m.set(name, "certificate")
 	}
@@ -290,7 +292,7 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 		"gateway": "alipay-shop-public-key gateway-private-key",
 		"pay":     "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert",
 		"shop": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
-			"jwt-secret redis-password",
+			"jwt-secret redis-password report-salts",
 	} {
 		if got := strings.Join(slices.Sorted(maps.Keys(m.secret(audience))), " "); got != want {
 			t.Errorf("%s has %s, want %s", audience, got, want)
@@ -381,6 +383,48 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 		"b")
 	if names := m.written(); !sameNames(names, []string{secrets.RedisPassword, "jwt-a"}) ||
 		m.stored()[secrets.RedisPassword] != "two" || first[secrets.RedisPassword] != "one" {
+		t.Errorf("rotated %v", names)
+	}
+	m.consistent(t, "rotated")
+}
+
+func reportKeyFile(t *testing.T) string {
+	t.Helper()
+	text, err := report.GenerateKey("shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, "report.key", []byte(text))
+}
+
+// TestSaltsOfReports: what is stored makes salts, and has nothing of the private key.
+func TestSaltsOfReports(t *testing.T) {
+	m := newManager(t)
+	one, two := reportKeyFile(t), reportKeyFile(t)
+	m.keys(t, "--sandbox")
+	m.written()
+	out := m.keys(t, "--sandbox", "--report-key", one)
+	secret, err := salts.Parse(m.secret("shop")[secrets.ReportSalts])
+	key, keyErr := keyFile("", one)
+	if err != nil || keyErr != nil || !sameNames(m.written(), []string{secrets.ReportSalts}) {
+		t.Fatal(err, keyErr)
+	}
+	if salt, verifier := secret.Of("o1"); salt != key.Salt("o1") || verifier != key.Verifier ||
+		!strings.Contains(out, secrets.ReportSalts+": created: the secret of salts, from "+one) ||
+		strings.Contains(out, strings.Fields(secret.Text())[1]) {
+		t.Errorf("salt %s, verifier %s, said %s", salt, verifier, out)
+	}
+	m.keys(t, "--sandbox", "--report-key", one)
+	m.keys(t, "--sandbox", "--rotate=jwt-secret")
+	if names := m.written(); !sameNames(names, []string{secrets.JWTSecret}) {
+		t.Errorf("written %v", names)
+	}
+	m.refused(t, exitUsage, "report-salts exists with another value: replace it with --rotate=report-salts", "keys",
+		"--path", testPath, "--sandbox", "--report-key", two)
+	m.refused(t, exitUsage, "no key of reports", "keys", "--path", testPath, "--sandbox", "--report-key",
+		written(t, "x", []byte("x")))
+	m.keys(t, "--sandbox", "--report-key", two, "--rotate=report-salts")
+	if names := m.written(); !sameNames(names, []string{secrets.ReportSalts}) {
 		t.Errorf("rotated %v", names)
 	}
 	m.consistent(t, "rotated")

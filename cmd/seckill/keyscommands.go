@@ -3,10 +3,13 @@ package main
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/report"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 // commands creates the key with which the back office signs commands, or adds another one, and gives functions the
@@ -36,4 +39,31 @@ func (p *keyPlan) commands(now time.Time) {
 		return
 	}
 	p.steps = append(p.steps, keyStep{name: secrets.CommandPublic, said: "exists, unchanged: it belongs to " + name})
+}
+
+// readSalts reads the secret of salts from a private key of reports.
+func readSalts(file string) (s salts.Secret, err error) {
+	text, err := readSmall(file, maxKeyFile)
+	if err != nil {
+		return s, err
+	}
+	key, err := report.ParseKey(text)
+	if err != nil {
+		return s, fmt.Errorf("--report-key %s: %w", file, err)
+	}
+	return key.Salts, nil
+}
+
+// take stores a value that somebody else has made, if given.
+func (p *keyPlan) take(name, value, what string) error {
+	switch {
+	case value == "":
+	case p.have[name] == value:
+		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
+	case p.have[name] != "" && !p.rotates(name):
+		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
+	default:
+		p.put(name, value, what)
+	}
+	return nil
 }

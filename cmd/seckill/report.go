@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -189,23 +188,10 @@ func (f *makeFlags) of(cmd *cobra.Command, item string) (audit.Source, error) {
 func (f *makeFlags) signer(cmd *cobra.Command) (*report.Key, error) {
 	given := cmd.Flags().Changed
 	if f.key != "" {
-		return keyFile(f.key)
+		return keyFile("--key", f.key)
 	}
 	if f.dump != "" || given("stack") || given("dynamodb") {
 		return nil, errors.New("--key is missing: want the file that `seckill report key` made")
 	}
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil, fmt.Errorf("no directory for a demo key (%w): name a key with --key", err)
-	}
-	name := filepath.Join(dir, "seckill", "keys", "report-demo.key")
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		if err := makeReportKey(name, "demo.seckill.example"); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-	}
-	return keyFile(name)
+	return demoKey()
 }

@@ -32,31 +32,6 @@ func dumpFile(name string) audit.Source {
 	})
 }
 
-// keyFile reads a private key of reports.
-func keyFile(name string) (*report.Key, error) {
-	text, err := readSmall(name, maxKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("--key: %w", err)
-	}
-	key, err := report.ParseKey(text)
-	if err != nil {
-		return nil, fmt.Errorf("--key %s: %w", name, err)
-	}
-	return key, nil
-}
-
-// makeReportKey writes a new private key, which only its owner can read. It replaces none.
-func makeReportKey(name, shop string) error {
-	text, err := report.GenerateKey(shop)
-	if err != nil {
-		return fmt.Errorf("%q: %w", shop, err)
-	}
-	return newFile(name, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
 // verifierOf returns a verifier that a flag gives: itself, or in a file.
 func verifierOf(flag string) (string, error) {
 	if flag == "" || strings.Count(flag, "+") >= 2 {
@@ -230,14 +205,15 @@ func reportSaltCommand() *cobra.Command {
 		Use:   "salt ORDER --key FILE",
 		Short: "Print the salt of an order, for its shopper",
 		Long: `Print the salt with which a report hashes the order's user and trades. Tell it to the order's shopper
-only: whoever has it can try user ids.`,
+only: whoever has it can try user ids. The shopper's own page shows it once "seckill keys --report-key"
+has stored the secret of salts.`,
 		Example: `  seckill report salt onbifkiqxkbgcqqp4n7ch3zuytpnskog --key report.key`,
 		Args:    exactly("ORDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key == "" {
 				return errors.New("--key is missing: want the file that `seckill report key` made")
 			}
-			k, err := keyFile(key)
+			k, err := keyFile("--key", key)
 			if err != nil {
 				return err
 			}
@@ -265,7 +241,7 @@ file: another key has other salts. It has nothing to do with a stack's secrets (
 			if err := makeReportKey(out, args[0]); err != nil {
 				return err
 			}
-			k, err := keyFile(out)
+			k, err := keyFile("--out", out)
 			if err != nil {
 				return err
 			}

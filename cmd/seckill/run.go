@@ -51,6 +51,7 @@ type settings struct {
 	events        string
 	noPush        bool
 	contact       string
+	reportKey     string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -114,6 +115,9 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 				opt.EventSecrets = nil
 			}
 			opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
+			if opt.Salts, err = set.salts(); err != nil {
+				return err
+			}
 			return serve(cmd, set.port, opt)
 		},
 	}
@@ -143,6 +147,8 @@ func (s *settings) flags(cmd *cobra.Command) {
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
 	f.StringVar(&s.contact, "contact", "", "whom a blocked shopper may write to, such as an e-mail address")
+	f.StringVar(&s.reportKey, "report-key", "",
+		"file with the private key of reports, whose salts orders show (default the demo key of \"report make\")")
 	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
 	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
@@ -214,6 +220,18 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	}
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// salts returns the salts that orders show their shoppers.
+func (s *settings) salts() (httpapi.Salts, error) {
+	if s.reportKey == "" {
+		return demoSalts{}, nil
+	}
+	key, err := keyFile("--report-key", s.reportKey)
+	if err != nil {
+		return nil, err
+	}
+	return key.Salts, nil
 }
 
 // clients reads the flag --issuers.

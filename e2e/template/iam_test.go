@@ -277,6 +277,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 			"ticket-secret":      {"buy", "admit"},
 			"command-key":        {"admin"}, // nobody else can give a command
 			"command-public-key": {"stage", "refund", "reconcile", "repair", "tell", "deliver", "acts"},
+			"report-salts":       {"shop"},
 			"redis-password":     {"buy", "consume", "stage", "repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
@@ -294,7 +295,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
 	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
-	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x"}
+	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

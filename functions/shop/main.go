@@ -22,8 +22,8 @@ func main() {
 		})
 		auth := b.Tokens(s.Tokens)
 		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin,
-			Contact: s.Contact,
-			Push:    b.Push(s.Push, s.Tokens)}, auth)
+			Contact: s.Contact, Salts: b.Salts(s.Salts),
+			Push: b.Push(s.Push, s.Tokens)}, auth)
 		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL}))
 	})
 }

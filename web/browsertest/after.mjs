@@ -1,6 +1,7 @@
 // What a shopper sees and does after paying, on a Chinese phone and on an English computer: the parcel, "I received it",
 // asking for a refund, and whether the order is in the sale's report. SECKILL=BIN node after.mjs BASE OUT; it needs a fresh
-// `seckill run --stock 40 --limit 20`, and BIN makes the report. It moves that system's clock by weeks.
+// `seckill run --stock 40 --limit 20`, and BIN makes the report, with the demo key of both. It moves that system's clock
+// by weeks.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +16,8 @@ const json = { 'Content-Type': 'application/json' };
 EXPECTED.push(/status of 422/, /net::ERR_FAILED/); // a reason that the shop refuses; a request that is lost
 
 const PLACES = [
-  { lang: 'zh', size: 'phone', n: 0, paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
-  { lang: 'en', size: 'desktop', n: 1, paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'no proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'no verifier' },
+  { lang: 'zh', size: 'phone', n: 0, paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', filled: '验证公钥和盐已由本页填好', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
+  { lang: 'en', size: 'desktop', n: 1, paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', filled: 'has filled in the verifier and the salt', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'no proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'no verifier' },
 ];
 const who = (place) => shoppers[place.n];
 
@@ -179,9 +180,9 @@ const days = async (n) => {
 await days(1);
 const folder = mkdtempSync(join(tmpdir(), 'seckill-report-'));
 const file = (name) => join(folder, name);
-const verifier = /\S+\+[0-9a-f]{8}\+\S+/.exec(await seckill('report', 'key', 'shop.example', '--out', file('key')))[0];
-const another = /\S+\+[0-9a-f]{8}\+\S+/.exec(await seckill('report', 'key', 'other.example', '--out', file('other')))[0];
-await seckill('report', 'make', '--url', new URL(base).origin, '--item', item.id, '--out', file('sale.jsonl'), '--key', file('key'));
+const VERIFIER = /\S+\+[0-9a-f]{8}\+\S+/;
+const [another] = VERIFIER.exec(await seckill('report', 'key', 'other.example', '--out', file('other')));
+const [verifier] = VERIFIER.exec(await seckill('report', 'make', '--url', new URL(base).origin, '--item', item.id, '--out', file('sale.jsonl')));
 
 await days(7);
 for (const place of PLACES) {
@@ -212,7 +213,8 @@ for (const place of PLACES) {
   const { lang, size } = place;
   await check(`${size}, ${lang}: the browser finds the order in the sale's report, and refuses whatever was changed`, async () => {
     const id = kept[lang].received;
-    const salt = await seckill('report', 'salt', id, '--key', file('key'));
+    const { salt } = (await orderOf(place, id)).report;
+    same((await fetch(new URL(`order/${id}`, base), mine(shoppers[1 - place.n]))).status, 404, 'as another shopper');
     const proof = JSON.parse(await seckill('report', 'proof', file('sale.jsonl'), '--order', id, '--user', who(place).user, '--salt', salt, '--key', verifier));
     const elsewhere = await seckill('report', 'proof', file('sale.jsonl'), '--order', kept[lang].silent, '--key', verifier);
     const name = file(`${lang}.json`);
@@ -223,6 +225,9 @@ for (const place of PLACES) {
     await page.keyboard.press('Enter');
     const result = page.locator('details [role=status]');
     const press = page.getByRole('button', { name: place.check, exact: true });
+    await page.getByText(place.filled).waitFor();
+    same(await page.locator('#proof-key').inputValue(), verifier, 'the verifier, filled in');
+    same(await page.locator('#proof-salt').inputValue(), salt, 'the salt, filled in');
     const judged = async (contents, want, { key = verifier, secret = salt, field = 'file' } = {}) => {
       writeFileSync(name, contents);
       await page.locator('#proof-file').setInputFiles(name);
@@ -238,8 +243,11 @@ for (const place of PLACES) {
     await page.locator('#proof-file-fault').getByText(place.noFile).waitFor();
     await fits(page, `report form, ${size}, ${lang}`);
     const before = asked.length;
-    await judged(JSON.stringify(proof), '');
-    has(await result.innerText(), ['shop.example', place.says, ` ${proof.size}`]);
+    writeFileSync(name, JSON.stringify(proof));
+    await page.locator('#proof-file').setInputFiles(name); // nothing else is needed
+    await press.click();
+    await result.getByText(place.inIt).waitFor();
+    has(await result.innerText(), [verifier.split('+')[0], place.says, ` ${proof.size}`]);
     await axe(page, `in the report, ${size}, ${lang}`);
     await press.scrollIntoViewIfNeeded();
     await picture(page, `in-report-${lang}`);

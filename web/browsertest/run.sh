@@ -14,6 +14,7 @@ done
 [ -d node_modules/playwright-core ] && [ -d node_modules/axe-core ] && [ -d node_modules/oidc-provider ] || npm ci --no-audit --no-fund --silent
 node --test
 logs=$(mktemp -d)
+export XDG_CONFIG_HOME=$logs/config # the demo key of reports
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$logs"' EXIT
 # drive TEST FLAGS... runs a test against a fresh system, beside one other; its lines come when it ends.
 count=0

@@ -8,9 +8,13 @@ export const TEXTS = {
     '商家可以给您一份证明，说明这笔订单在签过名的秒杀报告里。核对在您的浏览器里进行，不会上传任何内容。',
     'The shop can give you a proof that this order is in the report of the sale, which it signed. Your browser checks it, and sends nothing.',
   ],
+  proof_filled: [
+    '验证公钥和盐已由本页填好。请把验证公钥与商家公布的比对。',
+    'This page has filled in the verifier and the salt. Compare the verifier with what the shop published.',
+  ],
   proof_file: ['证明文件', 'Proof, a file'],
   proof_key: ['商家公布的验证公钥', 'Verifier, as the shop published it'],
-  proof_salt: ['这笔订单的盐（商家只告诉您）', 'Salt of this order, which the shop tells only you'],
+  proof_salt: ['这笔订单的盐（只有您能看到）', 'Salt of this order, which only you see'],
   proof_check: ['核对', 'Check'],
   proof_no_file: ['请选择证明文件。', 'Please choose the file.'],
   proof_no_key: ['请填写验证公钥。', 'Please give the verifier.'],
@@ -60,8 +64,9 @@ export function show(io, node, order) {
     key: entry(io, 'key', {}),
     salt: entry(io, 'salt', {}),
   };
-  fields.key.input.value = typed.key;
-  fields.salt.input.value = typed.salt[order.id] || '';
+  const known = order.report || {};
+  fields.key.input.value = typed.key || known.verifier || '';
+  fields.salt.input.value = typed.salt[order.id] || known.salt || '';
 
   async function check(event) {
     event.preventDefault();
@@ -85,7 +90,7 @@ export function show(io, node, order) {
   }
 
   const parts = Object.values(fields).map((f) => f.node);
-  put(node, el('p', { class: 'soft' }, t('proof_text')), el('form', { class: 'token', onsubmit: check, novalidate: true }, parts, el('button', { class: 'button', type: 'submit' }, t('proof_check')), result));
+  put(node, el('p', { class: 'soft' }, t('proof_text')), known.salt && el('p', { class: 'soft' }, t('proof_filled')), el('form', { class: 'token', onsubmit: check, novalidate: true }, parts, el('button', { class: 'button', type: 'submit' }, t('proof_check')), result));
 }
 
 // A field with its label and its fault.

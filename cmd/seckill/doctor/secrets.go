@@ -13,6 +13,7 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/salts"
 )
 
 const minTokenKey = 32 // bytes: the output size of HS256 (RFC 7518 section 3.2)
@@ -46,6 +47,14 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	}
 	if d.wants("DeliverFunction") && s.stored(secrets.WebhookSecret) != "" {
 		c.ok("%s exists", secrets.WebhookSecret)
+	}
+	if text := all[secrets.ReportSalts]; text != "" {
+		if report, err := salts.Parse(text); err != nil {
+			c.fault("%s is invalid, so that no order shows its salt: %v; to replace it: %s --rotate=%s",
+				secrets.ReportSalts, err, s.makes(secrets.ReportSalts), secrets.ReportSalts)
+		} else {
+			c.ok("%s is of the reports of %s", secrets.ReportSalts, report.Verifier)
+		}
 	}
 	if all != nil {
 		s.audiences(ctx, &store)
@@ -122,6 +131,8 @@ func (s *stored) makes(name string) string {
 	switch {
 	case name == secrets.RedisPassword:
 		out += " --redis-password FILE"
+	case name == secrets.ReportSalts:
+		out += " --report-key FILE"
 	case name == secrets.StaffSecret:
 		out += " --staff-client-secret FILE"
 	case name == secrets.WebhookSecret:

@@ -36,6 +36,7 @@ const (
 	RootCert   = "alipay-root-cert"
 	// only of a shop with a webhook: signs what is posted; two, separated by a space, while one replaces the other
 	WebhookSecret = "webhook-secret"
+	ReportSalts   = "report-salts" // only of a shop that shows salts of reports, as package salts writes it
 )
 
 // Keys is the secret with all values; all others are copies of its parts.
@@ -52,7 +53,7 @@ var audiences = map[string][]string{
 	Login:    {JWTPrefix},
 	"buy":    {JWTPrefix, TicketSecret, RedisPassword},
 	"admit":  {JWTPrefix, TicketSecret},
-	"shop":   {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert},
+	"shop":   {JWTPrefix, RedisPassword, ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert, ReportSalts},
 	"notify": {AlipayPublic, AlipayCert, RootCert},
 	"pay":    {ShopPrivate, AlipayPublic, AppCert, AlipayCert, RootCert}, // expire
 	// refund, reconcile: they execute commands

@@ -19,6 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/salts"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -113,6 +114,35 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
 	check("empty", "new", "old")
 	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// Orders show salts once the stack has their secret, and only then; a wrong one stops nothing and is not in the log.
+func TestSaltsMayBeMissing(t *testing.T) {
+	t.Parallel()
+	b, clock, fake, log := newBoot(t, map[string]string{"jwt": "any"})
+	tokens, shown := b.Tokens(config.Tokens{KeyName: "jwt"}), b.Salts(config.Salts{TextName: "report-salts"})
+	if err := b.open(t.Context()); err != nil || tokens.Hash("x") == "" {
+		t.Fatal(err)
+	}
+	is := func(want string) func() bool {
+		return func() bool {
+			salt, _ := shown.Of("o1")
+			return salt == want
+		}
+	}
+	if !is("")() {
+		t.Error("a salt without a secret")
+	}
+	secret := salts.Derive("private", "shop.example+1a2b3c4d+AbCd")
+	want, _ := secret.Of("o1")
+	fake.SetSecret("report-salts", secret.Text())
+	refreshUntil(t, b, clock, is(want))
+	fake.SetSecret("report-salts", "shop.example wrong-secret")
+	refreshUntil(t, b, clock, is(""))
+	if !strings.Contains(log.String(), `REPORT_SALTS_NAME names the secret`) ||
+		strings.Contains(log.String(), "wrong-secret") {
 		t.Errorf("log: %s", log)
 	}
 }

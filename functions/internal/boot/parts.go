@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/salts"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/adapter/webhook"
 	"github.com/your-org/seckill/shared/adapter/wspush"
@@ -263,6 +264,30 @@ func (p *passes) Append(b []byte, user, nonce string) ([]byte, time.Time) {
 
 // Check implements Passes.
 func (p *passes) Check(text string) (seckill.Pass, error) { return p.Load().Check(text) }
+
+// Salts opens the salts of reports. The shop goes on without them if their secret is missing or cannot be used.
+func (b *Boot) Salts(s config.Salts) httpapi.Salts {
+	p := &orderSalts{}
+	Renewed(b, &p.Pointer, func(secrets *config.Secrets) (*salts.Secret, error) {
+		secret := salts.Secret{}
+		if text := secrets.Of(s.Secret()); text != "" {
+			var err error
+			if secret, err = salts.Parse(string(text)); err != nil {
+				b.Log.Warn("no salts are shown", "err", s.Secret().Wrong(err))
+			}
+		}
+		return &secret, nil
+	}, s.Secret())
+	return p
+}
+
+// orderSalts has a secret that may change.
+type orderSalts struct {
+	atomic.Pointer[salts.Secret]
+}
+
+// Of implements httpapi.Salts.
+func (p *orderSalts) Of(order string) (salt, verifier string) { return p.Load().Of(order) }
 
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {

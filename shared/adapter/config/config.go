@@ -179,6 +179,20 @@ func (t *Tickets) Keys() Source { return Source{"TICKET_SECRET", t.Key, t.KeyNam
 
 func (t *Tickets) problems() []string { return keyProblems(t.Keys()) }
 
+// salts is the setting of the secret of salts. A stack may have none, also where a function is told its name.
+const salts = "REPORT_SALTS"
+
+// Salts holds the secret of the salts of reports, for the function that shows them to shoppers.
+type Salts struct {
+	Text     Secret `env:"REPORT_SALTS"` // as package salts writes it; "": no salts are shown
+	TextName string `env:"REPORT_SALTS_NAME"`
+}
+
+// Secret returns the source of the secret; the secret itself may be missing.
+func (s *Salts) Secret() Source { return Source{salts, s.Text, s.TextName} }
+
+func (s *Salts) problems() []string { return s.Secret().problems() }
+
 // Commands holds the public keys of the back office, for a function that executes its commands. They are not secret,
 // and handled as secrets for simplicity.
 type Commands struct {

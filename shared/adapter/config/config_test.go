@@ -28,7 +28,8 @@ var full = map[string]string{
 	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 	"PUBLIC_URL": "https://shop.example.com/live", "CONNECTIONS_URL": "https://x.example.com/live",
 	"EVENT_BUS": "seckill", "TICKET_SECRET_NAME": "ticket-secret",
-	"COMMAND_KEY_NAME": "command-key", "COMMAND_PUBLIC_KEY_NAME": "command-public-key",
+	"REPORT_SALTS_NAME": "report-salts",
+	"COMMAND_KEY_NAME":  "command-key", "COMMAND_PUBLIC_KEY_NAME": "command-public-key",
 }
 
 func read[T any](environ map[string]string) error {

@@ -239,6 +239,7 @@ type Shop struct {
 	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
 	CORS     CORS
 	Push     Push
+	Salts    Salts
 
 	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
 }

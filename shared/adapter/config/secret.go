@@ -274,6 +274,9 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 	own := make(map[string]Secret, len(s.sources))
 	for _, src := range s.sources {
 		if values[src.Name] == "" {
+			if src.Setting == salts {
+				continue
+			}
 			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s",
 				src.variable(), src.Name, s.id)}
 		}

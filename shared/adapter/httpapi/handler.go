@@ -32,6 +32,14 @@ type Options struct {
 	Contact    string    // whom a blocked shopper may write to, such as an e-mail address; "": the shop's support
 	Limits     *Limits   // how often one user and one network may call; nil: no limits
 	Acts       *Acts     // the log of what shoppers do to buy; nil: none
+	// what a shopper needs to find their order in the report of its sale; nil: no shopper is told it
+	Salts Salts
+}
+
+// Salts gives the salts of orders in reports.
+type Salts interface {
+	// Of returns an order's salt, and the verifier of the reports that hash with it; "" if there is none.
+	Of(order string) (salt, verifier string)
 }
 
 // Route is a method and a path pattern of http.ServeMux: "/order/{id}". A pattern has at most one parameter.

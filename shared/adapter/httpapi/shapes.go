@@ -75,6 +75,13 @@ type orderJSON struct {
 	History    []changeJSON  `json:"history"`
 	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
 	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
+	Report     *reportJSON   `json:"report,omitempty"`  // of a single order, once its sale is over
+}
+
+// reportJSON is what a shopper needs to find their order in the report of its sale, besides the order's proof.
+type reportJSON struct {
+	Salt     string `json:"salt"`
+	Verifier string `json:"verifier"`
 }
 
 type changeJSON struct {

@@ -41,7 +41,8 @@ type Shop interface {
 
 // NewShop serves lists, details, orders, passes to push, the server's time and GET /healthz.
 func NewShop(flow Shop, auth Auth, o Options) *Handler {
-	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}, o.Contact}
+	s := &shopper{flow, caller{auth, o.Limits}, newPusher(o.Push), healthJSON{"ok", o.Version, o.CashierURL}, o.Contact,
+		o.Salts}
 	get, post := http.MethodGet, http.MethodPost
 	return newHandler(o,
 		newRoute(get, "/seckill/ing", s.list(flow.Live)),
@@ -67,6 +68,7 @@ type shopper struct {
 	health healthJSON
 
 	contact string // Options.Contact
+	salts   Salts  // nil: none
 }
 
 type healthJSON struct {
@@ -182,6 +184,11 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 	out.Payments = newPayments(v.Payments)
 	out.Help = helpOf(v.Order.Reason, r, s.contact)
 	out.Money = money(&v.Order, v.Payments, preferred(r.Header["Accept-Language"]))
+	if s.salts != nil && !v.Item.Item.End.After(s.flow.Now()) {
+		if salt, verifier := s.salts.Of(id); salt != "" {
+			out.Report = &reportJSON{salt, verifier}
+		}
+	}
 	return encode(cacheNever, out)
 }
 

@@ -133,6 +133,30 @@ func TestAnswersAreTheContracts(t *testing.T) {
 	}
 }
 
+type fixedSalts struct{}
+
+func (fixedSalts) Of(order string) (salt, verifier string) {
+	return strings.Repeat("0a", 16), "shop.example+1a2b3c4d+" + order[:4]
+}
+
+func TestOrderShowsItsSaltOnceTheSaleIsOver(t *testing.T) {
+	for end, want := range map[time.Time]string{
+		now.Add(time.Second): `"}`,
+		now:                  `","report":{"salt":"` + strings.Repeat("0a", 16) + `","verifier":"shop.example+1a2b3c4d+oabc"}}`} {
+		h, s := newStubsWith(Options{Salts: fixedSalts{}})
+		v := orderView()
+		v.Item.Item.End = end
+		s.orders = []shop.OrderView{v}
+		if w := do(t, h, "GET", "/order/"+orderID, ""); w.Code != 200 ||
+			!strings.HasSuffix(w.Body.String(), "不要再付。"+want) {
+			t.Errorf("%v: %d %s", end, w.Code, w.Body)
+		}
+		if w := do(t, h, "GET", "/order/list", ""); strings.Contains(w.Body.String(), "report") {
+			t.Errorf("the list has it: %s", w.Body)
+		}
+	}
+}
+
 func TestHealthzShowsTheCashier(t *testing.T) {
 	h, _ := newStubsWith(Options{Version: "dev", CashierURL: "http://localhost:8100/cashier"})
 	w := do(t, h, "GET", "/healthz", "")
