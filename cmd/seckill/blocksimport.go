@@ -14,7 +14,6 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/blockfile"
 	"github.com/your-org/seckill/cmd/seckill/linefile"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/block"
 	"github.com/your-org/seckill/shared/seckill"
@@ -190,7 +189,7 @@ func applyBatch(cmd *cobra.Command, s *shop, batch []blockfile.Line) (done block
 func passing(err error) bool {
 	var refused *operator.Refusal
 	if errors.As(err, &refused) {
-		return httpapi.Status(refused.Code) >= http.StatusInternalServerError
+		return operator.Status(refused.Code) >= http.StatusInternalServerError
 	}
 	return errors.As(err, &faultError{})
 }

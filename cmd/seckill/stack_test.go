@@ -253,7 +253,8 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 			"seckill: stock 8: item 33 already has 9 units, and stock never shrinks (N is the new total) (see: " +
 				"seckill items add-stock --help)\n"},
 		{"items import " + file + "  --stack sale", exitUsage, "",
-			"seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
+			"seckill: item 33: stock: 5 is less than the 9 that it has, and stock only grows (see: seckill items " +
+				"import --help)\n"},
 		{"items stop 404 --stack sale", exitUsage, "",
 			"seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
 	}

@@ -34,6 +34,7 @@ var (
 // staff has each act, by the name of its command, with the roles that may do it. An act without a row is nobody's.
 var staff = map[string][]Role{
 	"export":       everybody,
+	"item":         everybody,
 	"health":       everybody,
 	"counts":       everybody,
 	"import":       editors,

@@ -16,6 +16,7 @@ const (
 	cmdResume   = "resume"
 	cmdAddStock = "add-stock"
 	cmdHealth   = "health"
+	cmdItem     = "item"
 )
 
 var itemCommands = []command{
@@ -25,6 +26,7 @@ var itemCommands = []command{
 	{name: cmdResume, has: []string{"item"}},
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
+	{name: cmdItem, has: []string{"item"}},
 }
 
 // The commands about money.

@@ -29,15 +29,19 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	code := CodeOf(err)
-	b, marshalErr := marshal(map[string]any{"type": "urn:problem-type:seckill:" + string(code),
-		"title": "Nothing was imported", "status": httpapi.Status(code),
-		"code": code, "detail": err.Error()})
+	document := map[string]any{"type": "urn:problem-type:seckill:" + string(code),
+		"title": "Nothing was saved", "status": Status(code),
+		"code": code, "detail": err.Error()}
+	if found := conflicts(err); len(found) > 0 {
+		document["conflicts"] = found
+	}
+	b, marshalErr := marshal(document)
 	if marshalErr != nil {
 		panic(marshalErr) // cannot happen: strings and a number always marshal
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(httpapi.Status(code))
+	w.WriteHeader(Status(code))
 	_, _ = w.Write(b) // an error means that the client has disconnected
 }
 
@@ -51,7 +55,7 @@ func inWords(err error) bool {
 // cause returns the cause of a fault, for the operator; "" if the error is no fault or has no cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
-	if e.Err == nil || httpapi.Status(e.Code) < http.StatusInternalServerError {
+	if e.Err == nil || Status(e.Code) < http.StatusInternalServerError {
 		return ""
 	}
 	text := strings.Map(func(c rune) rune {
@@ -67,8 +71,25 @@ func cause(err error) string {
 	return text
 }
 
-// CodeOf is seckill.CodeOf, except that it returns CodeInvalid for an error in an items file.
+// Codes of the back office alone; shoppers never get them.
+const (
+	// CodeConflict: somebody has changed what is to be saved since the version that the save was made from.
+	CodeConflict seckill.Code = "version_conflict"
+)
+
+// Status returns the HTTP status of a code of the back office.
+func Status(c seckill.Code) int {
+	if c == CodeConflict {
+		return http.StatusConflict
+	}
+	return httpapi.Status(c)
+}
+
+// CodeOf is seckill.CodeOf, except that it returns CodeInvalid for an error in an items file, or CodeConflict.
 func CodeOf(err error) seckill.Code {
+	if len(conflicts(err)) > 0 {
+		return CodeConflict
+	}
 	if inWords(err) {
 		return seckill.CodeInvalid
 	}

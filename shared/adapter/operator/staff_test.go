@@ -12,7 +12,7 @@ import (
 func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
 	reads := []string{cmdExport, cmdHealth, cmdCounts, cmdBlocks, cmdActs, cmdAct, cmdDelivery, cmdReconciled, cmdOpen,
-		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead}
+		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead, cmdItem}
 	for _, c := range allCommands() {
 		least, ok := seckill.LeastRole(c.name)
 		if !ok || !least.May(c.name) || !seckill.ValidRole(least) {
