@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	activities "github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -74,6 +75,8 @@ type System struct {
 	Pay     *pay.Flow
 	Admit   *admit.Flow
 	Audit   *audit.Flow
+
+	Activity *activities.Flow
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events

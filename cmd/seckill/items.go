@@ -174,7 +174,9 @@ func showItemCommand(to *target) *cobra.Command {
 				return err
 			}
 			it, err := s.Item(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &it, func(p *page) { p.item(&it, describe(operator.ItemChange{ItemState: it.ItemState})) })
+			return f.print(cmd, s.explain(err, "item "+args[0]), &it, func(p *page) {
+				p.item(&it, describe(operator.ItemChange{ItemState: it.ItemState}))
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -210,8 +210,9 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 			t.Fatal(err)
 		}
 	}
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
-		IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
+		IDs: system.NewIDs(nil), Questions: l, Activities: l})
 	audit = &bytes.Buffer{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewItemHandler(flow))
 	return func(event []byte) ([]byte, string) {

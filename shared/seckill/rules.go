@@ -11,6 +11,7 @@ type May string
 // How far.
 const (
 	MayChange May = "free"
+	MayWithin May = "within" // the bounds that the reason names
 	MayGrow   May = "up"
 	MayNot    May = "fixed"
 )

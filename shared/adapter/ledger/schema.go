@@ -20,6 +20,7 @@ const (
 	TableMarks           = "marks"
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
+	TableActivities      = "activities"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -30,6 +31,8 @@ const (
 
 	IndexDeliveriesDue = "deliveries_due"
 	IndexBlocksListed  = "blocks_listed"
+
+	IndexActivitiesListed = "activities_listed"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -82,4 +85,7 @@ var Schema = []Table{
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
+	{Name: TableActivities, PK: "id", Indexes: []Index{
+		{Name: IndexActivitiesListed, PK: "list", SK: "end_id"},
+	}},
 }

@@ -29,6 +29,27 @@ var itemCommands = []command{
 	{name: cmdItem, has: []string{"item"}},
 }
 
+// The commands about activities.
+const (
+	cmdActivities     = "activities"
+	cmdActivity       = "activity"
+	cmdSaveActivity   = "save-activity"
+	cmdDeleteActivity = "delete-activity"
+	cmdCopyActivity   = "copy-activity"
+	cmdOffline        = "offline"
+	cmdOnline         = "online"
+)
+
+var activityCommands = []command{
+	{name: cmdActivities, has: []string{"limit"}, may: []string{"all", "cursor"}},
+	{name: cmdActivity, has: []string{"activity"}},
+	{name: cmdSaveActivity, has: []string{"save"}, may: []string{"via"}},
+	{name: cmdDeleteActivity, has: []string{"activity"}, may: []string{"undo"}},
+	{name: cmdCopyActivity, has: []string{"activity", "start"}, may: []string{"via"}},
+	{name: cmdOffline, has: []string{"activity"}},
+	{name: cmdOnline, has: []string{"activity"}},
+}
+
 // The commands about money.
 const (
 	cmdOpen        = "open"
@@ -154,8 +175,8 @@ var auditCommands = []command{
 
 // allCommands returns the commands of every handler.
 func allCommands() []command {
-	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
+	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
+		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
 }
 
 // Acts returns the names of all commands.

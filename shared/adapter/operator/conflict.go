@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -23,6 +24,11 @@ type Conflict struct {
 
 // conflicts returns the conflicts that an error names, at most maxConflicts.
 func conflicts(err error) (all []Conflict) {
+	var other *activity.Conflict
+	if errors.As(err, &other) {
+		now, _ := marshal(fileOf(&other.Now)) // texts and times always marshal
+		return []Conflict{{other.Now.ID, other.From, other.Now.Version, other.Fields, now}}
+	}
 	var refused *stage.ImportError
 	if !errors.As(err, &refused) {
 		return nil
@@ -30,6 +36,33 @@ func conflicts(err error) (all []Conflict) {
 	for _, c := range refused.Conflicts() {
 		if len(all) < maxConflicts {
 			all = append(all, Conflict{c.Now.ID, c.From, c.Now.Version, c.Fields, asFile(c.Now)})
+		}
+	}
+	return all
+}
+
+func fileOf(a *seckill.Activity) ActivityFile {
+	return ActivityFile{a.ID, a.Title, a.Start, a.End, append([]string{}, a.Items...), a.Version}
+}
+
+// Fault says what is wrong with a field of a save.
+type Fault struct {
+	Field string `json:"field,omitempty"`
+	What  string `json:"what"`
+}
+
+// faults returns what an error says of fields.
+func faults(err error) (all []Fault) {
+	var no *activity.Refused
+	var refused *stage.ImportError
+	switch {
+	case errors.As(err, &no):
+		for _, f := range no.Faults {
+			all = append(all, Fault(f))
+		}
+	case errors.As(err, &refused) && len(refused.Faults) == 1: // of an item that is edited alone
+		for _, f := range refused.Faults[0].Fields {
+			all = append(all, Fault(f))
 		}
 	}
 	return all

@@ -43,7 +43,7 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 }
 
 // deployed has the handlers of each function, as its main in functions has them.
-var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
+var deployed = map[string][]Handler{"stage": {&ItemHandler{}, &ActivityHandler{}}, "refund": {&PaymentHandler{}},
 	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}},
 	"deliver": {&WebhookHandler{}},
 	"tell":    {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
@@ -137,6 +137,7 @@ func (o *office) post(t *testing.T, path, body string) (status int, text string)
 
 // arguments are right ones for every argument of a command.
 var officeArguments = map[string]string{
+	"activity": `"activity":"70"`, "save": `"save":{"id":"70"}`, "start": `"start":"2026-11-18T12:00:00Z"`,
 	"items": `"items":[]`, "item": `"item":"1"`, "stock": `"stock":5`, "order": `"order":"` +
 		seckill.KeyedOrderID("7", "1001", "k") + `"`, "why": `"why":"w"`, "trade_no": `"trade_no":"9"`,
 	"day": `"day":"2026-11-10"`, "user": `"user":"1001"`, "limit": `"limit":1`, "subject": `"subject":"1001"`,

@@ -49,9 +49,9 @@ type shop struct {
 func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	t.Helper()
 	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now),
-		IDs:       system.NewIDs(nil),
-		Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))})
+		IDs: system.NewIDs(nil), Questions: l, Activities: l})
 	w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewItemHandler(w.flow))
 	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context,
 		event []byte) ([]byte, error) {

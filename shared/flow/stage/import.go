@@ -24,7 +24,11 @@ type Imported struct {
 type ImportFault struct {
 	Item, What string
 	Conflict   *Conflict // nil: it is another fault
+	Fields     []Fault   // those that may not be changed so
 }
+
+// Fault says why a field may not be changed.
+type Fault struct{ Field, What string }
 
 // Conflict is a save from a version that is no longer the stored one.
 type Conflict struct {
@@ -71,7 +75,11 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 			refused.Faults = append(refused.Faults, *fault)
 		}
 	}
-	if len(refused.Faults) > 0 {
+	outside, err := f.outside(ctx, items)
+	if err != nil {
+		return Imported{}, err
+	}
+	if refused.Faults = append(refused.Faults, outside...); len(refused.Faults) > 0 {
 		return Imported{}, &refused
 	}
 	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
@@ -82,6 +90,38 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 	}
 	_ = f.publish(ctx) // if this fails, the next run publishes
 	return out, nil
+}
+
+// outside names the items whose window does not lie in that of their activity.
+func (f *Flow) outside(ctx context.Context, items []seckill.Listing) (faults []ImportFault, err error) {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	in, err := f.Activities.ActivitiesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]seckill.Activity{}
+	for i := range items {
+		id := in[items[i].ID]
+		a, ok := known[id]
+		if id == "" {
+			continue
+		}
+		if !ok {
+			if a, err = f.Activities.Activity(ctx, id); err != nil {
+				return nil, err
+			}
+			known[id] = a
+		}
+		if !a.Covers(&items[i].Item) {
+			what := fmt.Sprintf("start_time, end_time: outside of its activity %s, which is from %s to %s", a.ID,
+				a.Start.Format(time.RFC3339), a.End.Format(time.RFC3339))
+			faults = append(faults, ImportFault{Item: items[i].ID, What: what})
+		}
+	}
+	return faults, nil
 }
 
 func (f *ImportFault) Error() string { return f.What }
@@ -155,16 +195,17 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	if l.Base != 0 && l.Base != old.Version {
 		return it, false, &ImportFault{it.ID, fmt.Sprintf("somebody has changed it since version %d, which this was "+
 			"made from: it is at version %d, with another %s", l.Base, old.Version, strings.Join(differs, ", ")),
-			&Conflict{l.Base, differs, stored}}
+			&Conflict{l.Base, differs, stored}, nil}
 	}
 	var forbidden []string
+	var fields []Fault
 	for _, r := range old.Rules(f.Clock.Now()) {
 		if why := refusal(&r, l, &old); slices.Contains(differs, r.Field) && why != "" {
-			forbidden = append(forbidden, r.Field+": "+why)
+			forbidden, fields = append(forbidden, r.Field+": "+why), append(fields, Fault{r.Field, why})
 		}
 	}
 	if len(forbidden) > 0 {
-		return refuse("%s", strings.Join(forbidden, ", "))
+		return it, false, &ImportFault{Item: it.ID, What: strings.Join(forbidden, ", "), Fields: fields}
 	}
 	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
 	it.Stopped, it.Stops = old.Stopped, old.Stops

@@ -37,8 +37,12 @@ func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...secki
 			t.Fatal(err)
 		}
 	}
-	return stage.New(stage.Deps{Items: items, Clock: clock,
-		Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))})
+	l := newLedger()
+	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: l, Activities: l})
+}
+
+func newLedger() *ledger.Ledger {
+	return ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now)}))
 }
 
 // TestImportOfQuestions: an item gets the file's questions in the file's order, until shoppers are asked; a file
