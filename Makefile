@@ -109,9 +109,11 @@ test: ## everything that needs only Go
 .PHONY: check
 check: lint race real browser ## test again under the race detector and on real servers, lint, drive the storefront in Chromium
 
-# A world of the simulator, the plan, a report, the templates' rules and the tests of pages each run in one goroutine: of them only what plays worlds side by side
-# is of interest here. The functions' tests start programs that are built without the detector. What the commands and the audit do side by
-# side, crowd and local do here too. `make nightly` leaves nothing out.
+# The race detector runs where goroutines share memory. Left out here, but not by `make nightly`:
+#   plan, report, infra, e2e/template, redisconn/difftest and the tests of pages, whose work runs in one goroutine;
+#   sim for the same reason, but for TestSeedsRepeat, which plays several sales at once;
+#   functions, whose tests start programs that are built without the detector;
+#   cmd/seckill and audit, whose concurrent code crowd and local run as well.
 RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(sim|plan|audit|report|infra|cmd/seckill|e2e/template|shared/adapter/redisconn/difftest)(/|$$))')
 .PHONY: race
 race:

@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"strconv"
@@ -48,7 +49,7 @@ type answer struct {
 	kept   bool   // a CDN answered it
 	heard  bool   // it is a message, and nobody asked
 
-	pushURL, pass string // of an accepted purchase
+	push offer // of an accepted purchase
 }
 
 // later reports whether the request should be repeated: it got no answer, 429 or 5xx.
@@ -89,7 +90,7 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	a.order = field(body, `"order_id"`)
 	if a.status == http.StatusOK {
 		if act == journal.ActBuy {
-			a.pushURL, a.pass = field(body, `"url"`), field(body, `"pass"`)
+			a.push = offer{field(body, `"url"`), field(body, `"pass"`), bytes.Contains(body, catchesUp)}
 		} else {
 			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),
 				field(body, `"alipay_order"`)

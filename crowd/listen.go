@@ -14,17 +14,27 @@ const (
 	safetyPoll = time.Minute            // between two requests
 	rush       = time.Minute            // from the opening, in which the first request comes late
 	patience   = 700 * time.Millisecond // until it: a page that missed its push still shows it within a second
+	caughtUp   = 10 * time.Second       // until it: the connection catches up
 )
 
 // maxHeard bounds the messages that wait for a shopper.
 const maxHeard = 16
 
+// offer is where a shopper hears of an order, as buy's answer says; the zero value: nowhere.
+type offer struct {
+	url, pass string
+	catchesUp bool
+}
+
+var catchesUp = []byte(`"catches_up":true`)
+
 // listener is the connection over which a shopper hears what happens to an order. A nil one hears nothing.
 type listener struct {
-	conn  *websocket.Conn
-	order string
-	news  chan seckill.State
-	gone  chan struct{} // closed when the connection has ended
+	conn      *websocket.Conn
+	order     string
+	catchesUp bool
+	news      chan seckill.State
+	gone      chan struct{} // closed when the connection has ended
 }
 
 func (l *listener) hear(t *tally, answered time.Time) {
@@ -55,6 +65,19 @@ func (l *listener) close() {
 		_ = l.conn.CloseNow()
 		<-l.gone
 	}
+}
+
+// patience returns how long a shopper who has just connected asks nothing, with sinceStart since the opening.
+func (l *listener) patience(sinceStart time.Duration) time.Duration {
+	switch {
+	case l == nil:
+		return 0
+	case l.catchesUp:
+		return caughtUp
+	case sinceStart < rush:
+		return patience
+	}
+	return 0
 }
 
 // hears waits for a message about the order until a moment. It returns "" then, and when the connection has ended; an

@@ -21,7 +21,8 @@ func TestPageIsTheStorefronts(t *testing.T) {
 		page = append(page, text...)
 	}
 	for name, want := range map[string]time.Duration{"LOOK_NEAR": lookNear, "LOOK_FAR": lookFar, "SPREAD": lookSpread,
-		"SAFETY": safetyPoll, "RUSH": rush, "PATIENCE": patience} {
+		"SAFETY": safetyPoll, "RUSH": rush, "PATIENCE": patience,
+		"CAUGHT_UP": caughtUp} {
 		m := regexp.MustCompile(`(?m)^export const ` + name + ` = ([0-9_]+);`).FindSubmatch(page)
 		if m == nil {
 			t.Errorf("the page has no %s", name)

@@ -52,7 +52,7 @@ func (j *crowdJob) run() (polls int, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	o := options(j.URL)
-	o.Item, o.Shoppers, o.Secret, o.NoPush = j.Item, pageUnits, local.DefaultSecret, j.Mode == "polls"
+	o.Item, o.Shoppers, o.Secret, o.NoPush = j.Item, pageUnits, local.DefaultSecret, j.Mode != "push"
 	o.Connections, o.Ramp, o.Abandon = 64, 500*time.Millisecond, 1
 	o.Watch = func(p crowd.Progress) {
 		if p.Placed == pageUnits {
@@ -104,8 +104,8 @@ type pagesRun struct {
 	polls int           // how often pages asked for an order
 }
 
-// fieldsOf returns the sum of a file's fields in time: Linux counts processor time in hundredths of a second.
-func fieldsOf(b *testing.B, file, after string, at ...int) (sum time.Duration) {
+// cpuTime returns the sum of a file's fields in time: Linux counts processor time in hundredths of a second.
+func cpuTime(b *testing.B, file, after string, at ...int) (sum time.Duration) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		b.Fatal(err)
@@ -124,8 +124,8 @@ func fieldsOf(b *testing.B, file, after string, at ...int) (sum time.Duration) {
 
 // busy returns the processor time that the whole machine has used since it started, without one process's.
 func busy(b *testing.B, process int) time.Duration {
-	return fieldsOf(b, "/proc/stat", "cpu ", 0, 1, 2, 5, 6) - // user nice system idle iowait irq softirq
-		fieldsOf(b, fmt.Sprintf("/proc/%d/stat", process), ") ", 11, 12) // utime stime, fields 14 and 15
+	return cpuTime(b, "/proc/stat", "cpu ", 0, 1, 2, 5, 6) - // user nice system idle iowait irq softirq
+		cpuTime(b, fmt.Sprintf("/proc/%d/stat", process), ") ", 11, 12) // utime stime, fields 14 and 15
 }
 
 // pagesOf sells all units.

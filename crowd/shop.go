@@ -18,7 +18,7 @@ type result struct {
 	order   string
 	at      time.Time
 
-	pushURL, pass string // where the shopper hears of the order; "": nowhere
+	push offer // where the shopper hears of the order
 }
 
 // shop plays the shopper's whole visit.
@@ -138,7 +138,7 @@ func (s *shopper) buyTwice(ctx context.Context) result {
 		a := <-again
 		s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
 		if r.outcome != "" && a.status == http.StatusOK {
-			r = result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
+			r = result{order: a.order, at: a.at, push: a.push}
 		}
 	}
 	return r
@@ -159,7 +159,7 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 		var wait time.Duration
 		switch {
 		case a.status == http.StatusOK:
-			return result{order: a.order, at: a.at, pushURL: a.pushURL, pass: a.pass}
+			return result{order: a.order, at: a.at, push: a.push}
 		case a.status == http.StatusTooEarly:
 			wait = max(a.retry, s.retryWait(attempt, 0))
 		case a.later():
@@ -190,19 +190,20 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 
 // listen connects as the page does. It returns nil, and the shopper polls, when there is no connection to be had.
 func (s *shopper) listen(ctx context.Context, r *result) *listener {
-	if r.pushURL == "" || s.opt.NoPush {
+	if r.push.url == "" || s.opt.NoPush {
 		return nil
 	}
 	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
 	defer stop()
-	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.pass}}
-	conn, _, err := websocket.Dial(opening, r.pushURL, offers) //nolint:bodyclose // the library closes it
+	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.push.pass}}
+	conn, _, err := websocket.Dial(opening, r.push.url, offers) //nolint:bodyclose // the library closes it
 	if err != nil {
 		s.tally.change(func(t *tally) { t.push.Refused++ })
 		return nil
 	}
 	s.tally.change(func(t *tally) { t.push.Connected++ })
-	l := &listener{conn: conn, order: r.order, news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
+	l := &listener{conn: conn, order: r.order, catchesUp: r.push.catchesUp,
+		news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
 	go l.hear(s.tally, r.at)
 	return l
 }

@@ -99,8 +99,9 @@ func (s *shopper) placed(ctx context.Context, order string) (a answer, err error
 	ctx, stop := context.WithTimeout(ctx, s.opt.Patience)
 	defer stop()
 	var known seckill.State
-	if now := time.Now(); s.ear != nil && now.Add(s.offset).Sub(s.item.Start) < rush {
-		if known, err = s.ear.hears(ctx, now.Add(patience)); err != nil {
+	now := time.Now()
+	if wait := s.ear.patience(now.Add(s.offset).Sub(s.item.Start)); wait > 0 {
+		if known, err = s.ear.hears(ctx, now.Add(wait)); err != nil {
 			return answer{}, err
 		}
 	}

@@ -97,6 +97,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer l.running.Done()
+	l.flow.Opened(r.Context(), pass.User, id) // what it sends waits in p's queue
 	thin := &thinWriter{ResponseWriter: w}
 	conn, err := websocket.Accept(thin, r, &websocket.AcceptOptions{Subprotocols: []string{seckill.PushProtocol},
 		InsecureSkipVerify: true})
@@ -113,7 +114,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		l.running.Go(p.write)
 		p.drop()
-		p.end(websocket.StatusNormalClosure, "")
+		p.over()
 	})
 }
 
@@ -270,6 +271,14 @@ func (p *page) end(code websocket.StatusCode, reason string) {
 	if first && conn != nil {
 		_ = conn.Close(code, reason)
 	}
+}
+
+// over ends a connection that the page has ended, or that broke: there is nobody to take leave of.
+func (p *page) over() {
+	p.mu.Lock()
+	p.ended, p.queue = true, nil
+	p.mu.Unlock()
+	_ = p.conn.CloseNow()
 }
 
 func (p *page) cut() {

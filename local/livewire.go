@@ -21,7 +21,7 @@ func (s *System) buildPush() {
 	s.live = &live{passes: jwtauth.NewPasses(jwtauth.Keys{Current: s.opt.JWTSecret}, s.Clock), ids: system.NewIDs(nil),
 		meter: s.Meter, pages: map[string]*page{}}
 	s.Push = push.New(push.Deps{Connections: memory.NewConnections(s.Clock), Wire: s.live, Clock: s.Clock,
-		Meter: s.Meter, Each: func(n int, do func(i int)) {
+		Meter: s.Meter, Recent: newRecent(s.Clock), Each: func(n int, do func(i int)) {
 			for i := range n {
 				do(i) // nothing here takes time
 			}
@@ -37,11 +37,11 @@ func (s *System) offers() *httpapi.Push {
 		return nil
 	}
 	url := "ws" + strings.TrimPrefix(s.URL(), "http") + livePath
-	return &httpapi.Push{URL: url, Passes: s.live.passes, IDs: s.live.ids}
+	return &httpapi.Push{URL: url, Passes: s.live.passes, IDs: s.live.ids, CatchesUp: true}
 }
 
-// pushed takes writes of orders for pages, while there are any. A row that was put is whole, and pushed at once; of
-// one that was updated the order is read first, by a follower.
+// pushed takes writes of orders for pages. A row that was put is whole, and pushed at once, or kept for a page that has
+// yet to connect; of one that was updated the order is read first, by a follower, while there are pages.
 type pushed struct {
 	live *live
 	flow *push.Flow
@@ -49,14 +49,13 @@ type pushed struct {
 }
 
 func (p *pushed) wrote(w *ledger.Write, certain bool) {
-	if p.live.count.Load() == 0 {
-		return
-	}
 	if certain && w.Op == ledger.OpPut {
 		if c, err := ledger.OrderPut(w); err == nil {
 			_, _ = p.flow.Changes(context.Background(), []seckill.OrderChange{c}) // it never fails
 			return
 		}
 	}
-	p.changes.wrote(w, certain)
+	if p.live.count.Load() > 0 {
+		p.changes.wrote(w, certain)
+	}
 }

@@ -113,7 +113,7 @@ func TestOutcomesArePushed(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
 	early := w.connect(w.pageOffer("1001")) // another page of the shopper, open before the purchase
 	bought := w.buy("1001", "7", 1, "")
-	late := w.connect(bought.offer(t)) // perhaps after the row: the page then asks
+	late := w.connect(bought.offer(t)) // perhaps after the row
 	order := bought.text("order_id")
 	w.hears(early, order, seckill.PendingPayment)
 	w.waitIdle()
@@ -136,6 +136,19 @@ func TestOutcomesArePushed(t *testing.T) {
 	if counts[seckill.EventConnected] != 3 || counts[seckill.EventPushed] < 4 || counts[seckill.EventPushFailed] != 0 {
 		t.Errorf("counted %v", counts)
 	}
+}
+
+// TestAConnectionCatchesUp: a page that connects after its order was placed hears of it at once.
+func TestAConnectionCatchesUp(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
+	bought := w.buy("1001", "7", 1, "")
+	w.awaitState("1001", "7", seckill.PendingPayment)
+	w.waitIdle()
+	if push, _ := bought.json["push"].(map[string]any); push["catches_up"] != true {
+		t.Errorf("the offer does not say that its connection catches up: %v", bought)
+	}
+	w.hears(w.connect(bought.offer(t)), bought.text("order_id"), seckill.PendingPayment)
 }
 
 // TestWithoutPush: the option takes push away.

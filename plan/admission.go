@@ -2,8 +2,6 @@ package plan
 
 import "math"
 
-// Checks that an item may have.
-
 // The storefront's way to a ticket (web/src/admission.js; TestPageIsTheStorefronts compares).
 const (
 	ticketLead   = 30 * 60.0 // s before the start, from which on tickets are given

@@ -102,6 +102,7 @@ func (s *Sale) arrived(t float64) float64 {
 	return n
 }
 
+// Checks that an item may have.
 const (
 	ChecksOff      = "off"
 	ChecksStandard = "standard"

@@ -180,7 +180,7 @@ agent blocks nobody: many people may share a network and a kind of phone.`,
 
 func (f *actFlags) words(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters")
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
+	f.named(cmd)
 }
 
 // handling opens the shop for a command that records who gave it, and why.

@@ -25,10 +25,6 @@ func (f *blockFlags) whom(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.network, "network", "", "range of addresses, such as 203.0.113.0/24, or one address")
 }
 
-func (f *blockFlags) named(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
-}
-
 // subject reads the flags that name a subject; "" if there is none.
 func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
 	user, network := cmd.Flags().Changed("user"), cmd.Flags().Changed("network")

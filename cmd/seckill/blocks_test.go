@@ -161,8 +161,8 @@ func TestBlocksImport(t *testing.T) {
 // TestBlocksImportBreaksOff checks that a call that fails is repeated, that an import which breaks off says how far it
 // came, and that the same command goes on there.
 func TestBlocksImportBreaksOff(t *testing.T) {
-	defer func(d time.Duration) { blockPause = d }(blockPause)
-	blockPause = time.Millisecond
+	defer func(d time.Duration) { batchPause = d }(batchPause)
+	batchPause = time.Millisecond
 	sys := localtest.Start(t, local.Options{})
 	calls, fails := 0, func(int) bool { return false }
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -23,11 +22,7 @@ import (
 const (
 	blockRate    = 1000 // blocks a second: a new on-demand table takes 4,000 writes, a block is 3 with its index
 	maxBlockRate = 10_000
-	blockTries   = 5 // of a batch
 )
-
-// blockPause is the wait before the second try of a batch; it doubles. Tests shorten it.
-var blockPause = time.Second
 
 func importBlocksCommand(f *blockFlags) *cobra.Command {
 	var rate int
@@ -134,7 +129,7 @@ func knownItems(ctx context.Context, s *shop, lines []blockfile.Line) error {
 // applyBlocks makes the blocks batch by batch, at most rate a second, and prints its progress each second.
 func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) (all block.Done, err error) {
 	began := time.Now()
-	said := began
+	said := progress{cmd.ErrOrStderr(), began.Add(time.Second)}
 	for at := 0; ; {
 		batch := lines[at:min(at+min(block.MaxPut, rate), len(lines))]
 		done, err := applyBatch(cmd, s, batch)
@@ -148,11 +143,7 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) 
 		if at == len(lines) {
 			return all, nil
 		}
-		if now := time.Now(); now.Sub(said) >= time.Second {
-			said = now
-			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d of %d blocks, %.0f a second\n", at, len(lines),
-				float64(at)/now.Sub(began).Seconds())
-		}
+		said.line("%d of %d blocks, %.0f a second", at, len(lines), float64(at)/time.Since(began).Seconds())
 		due := time.Duration(all.Made+all.Changed) * time.Second / time.Duration(rate) // what stands costs no write
 		if wait(cmd.Context(), time.Until(began.Add(due))) != nil {
 			return all,
@@ -162,44 +153,18 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) 
 	}
 }
 
-// applyBatch makes some blocks. It repeats what failed for a moment.
+// applyBatch makes some blocks.
 func applyBatch(cmd *cobra.Command, s *shop, batch []blockfile.Line) (done block.Done, err error) {
 	blocks := make([]operator.Block, len(batch))
 	for i := range batch {
 		blocks[i] = asWritten(&batch[i].Block)
 	}
-	pause := blockPause
-	for try := 1; ; try++ {
-		done, err = s.Block(cmd.Context(), blocks, false)
-		if err == nil && len(done.Unknown) > 0 {
-			return done, fmt.Errorf("item %s is gone", done.Unknown[0])
-		}
-		if err == nil || try == blockTries || !passing(err) {
-			return done, s.explain(err, "")
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: line %d: %v; again in %v\n", batch[0].N, err, pause)
-		if wait(cmd.Context(), pause) != nil {
-			return done, err
-		}
-		pause *= 2
+	err = tried(cmd, s, batch[0].N, func(ctx context.Context) (err error) {
+		done, err = s.Block(ctx, blocks, false)
+		return err
+	})
+	if err == nil && len(done.Unknown) > 0 {
+		err = fmt.Errorf("item %s is gone", done.Unknown[0])
 	}
-}
-
-// passing reports whether a call may succeed when it is repeated.
-func passing(err error) bool {
-	var refused *operator.Refusal
-	if errors.As(err, &refused) {
-		return operator.Status(refused.Code) >= http.StatusInternalServerError
-	}
-	return errors.As(err, &faultError{})
-}
-
-// wait returns after a while, or with the context's error.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(max(d, 0)):
-		return nil
-	}
+	return done, err
 }

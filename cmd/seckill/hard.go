@@ -147,7 +147,7 @@ type apiStage struct {
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify and the back office's to 0: staff goes on working. If notify has no
+// shut sets the throttle of every method but notify and the back office's to 0: staff go on. If notify has no
 // throttle of its own, it gets the one that applied to it before.
 func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
@@ -268,7 +268,7 @@ func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSe
 	err = s.wait.during("API Gateway", func() error {
 		out, err := s.gateway.GetStage(
 			ctx,
-			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.called},
+			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.stage},
 		)
 		if err == nil {
 			have = out.MethodSettings
@@ -284,7 +284,7 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	return s.unlike(s.wait.during("API Gateway", func() error {
 		_, err := s.gateway.UpdateStage(
 			ctx,
-			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.called, PatchOperations: ops},
+			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.stage, PatchOperations: ops},
 		)
 		return err
 	}))
@@ -301,7 +301,7 @@ func (s *apiStage) unlike(err error) error {
 			"stack %s names the API %s with stage %s, and region %s has no such stage",
 			s.stack,
 			s.api,
-			s.called,
+			s.stage,
 			s.region,
 		)
 	}

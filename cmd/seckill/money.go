@@ -27,6 +27,11 @@ func (f *moneyFlags) add(cmd *cobra.Command) {
 // addWords adds the flags of a command that an order's history records.
 func (f *moneyFlags) addWords(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters, for the order's history")
+	f.named(cmd)
+}
+
+// named adds the flag of a command that records who gave it.
+func (f *moneyFlags) named(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
 }
 

@@ -180,10 +180,10 @@ func where(m *operator.Payment) string {
 	return "kept"
 }
 
-// at writes a time in UTC, to the second.
+// at writes a time in UTC, to the second; "" for none.
 func at(t time.Time) string {
 	if t.IsZero() {
-		return "-"
+		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
 }

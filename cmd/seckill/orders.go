@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -148,21 +147,6 @@ func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit 
 	}
 }
 
-// progress prints how far a command is: the first time after patience, then each second.
-type progress struct {
-	w    io.Writer
-	next time.Time
-}
-
-func newProgress(w io.Writer) *progress { return &progress{w, time.Now().Add(patience)} }
-
-func (p *progress) line(format string, args ...any) {
-	if now := time.Now(); !now.Before(p.next) {
-		p.next = now.Add(time.Second)
-		fmt.Fprintf(p.w, "seckill: "+format+"\n", args...)
-	}
-}
-
 func showOrderCommand(f *orderFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ORDER",
@@ -195,7 +179,7 @@ func confirmOrderCommand(f *orderFlags) *cobra.Command {
 				func(ctx context.Context, s *shop) (operator.OrderChange, error) { return s.Confirm(ctx, args[0]) })
 		},
 	}
-	f.name(cmd)
+	f.named(cmd)
 	return cmd
 }
 
@@ -216,7 +200,7 @@ up to 200 entries. Write no address or phone number: notes are kept as long as t
 			})
 		},
 	}
-	f.name(cmd)
+	f.named(cmd)
 	cmd.Flags().StringVar(&f.why, "why", "", "the note, up to 500 characters")
 	return cmd
 }
@@ -245,14 +229,10 @@ Nothing else changes for it: its shopper sees it, and money that comes late goes
 			})
 		},
 	}
-	f.name(cmd)
+	f.named(cmd)
 	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 500 characters")
 	cmd.Flags().BoolVar(&undo, "undo", false, "put the order back on the lists")
 	return cmd
-}
-
-func (f *orderFlags) name(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
 }
 
 func (f *orderFlags) hasWhy() error {
@@ -289,8 +269,8 @@ func (p *page) orders(list *operator.OrderList) {
 	}
 	for i := range list.Orders {
 		o := &list.Orders[i]
-		p.row(o.ID, o.Item, o.User, strconv.Itoa(o.Count), o.Amount.Yuan(), string(o.State), older(o), when(o.Created),
-			when(o.Changed), o.Carrier, o.Number, o.Refund)
+		p.row(o.ID, o.Item, o.User, strconv.Itoa(o.Count), o.Amount.Yuan(), string(o.State), older(o), at(o.Created),
+			at(o.Changed), o.Carrier, o.Number, o.Refund)
 	}
 	if list.Next != "" {
 		p.line("More: the same command with --after '%s'", printable(list.Next))
@@ -314,7 +294,7 @@ func (p *page) order(o *operator.Order) {
 	p.line("")
 	p.row("time", "state", "by")
 	for _, c := range o.History {
-		p.row(when(c.At), string(c.State), c.Cause)
+		p.row(at(c.At), string(c.State), c.Cause)
 	}
 }
 
@@ -324,12 +304,4 @@ func older(o *operator.Order) string {
 		return strconv.Itoa(n)
 	}
 	return ""
-}
-
-// when writes a time, "" for none.
-func when(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }

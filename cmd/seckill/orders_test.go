@@ -254,8 +254,8 @@ func TestShipFile(t *testing.T) {
 // TestShipFileGoesOn: a call that fails is repeated; one that fails for good breaks off, and the same command goes on.
 // An order that is refunded after the check is named, and the others are shipped.
 func TestShipFileGoesOn(t *testing.T) {
-	defer func(d time.Duration) { shipPause = d }(shipPause)
-	shipPause = time.Millisecond
+	defer func(d time.Duration) { batchPause = d }(batchPause)
+	batchPause = time.Millisecond
 	s := newOrderShop(t)
 	var ids []string
 	for range 250 {

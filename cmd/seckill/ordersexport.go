@@ -81,8 +81,8 @@ func orderCells(o *operator.Order) []string {
 		hidden = "hidden"
 	}
 	cells := []string{o.ID, o.Carrier, o.Number, string(o.State), strconv.Itoa(o.State.Status()), older(o), o.Item,
-		o.Title, o.User, strconv.Itoa(o.Count), strconv.Itoa(o.Held), o.Amount.Yuan(), when(o.Created), when(o.PayBy),
-		when(o.Changed), o.Refund, hidden}
+		o.Title, o.User, strconv.Itoa(o.Count), strconv.Itoa(o.Held), o.Amount.Yuan(), at(o.Created), at(o.PayBy),
+		at(o.Changed), o.Refund, hidden}
 	for i, c := range cells {
 		cells[i] = harmless(c)
 	}
@@ -106,24 +106,17 @@ func unquoted(cell string) string {
 }
 
 // wholeFile writes a text that begins with the mark of UTF-8 to a file, which is there whole or not at all; - is out.
-func wholeFile(name string, out io.Writer, write func(io.Writer) error) (err error) {
+func wholeFile(name string, out io.Writer, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(out)
 	}
-	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	err := fileBy(os.Rename, name, func(part io.Writer) error {
+		w := bufio.NewWriter(part)
+		_, _ = w.WriteString("\ufeff") // Flush reports errors
+		return errors.Join(write(w), w.Flush())
+	})
 	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part.Name())
-		}
-	}()
-	w := bufio.NewWriter(part)
-	_, _ = w.WriteString("\ufeff") // Flush reports errors
-	err = write(w)
-	if err = errors.Join(err, w.Flush(), part.Sync(), part.Close()); err != nil {
 		return fmt.Errorf("%s is not written: %w", name, err)
 	}
-	return os.Rename(part.Name(), name)
+	return nil
 }

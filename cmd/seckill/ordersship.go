@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +16,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const shipTries = 5 // of a call
-
 // shortened matches what a spreadsheet makes of a number of many digits.
 var shortened = regexp.MustCompile(`^\d(\.\d+)?E\+\d+$`)
-
-// shipPause is the wait before the second try of a call; it doubles. Tests shorten it.
-var shipPause = time.Second
 
 // shipFlags are the flags of the command that ships.
 type shipFlags struct {
@@ -69,7 +64,7 @@ named, the others go on.`,
 			return f.shipOne(cmd, fulfil.Parcel{Order: args[0], Carrier: f.carrier, Number: f.number})
 		},
 	}
-	f.name(cmd)
+	f.named(cmd)
 	cmd.Flags().StringVar(&f.carrier, "carrier", "", "who brings it, such as SF")
 	cmd.Flags().StringVar(&f.number, "number", "", "the carrier's number of the parcel")
 	cmd.Flags().StringVar(&f.csv, "csv", "", "file with the columns order, carrier and number")
@@ -227,27 +222,20 @@ func without(batch []parcelLine, faults []fulfil.Fault) []parcelLine {
 	return out
 }
 
-// call ships some lines, or checks them. It repeats what failed for a moment.
+// call ships some lines, or checks them.
 func (s *shipment) call(batch []parcelLine, dry bool) (done fulfil.Shipped, err error) {
 	parcels := make([]fulfil.Parcel, len(batch))
 	for i := range batch {
 		parcels[i] = batch[i].Parcel
 	}
-	pause := shipPause
-	for try := 1; ; try++ {
-		done, err = s.shop.Ship(s.cmd.Context(), parcels, s.confirm, dry)
-		for _, f := range done.Faults {
-			if f.At < 0 || f.At >= len(batch) {
-				return done, s.shop.explain(fmt.Errorf("%w: no such parcel", operator.ErrAnswer), "")
-			}
+	err = tried(s.cmd, s.shop, batch[0].n, func(ctx context.Context) (err error) {
+		done, err = s.shop.Ship(ctx, parcels, s.confirm, dry)
+		return err
+	})
+	for _, f := range done.Faults {
+		if f.At < 0 || f.At >= len(batch) {
+			return done, s.shop.explain(fmt.Errorf("%w: no such parcel", operator.ErrAnswer), "")
 		}
-		if err == nil || try == shipTries || !passing(err) {
-			return done, s.shop.explain(err, "")
-		}
-		fmt.Fprintf(s.cmd.ErrOrStderr(), "seckill: line %d: %v; again in %v\n", batch[0].n, err, pause)
-		if wait(s.cmd.Context(), pause) != nil {
-			return done, err
-		}
-		pause *= 2
 	}
+	return done, err
 }

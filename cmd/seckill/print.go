@@ -132,7 +132,10 @@ func printable(s string) string {
 }
 
 // newFile writes a file that gets its name only when it is complete. It replaces none.
-func newFile(name string, write func(io.Writer) error) (err error) {
+func newFile(name string, write func(io.Writer) error) error { return fileBy(os.Link, name, write) }
+
+// fileBy writes a file under another name, and has give name it once it is complete.
+func fileBy(give func(old, name string) error, name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // mode 0600
 	if err != nil {
 		return err
@@ -142,5 +145,5 @@ func newFile(name string, write func(io.Writer) error) (err error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Link(f.Name(), name)
+	return give(f.Name(), name)
 }

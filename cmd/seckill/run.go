@@ -121,8 +121,10 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 func (s *settings) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&s.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
-	f.IntVar(&s.alone.Yuan, "refund-alone-yuan", 0, "a refund of more yuan waits for a second person; 0: none does")
-	f.IntVar(&s.alone.Daily, "refund-alone-daily", 0, "so does one more a day of one person; 0: none does")
+	f.IntVar(&s.alone.Yuan, "refund-alone-yuan", 0,
+		"largest refund in yuan that one person may make alone; more waits for a second person; 0: any")
+	f.IntVar(&s.alone.Daily, "refund-alone-daily", 0,
+		"refunds a day that one person may make alone; more wait for a second person; 0: any number")
 	f.DurationVar(&s.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
 	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")

@@ -47,7 +47,7 @@ type deployedShop struct {
 	region  string
 	account string
 	api     string // its id
-	called  string // the API's stage
+	stage   string // the API's
 	role    seckill.Role
 	office  *office.Office
 	cfg     aws.Config
@@ -128,7 +128,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 		return awsFault(err, s.region, "")
 	}
 	s.found = out.Stacks[0]
-	s.api, s.called = s.outputOf(apiOutput), s.outputOf(stageOutput)
+	s.api, s.stage = s.outputOf(apiOutput), s.outputOf(stageOutput)
 	for _, output := range []string{apiOutput, stageOutput} {
 		if s.outputOf(output) == "" {
 			return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never "+
@@ -136,7 +136,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 				s.stack, s.found.StackStatus, output)
 		}
 	}
-	s.office, err = office.Open(cfg, s.account, s.api, s.called)
+	s.office, err = office.Open(cfg, s.account, s.api, s.stage)
 	return err
 }
 
@@ -157,16 +157,15 @@ func (s *deployedShop) outputOf(key string) string {
 	return ""
 }
 
-// as returns the client of the back office in a role.
+// as returns the client of the back office in a role; "": in the least that may give a command.
 func (s *deployedShop) as(role seckill.Role) operator.Client {
-	in := *s
-	in.role = role
-	return operator.Client{Call: in.call}
+	return operator.Client{Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return s.call(ctx, role, event)
+	}}
 }
 
-// call has the back office execute a command, in the role that was named, else in the least that may give it.
-func (s *deployedShop) call(ctx context.Context, event []byte) (answer []byte, err error) {
-	role := s.role
+// call has the back office execute a command in a role.
+func (s *deployedShop) call(ctx context.Context, role seckill.Role, event []byte) (answer []byte, err error) {
 	if role == "" {
 		if role, err = office.Least(event); err != nil {
 			return nil, err

@@ -36,11 +36,11 @@ parameters() {
   printf '%s\n' Sandbox=true "Hold=${HOLD:-20s}" "Architecture=$architecture" "SecretsPath=/seckill/$1" "RedisEndpoint=$2" RedisTls=false LogRetention=1
 }
 
-# logs STACK: the last lines that its functions wrote. Not with sam's --stack-name: it fails at a WebSocket API, which it takes for an HTTP one.
+# logs STACK: the last lines that its functions wrote, without those of level INFO: acts alone would fill it. Not with sam's --stack-name: it fails at a WebSocket API, which it takes for an HTTP one.
 logs() {
   echo "--- last lines of the functions of $1" >&2
   local main groups=()
   for main in "$root"/functions/*/main.go; do groups+=(--cw-log-group "/aws/lambda/$1-$(basename "$(dirname "$main")")"); done
-  timeout 120 "$servers/sam.sh" logs "${groups[@]}" --start-time 30min --output json 2>&1 | grep -vE '"(START|END|REPORT) RequestId|"_aws"|CloudWatchMetrics' |
-    cut -c1-600 | tail -n 100 >&2 || true
+  timeout 120 "$servers/sam.sh" logs "${groups[@]}" --start-time 30min --output json 2>&1 | grep -vE '"(START|END|REPORT) RequestId|"_aws"|CloudWatchMetrics|level\\*":\\*"INFO' |
+    cut -c1-400 | tail -n 40 >&2 || true
 }

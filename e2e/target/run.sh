@@ -34,6 +34,7 @@ finish() {
   trap '' INT TERM
   if [ "$status" != 0 ] && [ -n "${AWS_ENDPOINT_URL-}" ]; then
     for stack in "${stacks[@]}"; do logs "$stack"; done
+    ! [ -f "$dir/$target/$target.log" ] || { echo "--- last troubles of $target"; grep -E ' (WARNING|ERROR) |Error|Traceback' "$dir/$target/$target.log" | cut -c1-300 | tail -n 30; } >&2
   fi
   down
   rm -rf "$dir"

@@ -23,7 +23,7 @@ const (
 type AuditKind string
 
 // The kinds. An act that changes something has two entries with one id, so that a process that dies in between leaves
-// an act that begun and never ended. Any other act has one.
+// an act that began and never ended. Any other act has one.
 const (
 	AuditBegun AuditKind = "begun"
 	AuditEnded AuditKind = "ended"
@@ -45,7 +45,7 @@ type AuditEntry struct {
 	Before  string    `json:"before"`  // numbers and states before; "" if unknown, as after
 	After   string    `json:"after"`
 	Why     string    `json:"why"`    // the person's reason
-	Result  string    `json:"result"` // changed, unchanged, read, or the code of a refusal; of one that begun: ""
+	Result  string    `json:"result"` // changed, unchanged, read, or the code of a refusal; of one that began: ""
 	Prev    string    `json:"prev"`   // Hash of the entry before, also of an earlier day; "" of the first one of all
 	Hash    string    `json:"hash"`   // Sum of this entry
 }

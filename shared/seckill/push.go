@@ -51,6 +51,13 @@ type Connections interface {
 	Of(ctx context.Context, user string) ([]string, error)
 }
 
+// Recent remembers what happened to orders, each event for PassLife.
+type Recent interface {
+	Add(e OrderEvent)
+	// Of returns a shopper's events, oldest first.
+	Of(user string) []OrderEvent
+}
+
 // Wire sends to connections.
 type Wire interface {
 	// Send sends a change. The error is ErrConnectionGone if the connection has ended.

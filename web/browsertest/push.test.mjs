@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
 import test from 'node:test';
-import { PATIENCE, RUSH, SAFETY, SOON, openLine } from '../src/push.js';
+import { CAUGHT_UP, PATIENCE, RUSH, SAFETY, SOON, openLine } from '../src/push.js';
 import { follow } from '../src/purchase.js';
 
 const MINUTE = 60_000;
@@ -172,6 +172,25 @@ test('push: in a rush the outcome comes without an ask; then one a minute, and o
   w.last().says(paid);
   await w.done;
   assert.deepEqual([w.heard.at(-1), w.seen.at(-1), w.asks.length], ['paid', 'paid', 2]);
+});
+
+test('push: a connection that catches up: at any time the outcome comes without an ask, or one a while later', async () => {
+  const follows = async () => {
+    const w = world();
+    w.enough = (order) => order.state === 'pending_payment';
+    await w.follows(w.line({ ...FIRST, catches_up: true }, 10 * RUSH));
+    w.last().opens();
+    return w;
+  };
+  let w = await follows();
+  await w.pass(CAUGHT_UP - 1);
+  w.last().says(placed);
+  await w.pass(SAFETY - 1);
+  assert.deepEqual([w.heard, w.asks], [['pending_payment'], []]);
+  w = await follows();
+  await w.pass(CAUGHT_UP);
+  assert.deepEqual(w.asks, [CAUGHT_UP]);
+  w.left.abort();
 });
 
 test('push: in a rush, heard late: one ask, after a while, and none for what is heard then', async () => {

@@ -22,12 +22,15 @@ export const SOON = 2_000;
 export const RUSH = 60_000;
 export const PATIENCE = 700;
 
+/** How long a page asks nothing whose connection catches up: it tells what happened before it was open, ms. */
+export const CAUGHT_UP = 10_000;
+
 /**
  * A connection for one order, opened by the first ready (with an offer) or wait; again after it broke, at most
  * BACK.length times; never again after it was refused at first, replaced, or closed CLOSES times.
  * @param {object} io
  * @param {string} io.orderId
- * @param {{url: string, pass: string}} [io.offer]  of buy's answer; a pass is good for one connection
+ * @param {{url: string, pass: string, catches_up?: boolean}} [io.offer]  of buy's answer; a pass is good for one connection
  * @param {number} [io.since]  how long ago the sale opened, ms
  * @param {() => Promise<object>} io.newOffer  POST /order/{id}/push
  * @param {(ms: number, wake?: AbortSignal) => Promise<void>} io.wait
@@ -38,7 +41,7 @@ export const PATIENCE = 700;
  * @param {() => number} [io.random]
  */
 export function openLine({ orderId, offer, since, newOffer, wait, signal, user, onToken, page = globalThis, random = Math.random }) {
-  let patience = offer && since < RUSH ? PATIENCE : 0; // until the first ask
+  let patience = offer?.catches_up ? CAUGHT_UP : offer && since < RUSH ? PATIENCE : 0; // until the first ask
   let alive = true; // it is open, or may be yet
   let begun = false;
   let open = false;

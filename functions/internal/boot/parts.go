@@ -66,7 +66,7 @@ func (b *Boot) Bus(name string) seckill.Bus {
 // Endpoint opens the shop's endpoint.
 func (b *Boot) Endpoint(s config.Webhook) seckill.Endpoint {
 	e := &endpoint{}
-	renewed(b, &e.Pointer, func(secrets *config.Secrets) (*webhook.Client, error) {
+	Renewed(b, &e.Pointer, func(secrets *config.Secrets) (*webhook.Client, error) {
 		next, err := webhook.New(webhook.Config{URL: s.URL, Secrets: strings.Fields(string(secrets.Of(s.Secrets()))),
 			Shop: b.base.Namespace, Clock: b.Clock})
 		if err != nil {
@@ -97,9 +97,9 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	}
 }
 
-// renewed builds what depends on secrets, first at init and again when one of them changes. If building fails, the
+// Renewed builds what depends on secrets, first at init and again when one of them changes. If building fails, the
 // previous value stays in use.
-func renewed[T any](b *Boot, to *atomic.Pointer[T], build func(*config.Secrets) (*T, error), sources ...config.Source) {
+func Renewed[T any](b *Boot, to *atomic.Pointer[T], build func(*config.Secrets) (*T, error), sources ...config.Source) {
 	b.Secret(func(secrets *config.Secrets) error {
 		next, err := build(secrets)
 		if err == nil {
@@ -168,7 +168,7 @@ type Shoppers interface {
 // Tokens opens the verifier of shoppers' tokens.
 func (b *Boot) Tokens(s config.Tokens) Shoppers {
 	t := &tokens{}
-	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
+	Renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
 		return jwtauth.New(tokenKeys(s, secrets), b.Clock)
 	}, tokenSources(s)...)
 	return t
@@ -217,7 +217,7 @@ type Passes interface {
 func (b *Boot) Passes(s config.Tokens) Passes {
 	b.awaited = true
 	p := &passes{}
-	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+	Renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
 		keys := tokenKeys(s, secrets)
 		if _, err := jwtauth.New(keys, b.Clock); err != nil {
 			return nil, err
@@ -241,7 +241,7 @@ func (b *Boot) Push(s config.Push, keys config.Tokens) *httpapi.Push {
 		return nil
 	}
 	p := &passes{}
-	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
+	Renewed(b, &p.Pointer, func(secrets *config.Secrets) (*jwtauth.Passes, error) {
 		return jwtauth.NewPasses(tokenKeys(keys, secrets), b.Clock), nil
 	}, tokenSources(keys)...)
 	return &httpapi.Push{URL: s.URL, Passes: p, IDs: b.IDs}
@@ -263,7 +263,7 @@ func (p *passes) Check(text string) (seckill.Pass, error) { return p.Load().Chec
 // TokenSigner opens the signer of shoppers' tokens.
 func (b *Boot) TokenSigner(s config.Tokens) seckill.TokenSigner {
 	t := &tokenSigner{}
-	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Signer, error) {
+	Renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Signer, error) {
 		return jwtauth.NewSigner(tokenKeys(s, secrets))
 	}, tokenSources(s)...)
 	return t
@@ -297,7 +297,7 @@ func (b *Boot) Issuers(s config.Issuers) seckill.Issuers {
 // Verifier opens the verifier of the payment provider's notifications.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	v := &verifier{}
-	renewed(b, &v.Pointer, func(secrets *config.Secrets) (next *alipay.Verifier, err error) {
+	Renewed(b, &v.Pointer, func(secrets *config.Secrets) (next *alipay.Verifier, err error) {
 		if s.Certificates() {
 			own, root := string(secrets.Of(s.Own())), string(secrets.Of(s.Root()))
 			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, own, root, b.Clock)
@@ -331,7 +331,7 @@ type Provider interface {
 // certificate, so it signs whatever happens to them.
 func (b *Boot) Signer(s config.Alipay) seckill.Pages {
 	p := &signer{}
-	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
+	Renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
 		c := b.alipay(s, secrets)
 		c.AlipayPublicKey, c.AlipayCert = "", ""
 		next, err := alipay.NewSigner(c)
@@ -368,7 +368,7 @@ func (b *Boot) alipay(s config.Alipay, secrets *config.Secrets) alipay.Config {
 // Payments opens the payment provider.
 func (b *Boot) Payments(s config.Alipay) Provider {
 	p := &payments{}
-	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Client, error) {
+	Renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Client, error) {
 		next, err := alipay.New(b.alipay(s, secrets))
 		return next, named(err, s)
 	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())

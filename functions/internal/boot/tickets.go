@@ -13,7 +13,7 @@ import (
 // TicketChecker opens the checker of tickets.
 func (b *Boot) TicketChecker(s config.Tickets) seckill.TicketChecker {
 	c := &tickets.Checker{Renew: b.Renew}
-	renewed(b, &c.Pointer, func(secrets *config.Secrets) (*jwtauth.Tickets, error) {
+	Renewed(b, &c.Pointer, func(secrets *config.Secrets) (*jwtauth.Tickets, error) {
 		keys, err := ticketKeys(s, secrets)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ type TicketMaker struct {
 // TicketMaker opens the maker of tickets and proofs of work.
 func (b *Boot) TicketMaker(s config.Tickets) *TicketMaker {
 	m := &TicketMaker{}
-	renewed(b, &m.Pointer, func(secrets *config.Secrets) (*tickets.Makers, error) {
+	Renewed(b, &m.Pointer, func(secrets *config.Secrets) (*tickets.Makers, error) {
 		keys, err := ticketKeys(s, secrets)
 		if err != nil {
 			return nil, err

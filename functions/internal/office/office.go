@@ -20,15 +20,7 @@ func Text() *slog.Logger { return telemetry.NewLog(os.Stdout, slog.LevelInfo) }
 
 // Serve returns what executes the commands that the back office has signed for this function, with these handlers.
 func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.Handler {
-	var keys atomic.Pointer[operator.PublicKeys]
-	b.Secret(func(secrets *config.Secrets) error {
-		next, err := operator.ParsePublicKeys(string(secrets.Of(s.Keys())))
-		if err != nil {
-			return s.Keys().Wrong(err)
-		}
-		keys.Store(&next)
-		return nil
-	}, s.Keys())
+	keys := parsed(b, s.Keys(), operator.ParsePublicKeys)
 	return operator.ServeSigned(Text(), &operator.Verifier{Stack: b.Stack, Function: b.Step, Clock: b.Clock,
 		Keys:  func() []ed25519.PublicKey { return keys.Load().Accepted(b.Clock.Now()) },
 		Renew: func() { _ = b.Renew() }}, handlers...) // b has logged why it cannot
@@ -36,14 +28,19 @@ func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.
 
 // Key returns what gives the key that signs.
 func Key(b *boot.Boot, s config.CommandKey) func() ed25519.PrivateKey {
-	var keys atomic.Pointer[operator.Keys]
-	b.Secret(func(secrets *config.Secrets) error {
-		next, err := operator.ParseKeys(string(secrets.Of(s.Keys())))
-		if err != nil {
-			return s.Keys().Wrong(err)
-		}
-		keys.Store(&next)
-		return nil
-	}, s.Keys())
+	keys := parsed(b, s.Keys(), operator.ParseKeys)
 	return func() ed25519.PrivateKey { return keys.Load().Signs(b.Clock.Now()) }
+}
+
+// parsed keeps what parse makes of a secret, also after it changes.
+func parsed[T any](b *boot.Boot, from config.Source, parse func(string) (T, error)) *atomic.Pointer[T] {
+	var p atomic.Pointer[T]
+	boot.Renewed(b, &p, func(secrets *config.Secrets) (*T, error) {
+		next, err := parse(string(secrets.Of(from)))
+		if err != nil {
+			return nil, from.Wrong(err)
+		}
+		return &next, nil
+	}, from)
+	return &p
 }

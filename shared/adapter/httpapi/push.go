@@ -11,6 +11,8 @@ type Push struct {
 	URL    string // ws or wss
 	Passes Passes
 	IDs    seckill.IDs // of which each pass gets a token, its nonce
+	// CatchesUp says that a connection tells what happened before it was open.
+	CatchesUp bool
 }
 
 // Passes makes connect passes.
@@ -22,7 +24,7 @@ type Passes interface {
 // offerSize is enough for most offers, in bytes: they have some 250.
 const offerSize = 320
 
-// pusher writes offers of push: {"url":…,"pass":…,"expires_at":…}.
+// pusher writes offers of push: {"url":…,"pass":…,"expires_at":…}, with "catches_up":true before the pass if so.
 type pusher struct {
 	*Push
 	upToPass []byte
@@ -32,7 +34,11 @@ func newPusher(p *Push) *pusher {
 	if p == nil {
 		return nil
 	}
-	return &pusher{p, append(appendString([]byte(`{"url":`), p.URL), `,"pass":"`...)}
+	b := appendString([]byte(`{"url":`), p.URL)
+	if p.CatchesUp {
+		b = append(b, `,"catches_up":true`...)
+	}
+	return &pusher{p, append(b, `,"pass":"`...)}
 }
 
 // append appends an offer to a user. It works in place: each accepted purchase has one.

@@ -40,7 +40,7 @@ func (f *Flow) Begin(ctx context.Context, a seckill.AuditEntry) (id string, err 
 	return a.ID, f.append(ctx, a)
 }
 
-// End records how an act ended that Begin gave the id. After an error the log shows an act that never ended.
+// End records how the act with this id of Begin ended. After an error the log shows an act that never ended.
 func (f *Flow) End(ctx context.Context, id string, a seckill.AuditEntry) error {
 	a.Kind, a.ID = seckill.AuditEnded, id
 	err := f.append(ctx, a)

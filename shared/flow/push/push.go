@@ -19,6 +19,9 @@ type Deps struct {
 	Wire        seckill.Wire
 	Clock       seckill.Clock
 	Meter       seckill.Meter
+	// Recent, if not nil, is for a wire that can send as soon as a connection is open (Opened): what happened to the
+	// shopper's orders before is sent then, and a page need not ask whether it has missed anything.
+	Recent seckill.Recent
 	// Each calls do for 0 to n-1, several at once, and returns when all have ended.
 	Each func(n int, do func(i int))
 }
@@ -40,6 +43,16 @@ func (f *Flow) Connect(ctx context.Context, p seckill.Pass, connection string) e
 		f.Meter.Count(seckill.EventPushFailed, 1) // it hears nothing more, and its page still asks now and then
 	}
 	return nil
+}
+
+// Opened sends what happened to a shopper's orders before a connection was open.
+func (f *Flow) Opened(ctx context.Context, user, connection string) {
+	if f.Recent == nil {
+		return
+	}
+	for _, e := range f.Recent.Of(user) {
+		f.sendTo(ctx, connection, &e)
+	}
 }
 
 // Disconnect forgets a connection that has ended.
@@ -80,20 +93,27 @@ func newest(changes []seckill.OrderChange) []seckill.OrderEvent {
 }
 
 func (f *Flow) send(ctx context.Context, e *seckill.OrderEvent) {
+	if f.Recent != nil { // first: a connection that Of does not return yet finds it when it is open
+		f.Recent.Add(*e)
+	}
 	ids, err := f.Connections.Of(ctx, e.User)
 	if err != nil {
 		f.Meter.Count(seckill.EventPushFailed, 1)
 		return
 	}
 	for _, id := range ids {
-		switch err := f.Wire.Send(ctx, id, e); {
-		case err == nil:
-			f.Meter.Count(seckill.EventPushed, 1)
-		case errors.Is(err, seckill.ErrConnectionGone):
-			// It has ended, or is not open yet: API Gateway opens it when Connect has returned. So it is not forgotten
-			// here. Its page asks once it is open; its end is told, or its rows expire.
-		default:
-			f.Meter.Count(seckill.EventPushFailed, 1)
-		}
+		f.sendTo(ctx, id, e)
+	}
+}
+
+func (f *Flow) sendTo(ctx context.Context, connection string, e *seckill.OrderEvent) {
+	switch err := f.Wire.Send(ctx, connection, e); {
+	case err == nil:
+		f.Meter.Count(seckill.EventPushed, 1)
+	case errors.Is(err, seckill.ErrConnectionGone):
+		// It has ended, or is not open yet: API Gateway opens it when Connect has returned. So it is not forgotten
+		// here. Its page asks once it is open; its end is told, or its rows expire.
+	default:
+		f.Meter.Count(seckill.EventPushFailed, 1)
 	}
 }

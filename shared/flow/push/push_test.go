@@ -104,6 +104,28 @@ func TestConnect(t *testing.T) {
 	}
 }
 
+// memo is a seckill.Recent that forgets nothing.
+type memo map[string][]seckill.OrderEvent
+
+func (m memo) Add(e seckill.OrderEvent) { m[e.User] = append(m[e.User], e) }
+
+func (m memo) Of(user string) []seckill.OrderEvent { return m[user] }
+
+// TestOpened: a connection hears what happened to its shopper's orders before it was open.
+func TestOpened(t *testing.T) {
+	t.Parallel()
+	w := peers{of: map[string][]string{"8": {"c1"}}}
+	f := flow(&w)
+	f.Opened(t.Context(), "7", "c2") // nothing is remembered: that is no error
+	f.Recent = memo{}
+	_, _ = f.Changes(t.Context(), changes("oa 7 1", "ob 8 1"))
+	_, _ = f.Changes(t.Context(), changes("oa 7 2"))
+	f.Opened(t.Context(), "7", "c2")
+	f.Opened(t.Context(), "9", "c3")
+	w.check(t, "opened", []string{"send c1 ob 1 pending_payment", "send c2 oa 1 pending_payment", "send c2 oa 2 paid"},
+		map[seckill.Event]int{seckill.EventPushed: 3})
+}
+
 // changes returns changes that each add the next entry to the history of an order: "oa 7 2" is the second one of order
 // oa of shopper 7.
 func changes(texts ...string) (out []seckill.OrderChange) {

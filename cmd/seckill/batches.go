@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+)
+
+const batchTries = 5
+
+// batchPause is the wait before the second try of a batch; it doubles. Tests shorten it.
+var batchPause = time.Second
+
+// tried calls the shop with a batch of a file's lines. It repeats what failed for a moment; n is the first line's
+// number.
+func tried(cmd *cobra.Command, s *shop, n int, call func(context.Context) error) error {
+	pause := batchPause
+	for try := 1; ; try++ {
+		err := call(cmd.Context())
+		if err == nil || try == batchTries || !passing(err) {
+			return s.explain(err, "")
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: line %d: %v; again in %v\n", n, err, pause)
+		if wait(cmd.Context(), pause) != nil {
+			return err
+		}
+		pause *= 2
+	}
+}
+
+// passing reports whether a call may succeed when it is repeated.
+func passing(err error) bool {
+	var refused *operator.Refusal
+	if errors.As(err, &refused) {
+		return operator.Status(refused.Code) >= http.StatusInternalServerError
+	}
+	return errors.As(err, &faultError{})
+}
+
+// wait returns after a while, or with the context's error.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(max(d, 0)):
+		return nil
+	}
+}
+
+// progress prints how far a command is: the first time at next, then each second.
+type progress struct {
+	w    io.Writer
+	next time.Time
+}
+
+func newProgress(w io.Writer) *progress { return &progress{w, time.Now().Add(patience)} }
+
+func (p *progress) line(format string, args ...any) {
+	if now := time.Now(); !now.Before(p.next) {
+		p.next = now.Add(time.Second)
+		fmt.Fprintf(p.w, "seckill: "+format+"\n", args...)
+	}
+}
