@@ -197,7 +197,7 @@ func TestFlows(t *testing.T) {
 }
 
 // faces are the adapters that name flows' types, because they call a flow.
-var faces = []string{"shared/adapter/httpapi/", "shared/adapter/operator/"}
+var faces = []string{"shared/adapter/httpapi/", "shared/adapter/operator/", "shared/adapter/staffdoor/"}
 
 // TestAdapters checks that an adapter never calls a flow to decide something, and that only faces name flows' types.
 func TestAdapters(t *testing.T) {

@@ -90,6 +90,7 @@ func secrets() map[string]string {
 		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
 		"command-key":         commandKeys.String(),
 		"command-public-key":  commandKeys.Public().String(),
+		"staff-client-secret": "a-secret-of-the-back-office",
 		"webhook-secret":      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
@@ -254,11 +255,12 @@ func batch(t *testing.T, bodies ...string) []byte {
 
 // response is an HTTP function's answer.
 type response struct {
-	Status  int               `json:"statusCode"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-	Base64  bool              `json:"isBase64Encoded"`
-	Fields  map[string]any    // of a body that is a JSON object
+	Status  int                 `json:"statusCode"`
+	Headers map[string]string   `json:"headers"`
+	Many    map[string][]string `json:"multiValueHeaders"`
+	Body    string              `json:"body"`
+	Base64  bool                `json:"isBase64Encoded"`
+	Fields  map[string]any      // of a body that is a JSON object
 }
 
 func (r response) text(field string) string {

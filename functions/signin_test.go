@@ -29,6 +29,7 @@ func issuerServer(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { is.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	made, err := demoissuer.New(demoissuer.Options{Issuer: server.URL, ClientID: "shop", Clock: system.Clock{},
+		Groups: map[string][]string{"b": {"seckill-operator", "seckill-auditor"}},
 		People: []demoissuer.Person{{Name: "王小明", User: "13800138000"}, {Name: "李小红", User: "b"}}})
 	if err != nil {
 		t.Fatal(err)

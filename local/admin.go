@@ -38,6 +38,7 @@ func (s *System) admin() http.Handler {
 	}
 	mux.HandleFunc("POST /_local/hard-stop", s.postHardStop)
 	mux.HandleFunc("POST /_local/operator", s.postOperator)
+	mux.HandleFunc("POST /_local/staff-link", s.postStaffLink)
 	mux.HandleFunc("/_local/", s.unknown)
 	return http.NewCrossOriginProtection().Handler(mux)
 }

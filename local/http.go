@@ -35,6 +35,7 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
+	mux.Handle("/admin/", s.staff)
 	pages := web.Options{Local: true, Compress: true}
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
@@ -43,7 +44,9 @@ func (s *System) handler() http.Handler {
 	if s.opt.Covers != "" {
 		mux.Handle("GET "+cover.Path+"{name}", cover.Serve(s.opt.Covers))
 	}
-	mux.Handle("/", web.Handler(http.HandlerFunc(s.unknown), pages))
+	storefront := web.Handler(http.HandlerFunc(s.unknown), pages)
+	mux.Handle("/admin", storefront) // else ServeMux would add a slash
+	mux.Handle("/", storefront)
 	return mux
 }
 

@@ -89,7 +89,9 @@ func build(o Options, l net.Listener) (*System, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	s.buildFlows(tickets)
+	if err := s.buildFlows(tickets); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
 	s.buildPush()
 	if err := s.buildSignIn(ctx); err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (s *System) buildPayments() error {
 	return err
 }
 
-func (s *System) buildFlows(tickets seckill.TicketChecker) {
+func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 	ids := system.NewIDs(nil)
 	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Clock: s.Clock, IDs: ids, Meter: s.Meter})
@@ -211,8 +213,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
 		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
 	record := operator.Recorder{Log: s.Audit, Text: s.log}
-	s.operator = record.Serve(log, s.items, operator.NewActivityHandler(s.Activity, s.items),
-		operator.NewAuditHandler(s.Audit), operator.NewPaymentHandler(s.Refund),
+	handlers := []operator.Handler{s.items, operator.NewActivityHandler(s.Activity, s.items),
+		operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),
@@ -220,11 +222,12 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) {
 		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
 			Clock: s.Clock})),
 		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,
-			Meter: s.Meter})))
+			Meter: s.Meter}))}
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
 		Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock:    s.Clock, Meter: s.Meter})
 	s.Pay = pay.New(pay.Deps{Ledger: s.Ledger, Pages: s.Pages, Clock: s.Clock, Meter: s.Meter, Public: s.URL()})
+	return s.buildStaff(&record, handlers)
 }
 
 // buildSignIn connects the sign-in and the demo issuer, whose people keep their fixed user ids.

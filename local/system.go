@@ -25,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/staffdoor"
 	activities "github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/audit"
@@ -39,6 +40,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/reconcile"
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/shared/flow/signin"
 	"github.com/your-org/seckill/shared/flow/stage"
@@ -75,6 +77,7 @@ type System struct {
 	Pay     *pay.Flow
 	Admit   *admit.Flow
 	Audit   *audit.Flow
+	Staff   *session.Flow
 
 	Activity *activities.Flow
 
@@ -88,6 +91,8 @@ type System struct {
 	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
+	staff    *staffdoor.Door
+	links    *staffdoor.Links
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process

@@ -76,9 +76,9 @@ const (
 const Methods = 17
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
-// say of orders that are paid, and staff's commands.
+// say of orders that are paid, and staff's page and commands.
 const (
-	RareMethods = 7
+	RareMethods = 8
 	RareRate    = 20 // calls per second of each
 	RareBurst   = 20
 	rareCalls   = RareMethods * RareRate
@@ -104,7 +104,7 @@ const partitionWrites = 1_000
 // beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
 // reserved concurrency", AWS Lambda developer guide).
 const (
-	Reserved   = 30
+	Reserved   = 37
 	Unreserved = 100
 )
 

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,40 @@ func TestPageKnowsTheLimits(t *testing.T) {
 		}
 		if got, err := strconv.Atoi(string(m[1])); err != nil || got != want {
 			t.Errorf("after.js has %s %d, the shop %d", name, got, want)
+		}
+	}
+}
+
+// TestPageKnowsTheStates checks the table of admin/states.js against that of the shop.
+func TestPageKnowsTheStates(t *testing.T) {
+	script, err := os.ReadFile("src/admin/states.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, s := range seckill.States {
+		older := strconv.Itoa(s.Older)
+		if s.Older == seckill.NoOlder {
+			older = "''"
+		}
+		fmt.Fprintf(&want, "  %s: [%d, %s],\n", s.State, s.Status, older)
+	}
+	want.WriteString("};\n\n" + fmt.Sprintf("const OLDER_HIDDEN = %d;", seckill.OlderHidden))
+	if !strings.Contains(string(script), "export const STATES = {\n"+want.String()) {
+		t.Errorf("admin/states.js lacks\n%s", want.String())
+	}
+	for name, holds := range map[string]func(seckill.State) bool{"goodsLeft": seckill.State.Left,
+		"over":       seckill.State.Over,
+		"refundable": func(s seckill.State) bool { return s.Info().Holds && s.CanBecome(seckill.RefundOwed) }} {
+		var states []string
+		for _, s := range seckill.States {
+			if holds(s.State) {
+				states = append(states, "'"+string(s.State)+"'")
+			}
+		}
+		line := name + " = (state) => [" + strings.Join(states, ", ") + "].includes(state);"
+		if !strings.Contains(string(script), line) {
+			t.Errorf("admin/states.js lacks %s", line)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package web holds the storefront, the status page and the API's description, and a handler that serves them with the
-// headers that they are written for. In: web/dist, which web/bundle makes from web/src. Out: files over HTTP. It
-// touches nothing but its own embedded files.
+// Package web holds the storefront, the status page, the back office's pages and the API's description, and a handler
+// that serves them with the headers that they are written for. In: web/dist, which web/bundle makes from web/src. Out:
+// files over HTTP. It touches nothing but its own embedded files.
 package web
 
 import (
@@ -51,8 +51,8 @@ type Options struct {
 	Compress bool
 }
 
-// Handler serves the pages and their files: / (the storefront), /docs, /openapi.json and what they load. It passes
-// every other path to next. GET and HEAD only; another method gets 405 with an empty body.
+// Handler serves the pages and their files: / (the storefront), /admin, /docs, /openapi.json and what they load. It
+// passes every other path to next. GET and HEAD only; another method gets 405 with an empty body.
 func Handler(next http.Handler, o Options) http.Handler {
 	files := load(o)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func Handler(next http.Handler, o Options) http.Handler {
 // Paths returns the paths that Handler serves without Options.Local, and "/assets/{file}" and "/pictures/{file}" for
 // those that a release names.
 func Paths() []string {
-	return []string{"/", "/assets/{file}", "/docs", "/favicon.ico", "/openapi.json", "/pictures/{file}"}
+	return []string{"/", "/admin", "/assets/{file}", "/docs", "/favicon.ico", "/openapi.json", "/pictures/{file}"}
 }
 
 // nameOf returns the file that a request asks for. Browsers ask for /favicon.ico on pages that name no icon (the
@@ -85,6 +85,8 @@ func nameOf(r *http.Request, local bool) string {
 		return "index." + language(r) + ".html"
 	case p == "/status" && local:
 		return "status." + language(r) + ".html"
+	case p == "/admin":
+		return "admin." + language(r) + ".html"
 	case p == "/docs":
 		return "docs.html"
 	case p == "/favicon.ico":

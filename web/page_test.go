@@ -56,6 +56,7 @@ func TestHandlerServesPagesAndFiles(t *testing.T) {
 	}{
 		{"storefront", "GET", "/", 200, html, cachePage},
 		{"language in the address", "GET", "/?lang=en", 200, html, cachePage},
+		{"back office", "GET", "/admin", 200, html, cachePage},
 		{"API's page", "GET", "/docs", 200, html, cachePage},
 		{"API's description", "GET", "/openapi.json", 200, "application/json", cachePage},
 		{"script", "GET", script, 200, "text/javascript; charset=utf-8", cacheHashed},
@@ -65,6 +66,7 @@ func TestHandlerServesPagesAndFiles(t *testing.T) {
 		{"head", "HEAD", script, 200, "text/javascript; charset=utf-8", cacheHashed},
 		{"status page, deployed", "GET", "/status", passed, "", ""},
 		{"a page's file name", "GET", "/index.zh.html", passed, "", ""},
+		{"the back office's door", "GET", "/admin/session", passed, "", ""},
 		{"the API", "GET", "/seckill/ing", passed, "", ""},
 		{"unknown", "GET", "/assets/app-00000000.js", passed, "", ""},
 		{"folder", "GET", "/pictures", passed, "", ""},
@@ -140,7 +142,7 @@ func policyFor(body string) string {
 
 // TestOneScriptStandsInAPage checks that the storefront, and no other page, has a script in it, and only one.
 func TestOneScriptStandsInAPage(t *testing.T) {
-	for target, want := range map[string]int{"/?lang=zh": 1, "/?lang=en": 1, "/status": 0, "/docs": 0} {
+	for target, want := range map[string]int{"/?lang=zh": 1, "/?lang=en": 1, "/admin": 0, "/status": 0, "/docs": 0} {
 		page := text(t, ask(t, Options{Local: true}, "GET", target, nil))
 		if got := regexp.MustCompile(`<script(?:>|[^>]*>[^<])`).FindAllString(page, -1); len(got) != want {
 			t.Errorf("%s: %d scripts, want %d", target, len(got), want)
@@ -178,6 +180,8 @@ func TestLanguage(t *testing.T) {
 		{"/", "fr", chinese},
 		{"/", "eng, zhx", chinese},
 		{"/?lang=en", "zh-CN", english},
+		{"/admin", "en-GB", english},
+		{"/admin?lang=zh", "en-GB", chinese},
 		{"/?lang=zh", "en", chinese},
 		{"/?lang=%zz", "en", english},
 	} {
@@ -262,7 +266,7 @@ func TestPagesLiveUnderTheirPolicy(t *testing.T) {
 // TestPagesWorkUnderAStage checks that every reference of a page is relative, and that what it names is served.
 func TestPagesWorkUnderAStage(t *testing.T) {
 	reference := regexp.MustCompile(`(?:src|href)="([^"#]+)"`)
-	for _, target := range []string{"/", "/status", "/docs"} {
+	for _, target := range []string{"/", "/admin", "/status", "/docs"} {
 		page := text(t, ask(t, Options{Local: true}, "GET", target, nil))
 		found := reference.FindAllStringSubmatch(page, -1)
 		for _, m := range found {

@@ -26,11 +26,13 @@ import (
 // everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// notifyPath, buyPath and officePath are the paths of Alipay's notifications, of purchases and of staff's commands as
-// GetStage names them, without the first slash. notifyPatch is notifyPath as UpdateStage names it.
+// notifyPath, buyPath, officePath and staffPath are the paths of Alipay's notifications, of purchases and of staff's
+// commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is
+// notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	officePath  = "operator/{role}"
+	staffPath   = "admin/{proxy+}"
 	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
@@ -164,7 +166,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		switch {
 		case isNotification(key):
 			kept = true
-		case isMethod(key, officePath) && !isShut(have[key]):
+		case (isMethod(key, officePath) || isMethod(key, staffPath)) && !isShut(have[key]):
 			staff = " and staff's commands"
 		case key != everyMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)

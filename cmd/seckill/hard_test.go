@@ -235,12 +235,14 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 // TestHardStopLeavesStaffIn checks that staff's commands still reach the back office of a shop that is stopped hard.
 func TestHardStopLeavesStaffIn(t *testing.T) {
 	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600},
-		"operator/{role}/POST": {20, 20}}
+		"operator/{role}/POST": {20, 20}, "admin/{proxy+}/GET": {10, 3}, "admin/{proxy+}/POST": {20, 5}}
 	g := newGate(t, maps.Clone(open))
 	code, stdout, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
 	if code != exitOK || !strings.HasPrefix(stdout, "Stack sale is stopped hard: its API lets nothing through but "+
 		"Alipay's notifications and staff's commands.\n") || g.settings["*/*"] != (throttle{}) ||
-		g.settings["operator/{role}/POST"] != (throttle{20, 20}) {
+		g.settings["operator/{role}/POST"] != (throttle{20, 20}) ||
+		g.settings["admin/{proxy+}/GET"] != (throttle{10, 3}) ||
+		g.settings["admin/{proxy+}/POST"] != (throttle{20, 5}) {
 		t.Errorf("exit %d, %s%s%v", code, stdout, stderr, g.settings)
 	}
 	if code, _, stderr = command(t, "items", "resume", "--hard", "--stack", "sale"); code != exitOK ||

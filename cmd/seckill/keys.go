@@ -54,6 +54,7 @@ type keysFlags struct {
 	kids       []string
 	webhook    bool
 	password   string // file
+	staff      string // file
 	shopFile   string
 }
 
@@ -63,6 +64,7 @@ type given struct {
 	certs    map[string]string // by name
 	private  string            // the shop's private key
 	password string            // of Redis
+	staff    string            // the secret of the client at the issuer of staff
 }
 
 func keysCommand() *cobra.Command {
@@ -96,8 +98,9 @@ certificate comes first: store both together (--alipay-private-key FILE --alipay
 FOLDER).
 
 --token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
-JwtKids). --redis-password FILE stores the password of an existing Redis. The credentials need
-secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
+JwtKids). --redis-password FILE stores the password of an existing Redis, --staff-client-secret
+FILE the secret of the back office's client at the issuer of staff (StaffSecret). The credentials
+need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
@@ -121,6 +124,8 @@ secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		"create jwt-KID, the secret of tokens with this key id; may be repeated")
 	f.StringVar(&set.password, "redis-password", "",
 		"file with the password of Redis; a line break at its end is ignored")
+	f.StringVar(&set.staff, "staff-client-secret", "",
+		"file with the client's secret at the issuer of staff; a line break at its end is ignored")
 	f.StringSliceVar(&set.rotate, "rotate", nil,
 		"replace existing values: --rotate=NAME, or --rotate for all; of a key pair, both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
@@ -194,7 +199,13 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	if k.password != "" {
 		names = append(names, secrets.RedisPassword)
-		if g.password, err = readPassword(k.password); err != nil {
+		if g.password, err = readPassword("redis-password", k.password); err != nil {
+			return g, err
+		}
+	}
+	if k.staff != "" {
+		names = append(names, secrets.StaffSecret)
+		if g.staff, err = readPassword("staff-client-secret", k.staff); err != nil {
 			return g, err
 		}
 	}
@@ -244,13 +255,13 @@ func (k *keysFlags) check() (g given, err error) {
 	return g, err
 }
 
-func readPassword(file string) (string, error) {
+func readPassword(flag, file string) (string, error) {
 	text, err := readSmall(file, maxPassword)
 	if err != nil {
 		return "", err
 	}
 	if text = strings.TrimRight(text, "\r\n"); text == "" {
-		return "", fmt.Errorf("--redis-password %s: the file is empty", file)
+		return "", fmt.Errorf("--%s %s: the file is empty", flag, file)
 	}
 	return text, nil
 }
@@ -331,7 +342,8 @@ func (p *keyPlan) make() (err error) {
 	p.tickets(time.Now())
 	p.commands(time.Now())
 	p.webhook()
-	if err := p.redis(); err != nil {
+	if err := cmp.Or(p.take(secrets.RedisPassword, p.theirs.password, "the password of Redis, from "+p.flags.password),
+		p.take(secrets.StaffSecret, p.theirs.staff, "the client's secret, from "+p.flags.staff)); err != nil {
 		return err
 	}
 	if p.theirs.private != "" {
@@ -432,16 +444,16 @@ func (p *keyPlan) webhook() {
 	}
 }
 
-// redis stores the password of Redis, if given.
-func (p *keyPlan) redis() error {
-	switch name := secrets.RedisPassword; {
-	case p.theirs.password == "":
-	case p.have[name] == p.theirs.password:
+// take stores a value that somebody else has made, if given.
+func (p *keyPlan) take(name, value, what string) error {
+	switch {
+	case value == "":
+	case p.have[name] == value:
 		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
 	case p.have[name] != "" && !p.rotates(name):
 		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
 	default:
-		p.put(name, p.theirs.password, "the password of Redis, from "+p.flags.password)
+		p.put(name, value, what)
 	}
 	return nil
 }

@@ -268,7 +268,8 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 // TestEachAudienceReadsItsPart repeats independently what docs/IAM.md promises: which values each audience reads.
 func TestEachAudienceReadsItsPart(t *testing.T) {
 	m := newManager(t)
-	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")))
+	m.keys(t, "--sandbox", "--token-key", "2027", "--redis-password", written(t, "password", []byte("p\n")),
+		"--staff-client-secret", written(t, "staff", []byte("s\n")))
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
 		m.set(name, "certificate")
 	}
@@ -279,7 +280,7 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 	for audience, want := range map[string]string{
 		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password ticket-secret",
 		"stock": "redis-password", "stage": "command-public-key redis-password",
-		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key",
+		"deliver": "command-public-key", "command": "command-public-key", "admin": "command-key staff-client-secret",
 		"refund": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert " +
 			"command-public-key",
 		"signin": "jwt-2027 jwt-secret", "admit": "jwt-2027 jwt-secret ticket-secret",

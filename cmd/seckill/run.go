@@ -87,6 +87,9 @@ Shoppers sign in at an issuer of OpenID Connect: at a demo issuer with four peop
 or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a public client that comes
 back to the page's address.
 
+Staff work at /admin. The link that is printed at the start signs a browser in, with every role, once
+and within 15 minutes; "seckill staff link" prints another.
+
 --events tells each change of an order to a URL (https, or http on this machine) or appends it to a
 file, as a CloudEvent (docs/EVENTS.md).
 

@@ -13,6 +13,21 @@ up() {
   kill="'$here/kill.sh' process $(cat "$dir/ministack/ministack.pid") \"\$@\""
 }
 
+# cognito ACTION JSON: calls the pools' service, unsigned.
+cognito() {
+  curl -fsS -H "X-Amz-Target: AWSCognitoIdentityProviderService.$1" -H 'Content-Type: application/x-amz-json-1.1' -d "$2" "$AWS_ENDPOINT_URL/"
+}
+
+# staff STACK PUBLIC: makes a pool of staff's accounts; prints it as StaffIssuer writes it.
+staff() {
+  local pool client
+  pool=$(cognito CreateUserPool "{\"PoolName\": \"$1-staff\"}" | grep -o "${AWS_REGION}_[A-Za-z0-9]*" | head -n 1)
+  client=$(cognito CreateUserPoolClient "{\"UserPoolId\": \"$pool\", \"ClientName\": \"office\", \"AllowedOAuthFlows\": [\"code\"],
+    \"AllowedOAuthFlowsUserPoolClient\": true, \"AllowedOAuthScopes\": [\"openid\"], \"CallbackURLs\": [\"$2/admin/callback\"]}" |
+    grep -o '"ClientId": *"[^"]*"' | cut -d '"' -f 4)
+  echo "https://cognito-idp.$AWS_REGION.amazonaws.com/$pool|$client|$AWS_ENDPOINT_URL/$pool"
+}
+
 # The API has the id that the tag says, so that functions can be told its address before there is an API.
 deploy_stack() {
   local id=${1//-/}
@@ -26,7 +41,7 @@ deploy_stack() {
     parameters+=(Edge=only "NotifyUrl=$base/seckill/alipay/notify" "GatewayEndpoint=$base")
   fi
   # MiniStack's Cognito and WebSocket APIs name AWS as their host and answer here.
-  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}")
+  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}" "StaffIssuer=$(staff "$1" "$public")")
   TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$public"
 }
 

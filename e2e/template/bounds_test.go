@@ -23,6 +23,9 @@ func TestThrottles(t *testing.T) {
 			rare++
 			continue
 		}
+		if str(m, "ResourcePath") == staffPath { // TestReservations
+			continue
+		}
 		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " +
 			str(m, "ThrottlingBurstLimit", "Ref")
 	}
@@ -34,8 +37,8 @@ func TestThrottles(t *testing.T) {
 	others := 0
 	paths, _ := at(api, "DefinitionBody", "paths").(map[string]any)
 	for path, methods := range paths {
-		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && (at(methods, "get") != nil ||
-			at(methods, "post") != nil) {
+		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && path != staffPath &&
+			(at(methods, "get") != nil || at(methods, "post") != nil) {
 			others++ // of /signin this is the list of issuers
 		}
 	}
@@ -56,7 +59,7 @@ func TestReservations(t *testing.T) {
 		on   string
 		want map[string]string
 	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "7",
-		"refund": "5", "repair": "5", "signin": "20", "stage": "5", "acts": "5", "admin": "3"}}} {
+		"refund": "5", "repair": "5", "signin": "20", "stage": "5", "acts": "5", "admin": "10"}}} {
 		params["ReserveConcurrency"] = c.on
 		w, got, sum := tpl.deploy(params), map[string]string{}, 0
 		for step, f := range tpl.functions() {
@@ -78,7 +81,19 @@ func TestReservations(t *testing.T) {
 			t.Errorf("%d are reserved beside those of consume, notify and signin", sum)
 		}
 	}
+	browsers := 0
+	for _, m := range list(tpl.resource("Api").prop(), "MethodSettings") {
+		if n, ok := at(m, "ThrottlingBurstLimit").(int); ok && str(m, "ResourcePath") == staffPath {
+			browsers += n
+		}
+	}
+	if browsers == 0 || browsers > 10-2 {
+		t.Errorf("anybody may start %d instances of admin at once, which leaves too few of 10 to commands", browsers)
+	}
 }
+
+// staffPath is what anybody may ask of function admin.
+const staffPath = "/admin/{proxy+}"
 
 // TestEndpointsInChina checks that of the services that functions reach through endpoints only SQS has another name
 // there.

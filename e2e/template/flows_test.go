@@ -35,7 +35,7 @@ const (
 
 // ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them through the
 // smaller interfaces that these embed.
-var ports = []string{"Ledger", "Items", "Queue", "Bus", "Connections", "Wire"}
+var ports = []string{"Ledger", "Items", "Queue", "Bus", "Connections", "Wire", "StaffSessions"}
 
 // port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
 func (s *source) port(name string) string {
@@ -337,7 +337,9 @@ func (s *source) main(step string) (p parts, err error) {
 			if sel, ok := n.(*ast.SelectorExpr); ok {
 				p.names[sel.Sel.Name] = true
 			}
-			if pair, ok := n.(*ast.KeyValueExpr); ok && types.ExprString(pair.Key) == "Log" { // of an operator.Recorder
+			// of an operator.Recorder and an operator.Office
+			if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
+				types.ExprString(pair.Key) == "Sessions") {
 				p.handlers = append(p.handlers, newFlows(made, []ast.Expr{pair.Value})...)
 			}
 			c, ok := n.(*ast.CallExpr)

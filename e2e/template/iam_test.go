@@ -238,8 +238,9 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		may["acts"]["dynamodb"])))); diff != "" {
 		t.Errorf("acts has two tables: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"AuditTable"}, may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
-		t.Errorf("admin has one table and no queue: %s, %v", diff, may["admin"]["sqs"])
+	if diff := cmp.Diff([]string{"AuditTable", "SessionsTable"}, may["admin"]["dynamodb"]); diff != "" ||
+		may["admin"]["sqs"] != nil {
+		t.Errorf("admin has two tables and no queue: %s, %v", diff, may["admin"]["sqs"])
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)
@@ -287,7 +288,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
 	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
 	secrets.RootCert: "x", secrets.WebhookSecret: "x", secrets.TicketSecret: "x",
-	secrets.CommandKey: "x", secrets.CommandPublic: "x"}
+	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

@@ -112,7 +112,8 @@ func TestRoutes(t *testing.T) {
 		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
-	want["/operator/{role} post"] = "admin" // nobody else's method: it asks for a signature of AWS
+	// Methods of staff. The first asks for a signature of AWS.
+	want["/operator/{role} post"], want["/admin/{proxy+} get"], want["/admin/{proxy+} post"] = "admin", "admin", "admin"
 	pushing := maps.Clone(sandbox)
 	pushing["CreatePush"] = "true"
 	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(pushing)
@@ -148,7 +149,8 @@ func TestRoutes(t *testing.T) {
 		step, _ := strings.CutSuffix(r.id, "Calls")
 		step = strings.ToLower(step)
 		source, err := w.eval(r.prop("SourceArn"))
-		if err != nil || str(r.prop(), "FunctionName", "Ref") != tpl.functions()[step].id+".Alias" {
+		if err != nil || str(r.prop(), "FunctionName", "Ref") != tpl.functions()[strings.TrimSuffix(step,
+			"browser")].id+".Alias" {
 			t.Errorf("%s: it is about %v (%v)", r.id, r.prop("FunctionName"), err)
 		}
 		allowed[step] = fmt.Sprint(source)
@@ -157,7 +159,8 @@ func TestRoutes(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
 		"shop": api, "gateway": api, "signin": api + "/signin", "pay": api + "/order/*/payment",
 		"admit": api + "/seckill/*", "admin": strings.TrimSuffix(api, "*") + "POST/operator/*",
-		"connect": strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
+		"adminbrowser": api + "/admin/*",
+		"connect":      strings.Replace(api, "Api", "[Push Outputs.Id]", 1)}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -232,7 +235,8 @@ var (
 		"StorefrontOrigin": "https://shop.example.com",
 		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
 		"PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com",
-		"WebhookUrl": "https://erp.example.com/hook", "CreatePush": "true"}
+		"WebhookUrl": "https://erp.example.com/hook", "CreatePush": "true",
+		"StaffIssuer": "https://id.example.com|office", "StaffSecret": "true"}
 	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint":    "redis:6379", "AlipayCertificates": "true"}

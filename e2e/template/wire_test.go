@@ -301,6 +301,18 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 		"Ledger.AuditHead": {func(ctx context.Context) error { _, err := l.AuditHead(ctx); return err }},
+		"StaffSessions.StaffSession": {func(ctx context.Context) error {
+			_, err := l.StaffSession(ctx, "k")
+			return err
+		}},
+		"StaffSessions.SaveStaffSession": {func(ctx context.Context) error {
+			return l.SaveStaffSession(ctx, seckill.StaffSession{Key: "k"})
+		}},
+		"StaffSessions.EndStaffSession": {func(ctx context.Context) error { return l.EndStaffSession(ctx, "k") }},
+		"StaffSessions.ListStaffSessions": {func(ctx context.Context) error {
+			_, err := l.ListStaffSessions(ctx, "", 1)
+			return err
+		}},
 		"Ledger.PutMark": {func(ctx context.Context) error {
 			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
 		}},
@@ -384,7 +396,8 @@ func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) 
 		"Items": reflect.TypeFor[seckill.Items](),
 		"Queue": reflect.TypeFor[seckill.Queue](), "Bus": reflect.TypeFor[seckill.Bus](),
 		"Connections": reflect.TypeFor[seckill.Connections](), "Wire": reflect.TypeFor[seckill.Wire](),
-		"Store": reflect.TypeFor[fakegateway.Store]()} {
+		"StaffSessions": reflect.TypeFor[seckill.StaffSessions](),
+		"Store":         reflect.TypeFor[fakegateway.Store]()} {
 		for i := range port.NumMethod() {
 			if m := name + "." + port.Method(i).Name; methods[m] == nil {
 				t.Errorf("%s is not called here", m)

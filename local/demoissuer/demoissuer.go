@@ -49,6 +49,7 @@ type Options struct {
 	Issuer   string // URL under which the handler is reached, without a slash at the end
 	ClientID string
 	People   []Person
+	Groups   map[string][]string // of a person, by User: the claim that Cognito has for groups
 	Clock    seckill.Clock
 }
 
@@ -151,6 +152,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		"exp": now.Add(tokenLife).Unix(), "iat": now.Unix(), "auth_time": k.signedIn.Unix(), "name": k.person.Name}
 	if k.nonce != "" {
 		claims["nonce"] = k.nonce
+	}
+	if groups := i.opt.Groups[k.person.User]; len(groups) > 0 {
+		claims["cognito:groups"] = groups
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodES256, claims)
 	t.Header["kid"] = kid

@@ -77,6 +77,8 @@ var staff = map[string][]Role{
 	"reconciled":      seeMoney,
 	"open":            seeMoney,
 	"case":            seeMoney,
+	"sessions":        seeShoppers,
+	"end-sessions":    operators, // whoever is awake when somebody's laptop is stolen
 }
 
 // May reports whether a role may do an act.

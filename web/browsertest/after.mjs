@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, has, mine, open, picture, same, says, until } from './harness.mjs';
+import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, says, tabTo, until } from './harness.mjs';
 
 const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, args)).stdout.trim();
 let { shoppers } = await ask('_local/shoppers');
@@ -43,27 +43,6 @@ async function paidOrder(place) {
   await stateOf(place, id, 'paid');
   await close(page);
   return id;
-}
-
-/** Nothing is wider than a small phone, and axe finds nothing, with every part open. */
-async function fits(page, name) {
-  const size = page.viewportSize();
-  await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)));
-  await page.setViewportSize({ width: 320, height: 720 });
-  await page.evaluate(() => window.scrollTo(0, 0)); // the head covers what is scrolled below it
-  same(await page.evaluate(() => document.documentElement.scrollWidth), 320, `${name}: width at 320 px`);
-  await axe(page, `${name}, 320 px`);
-  await page.setViewportSize(size);
-  await axe(page, name);
-}
-
-/** Presses Tab until the element has the focus. */
-async function tabTo(page, locator) {
-  for (let n = 0; n < 40; n++) {
-    if (await locator.evaluate((node) => node === document.activeElement)) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error('no way there by Tab');
 }
 
 const kept = {}; // orders by place, for what comes weeks later

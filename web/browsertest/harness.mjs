@@ -88,8 +88,8 @@ const complaints = [];
 // left gives up while it is being opened; nothing else may be there.
 export const EXPECTED = [/status of 409/, /WebSocket is closed before the connection is established/];
 
-/** A page of its own tab and storage, signed in as the shopper, that notes every complaint. */
-export async function open({ size, lang, shopper, path = '', into = browser }) {
+/** A page of its own tab and storage, signed in as the shopper, that notes every complaint; `at` is which page. */
+export async function open({ size, lang, shopper, at = '', path = '', into = browser }) {
   const context = await into.newContext({
     viewport: SIZES[size],
     locale: lang === 'en' ? 'en-US' : 'zh-CN',
@@ -105,7 +105,7 @@ export async function open({ size, lang, shopper, path = '', into = browser }) {
   const signIn = ([who, origin]) => location.origin === origin && sessionStorage.setItem('seckill.shopper', JSON.stringify(who));
   if (shopper) await context.addInitScript(signIn, [shopper, new URL(base).origin]);
   const page = await context.newPage();
-  await page.goto(new URL(`?lang=${lang}${path}`, base).href);
+  await page.goto(new URL(`${at}?lang=${lang}${path}`, base).href);
   return page;
 }
 
@@ -125,6 +125,27 @@ export async function axe(page, name) {
   await cdp.send('Runtime.evaluate', { expression: AXE }); // past the page's policy, which forbids foreign scripts
   const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
   same(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.any[0]?.message || ''}`).join(', ')}`).join('\n'), '', `axe, ${name}`);
+}
+
+/** Nothing is wider than a small phone, and axe finds nothing, with every part open. */
+export async function fits(page, name) {
+  const size = page.viewportSize();
+  await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)));
+  await page.setViewportSize({ width: 320, height: 720 });
+  await page.evaluate(() => window.scrollTo(0, 0)); // the head covers what is scrolled below it
+  same(await page.evaluate(() => document.documentElement.scrollWidth), 320, `${name}: width at 320 px`);
+  await axe(page, `${name}, 320 px`);
+  await page.setViewportSize(size);
+  await axe(page, name);
+}
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(page, locator) {
+  for (let n = 0; n < 60; n++) {
+    if (await locator.evaluate((node) => node === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('no way there by Tab');
 }
 
 export const close = (page) => page.context().close();

@@ -146,7 +146,7 @@ func build(root string) (map[string][]byte, error) {
 		}
 	}
 	var scripts []byte
-	for _, name := range []string{"i18n.js", "status-texts.js"} {
+	for _, name := range []string{"i18n.js", "status-texts.js", "admin/texts.js"} {
 		text, err := os.ReadFile(filepath.Join(root, source, name))
 		if err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func build(root string) (map[string][]byte, error) {
 	delete(files, names["early.js"])
 	delete(names, "early.js")
 	logo := "data:image/svg+xml," + inAddress.Replace(string(files["pictures/logo.svg"]))
-	for _, page := range []string{"index", "status"} {
+	for _, page := range []string{"index", "status", "admin"} {
 		text, err := os.ReadFile(filepath.Join(root, source, page+".html"))
 		if err != nil {
 			return nil, err
@@ -177,13 +177,14 @@ func build(root string) (map[string][]byte, error) {
 	return files, describe(filepath.Join(root, openapi), names, files)
 }
 
-// bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js, and what it
-// imports later, may import a script later (`import()`): that one becomes a file of its own. What it shares with app.js
+// bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js and admin.js,
+// and what they import later, may import a script later (`import()`): that one becomes a file of its own. What it shares with app.js
 // would become a third file, which every first look loads, so it shares nothing: TestFirstLookIsSmall counts files.
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}
-	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "status.css", "docs.css"}} {
+	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "status.css", "docs.css"},
+		{"admin.js", "admin.css"}} {
 		result := api.Build(api.BuildOptions{
 			AbsWorkingDir: folder, Outdir: filepath.Join(root, dist), EntryPoints: entries,
 			EntryNames: hashed + "[name]-[hash]", ChunkNames: hashed + "[name]-[hash]", Splitting: true,
@@ -222,7 +223,7 @@ var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
 	})
 }}
 
-// texts returns the rows of the tables of i18n.js and status-texts.js: name: ['Chinese', 'English'].
+// texts returns the rows of the tables of i18n.js, status-texts.js and admin/texts.js: name: ['Chinese', 'English'].
 func texts(script string) map[string][2]string {
 	out := map[string][2]string{}
 	row := regexp.MustCompile(`(?m)^  (\w+): \['((?:[^'\\]|\\.)*)', '((?:[^'\\]|\\.)*)'\],$`)

@@ -41,6 +41,9 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	if d.parameters["RedisPassword"] == "true" && s.stored(secrets.RedisPassword) != "" {
 		c.ok("%s exists", secrets.RedisPassword)
 	}
+	if d.parameters["StaffSecret"] == "true" && s.stored(secrets.StaffSecret) != "" {
+		c.ok("%s exists", secrets.StaffSecret)
+	}
 	if d.wants("DeliverFunction") && s.stored(secrets.WebhookSecret) != "" {
 		c.ok("%s exists", secrets.WebhookSecret)
 	}
@@ -119,6 +122,8 @@ func (s *stored) makes(name string) string {
 	switch {
 	case name == secrets.RedisPassword:
 		out += " --redis-password FILE"
+	case name == secrets.StaffSecret:
+		out += " --staff-client-secret FILE"
 	case name == secrets.WebhookSecret:
 		out += " --webhook"
 	case ofKid && name != secrets.JWTSecret:

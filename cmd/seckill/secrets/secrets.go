@@ -25,6 +25,7 @@ const (
 	CommandKey     = "command-key"   // signs staff's commands, as operator.Keys writes it
 	CommandPublic  = "command-public-key"
 	RedisPassword  = "redis-password"
+	StaffSecret    = "staff-client-secret" // of the back office's client at the issuer of staff
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
 	GatewayPrivate = "gateway-private-key"    // only a sandbox has it
@@ -62,8 +63,8 @@ var audiences = map[string][]string{
 	"stage":   {RedisPassword, CommandPublic},                                        // stage, repair
 	"gateway": {GatewayPrivate, ShopPublic},
 	"deliver": {WebhookSecret, CommandPublic},
-	"command": {CommandPublic}, // tell, acts
-	"admin":   {CommandKey},    // nobody else can sign
+	"command": {CommandPublic},           // tell, acts
+	"admin":   {CommandKey, StaffSecret}, // nobody else can sign
 }
 
 // Newest is the secret that earlier releases did not have. The guard of deployments looks for it.

@@ -104,6 +104,58 @@ type Acts struct {
 type Admin struct {
 	Base
 	Command CommandKey
+	Page    Page
+	Staff   Staff
+}
+
+// Staff says where staff sign in in a browser.
+type Staff struct {
+	// issuer|client_id or issuer|client_id|metadata-base; "": nowhere
+	Issuer     string `env:"STAFF_ISSUER"`
+	Secret     Secret `env:"STAFF_CLIENT_SECRET"` // "": a public client
+	SecretName string `env:"STAFF_CLIENT_SECRET_NAME"`
+	// four texts with | between them: see StaffClaims
+	Claims string `env:"STAFF_CLAIMS" envDefault:"cognito:groups|seckill-|sub|openid"`
+}
+
+// StaffClaims says what to ask an issuer about a person of staff.
+type StaffClaims struct {
+	Groups string // the claim that lists the person's groups
+	Prefix string // of the groups whose names end with a role
+	Who    string // the claim that names the person for good
+	Scope  string // what to ask for
+}
+
+// Asks returns what to ask the issuer; ok is false if it cannot be read.
+func (s *Staff) Asks() (c StaffClaims, ok bool) {
+	texts := strings.Split(s.Claims, "|")
+	if len(texts) != 4 || texts[0] == "" || texts[2] == "" || texts[3] == "" {
+		return c, false
+	}
+	return StaffClaims{texts[0], texts[1], texts[2], texts[3]}, true
+}
+
+// Client returns the source of the client's secret.
+func (s *Staff) Client() Source { return Source{"STAFF_CLIENT_SECRET", s.Secret, s.SecretName} }
+
+// Entry returns the issuer; ok is false if there is none.
+func (s *Staff) Entry() (entry Issuer, ok bool) {
+	if s.Issuer == "" {
+		return Issuer{}, false
+	}
+	return (&Issuers{List: []string{s.Issuer}}).Entries()[0], true
+}
+
+func (s *Staff) problems() (out []string) {
+	if _, ok := s.Entry(); ok {
+		for _, p := range (&Issuers{List: []string{s.Issuer}}).problems() {
+			out = append(out, strings.Replace(p, "SIGNIN_ISSUERS", "STAFF_ISSUER", 1))
+		}
+	}
+	if _, ok := s.Asks(); !ok {
+		out = append(out, fmt.Sprintf("STAFF_CLAIMS is %q, want groups' claim|prefix|person's claim|scopes", s.Claims))
+	}
+	return append(out, s.Client().problems()...)
 }
 
 // Connect holds the settings of the function that lets pages connect.

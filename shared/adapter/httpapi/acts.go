@@ -49,13 +49,13 @@ func (l *Acts) note(r *http.Request, action seckill.Action, item string, s acts.
 	take := a // a itself stays on the stack
 	take.Agent = header(r, "User-Agent")
 	take.Referrer, _, _ = strings.Cut(header(r, "Referer"), "?")
-	from, _ := netOf(r.RemoteAddr)
+	from, _ := NetworkOf(r.RemoteAddr)
 	l.to.Take(&take, s.User, from, trace(r))
 }
 
 // oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
 func oneOf(remote string) netip.Prefix {
-	from, ok := netOf(remote)
+	from, ok := NetworkOf(remote)
 	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
 		return netip.Prefix{}
 	}

@@ -50,7 +50,7 @@ func (a *admitter) caller(r *http.Request) (admit.Caller, error) {
 	if c.User, c.Created, err = a.accounts.Account(token); err != nil {
 		return c, err
 	}
-	if from, ok := netOf(r.RemoteAddr); ok {
+	if from, ok := NetworkOf(r.RemoteAddr); ok {
 		c.Networks = seckill.NetworkSubjects(from.Addr())
 	}
 	return c, a.limits.ofUser(c.User, r.Pattern)

@@ -81,7 +81,7 @@ func (l *Limits) ofNetwork(r *http.Request, pattern string) error {
 		return nil
 	}
 	buckets := l.network[pattern]
-	from, ok := netOf(r.RemoteAddr)
+	from, ok := NetworkOf(r.RemoteAddr)
 	if buckets == nil || !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
 		return nil
 	}
@@ -123,10 +123,10 @@ func (c caller) user(r *http.Request) (string, error) {
 	return id, err
 }
 
-// netOf returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or the
-// first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with or
-// without a port.
-func netOf(remote string) (part netip.Prefix, ok bool) {
+// NetworkOf returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
+// the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with
+// or without a port.
+func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil {
 		both, err := netip.ParseAddrPort(remote)

@@ -61,7 +61,7 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	}
 	attrs := []slog.Attr{slog.String("reason", string(reason)), slog.Int("count", n), slog.String("route", pattern)}
 	id, _ := user(r, f.who) // "" without a good token
-	from, _ := netOf(r.RemoteAddr)
+	from, _ := NetworkOf(r.RemoteAddr)
 	ofUser, ofNetwork := actlog.Hashes(f.who.Hash, now, id, from)
 	if ofUser != "" {
 		attrs = append(attrs, slog.String("user_hash", ofUser))

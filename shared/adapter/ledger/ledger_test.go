@@ -199,6 +199,18 @@ var lifeSteps = []struct {
 		return second(l.ActivitiesOf(ctx, []string{"7", "8"}))
 	}},
 	{"ListActivities", "Index", func(l seckill.Ledger) error { return second(l.ListActivities(ctx, "", 9)) }},
+	{"SaveStaffSession", "Transact 1", func(l seckill.Ledger) error {
+		return l.(seckill.StaffSessions).SaveStaffSession(ctx, seckill.StaffSession{Key: "k", Who: "ann", Ends: start})
+	}},
+	{"StaffSession", "Get", func(l seckill.Ledger) error {
+		return second(l.(seckill.StaffSessions).StaffSession(ctx, "k"))
+	}},
+	{"ListStaffSessions", "Query", func(l seckill.Ledger) error {
+		return second(l.(seckill.StaffSessions).ListStaffSessions(ctx, "", 9))
+	}},
+	{"EndStaffSession", "Transact 1", func(l seckill.Ledger) error {
+		return l.(seckill.StaffSessions).EndStaffSession(ctx, "k")
+	}},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
 		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed,
 			start, "c")

@@ -21,6 +21,7 @@ const (
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
 	TableActivities      = "activities"
+	TableSessions        = "sessions"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -88,4 +89,5 @@ var Schema = []Table{
 	{Name: TableActivities, PK: "id", Indexes: []Index{
 		{Name: IndexActivitiesListed, PK: "list", SK: "end_id"},
 	}},
+	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
 }

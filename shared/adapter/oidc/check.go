@@ -87,9 +87,9 @@ func (s *Issuers) check(ctx context.Context, token string, want wanted) (seckill
 	if err := c.times(now, want.issuer != ""); err != nil {
 		return seckill.Proof{}, err
 	}
-	clients := s.byName[c.Issuer].clients
-	if want.client != "" {
-		clients = []string{want.client}
+	clients := []string{want.client}
+	if want.client == "" {
+		clients = s.byName[c.Issuer].clientIDs()
 	}
 	if err := c.meant(clients, access, want); err != nil {
 		return seckill.Proof{}, err

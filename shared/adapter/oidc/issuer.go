@@ -18,7 +18,7 @@ import (
 // issuer is one issuer with what was last read of it.
 type issuer struct {
 	name, metadata string
-	clients        []string
+	clients        []Client
 	clock          seckill.Clock
 	http           *http.Client
 
@@ -27,6 +27,14 @@ type issuer struct {
 	err    error         // of the last read
 	tried  time.Time     // when the last read began
 	flight chan struct{} // closed when the read under way ends; nil: none
+}
+
+func (s *issuer) clientIDs() []string {
+	ids := make([]string, len(s.clients))
+	for i := range s.clients {
+		ids[i] = s.clients[i].ClientID
+	}
+	return ids
 }
 
 // snapshot is what an issuer says about itself.
@@ -181,8 +189,8 @@ type tokens struct {
 }
 
 // exchange spends a code or refresh token.
-func (s *issuer) exchange(ctx context.Context, address, client string, g *seckill.Grant) (tokens, error) {
-	form := url.Values{"client_id": {client}}
+func (s *issuer) exchange(ctx context.Context, address string, client *Client, g *seckill.Grant) (tokens, error) {
+	form := url.Values{"client_id": {client.ClientID}}
 	if g.Kind == seckill.GrantCode {
 		form.Set("grant_type", "authorization_code")
 		form.Set("code", g.Code)
@@ -199,6 +207,11 @@ func (s *issuer) exchange(ctx context.Context, address, client string, g *seckil
 		return tokens{}, fmt.Errorf("oidc: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if client.Secret != nil {
+		if secret := client.Secret(); secret != "" { // RFC 6749 section 2.3.1
+			r.SetBasicAuth(url.QueryEscape(client.ClientID), url.QueryEscape(secret))
+		}
+	}
 	status, body, err := s.send(r)
 	if err != nil {
 		return tokens{}, fmt.Errorf("oidc: exchange at %s: %w", s.name, err)

@@ -2,8 +2,8 @@
 // token or a token of a configured issuer. Out: the identity that the issuer has confirmed, or signin_refused with the
 // cause. It calls only the issuers, by https, and keeps their addresses and keys in memory.
 //
-// It follows "OpenID Connect Core 1.0" and "Discovery 1.0", RFC 7517 (keys), RFC 7519 (tokens) and RFC 7636 (PKCE). The
-// shop is a public client: it has no secret.
+// It follows "OpenID Connect Core 1.0" and "Discovery 1.0", RFC 7517 (keys), RFC 7519 (tokens) and RFC 7636 (PKCE). For
+// shoppers the shop is a public client: it has no secret. For staff, Staff also reads who somebody is and their groups.
 package oidc
 
 import (
@@ -41,6 +41,8 @@ type Client struct {
 	Issuer   string // exactly as its tokens have it
 	ClientID string
 	Metadata string // base of the address of the discovery document; "": Issuer
+	// Secret returns the client's secret, which is asked for each time; nil, or an empty one: a public client.
+	Secret func() string
 }
 
 // Options are the settings of New.
@@ -85,7 +87,7 @@ func New(o Options) (*Issuers, error) {
 		if s.byName[c.Issuer] == nil {
 			s.byName[c.Issuer] = &issuer{name: c.Issuer, metadata: c.Metadata, clock: o.Clock, http: client}
 		}
-		s.byName[c.Issuer].clients = append(s.byName[c.Issuer].clients, c.ClientID)
+		s.byName[c.Issuer].clients = append(s.byName[c.Issuer].clients, c)
 	}
 	return s, nil
 }
@@ -145,29 +147,35 @@ func (s *Issuers) Redeem(ctx context.Context, g seckill.Grant) (seckill.Proof, e
 	if g.Kind == seckill.GrantToken {
 		return s.check(ctx, g.Token, wanted{})
 	}
+	p, _, err := s.redeem(ctx, &g)
+	return p, err
+}
+
+// redeem spends a code or refresh token; token is the ID token, which was checked.
+func (s *Issuers) redeem(ctx context.Context, g *seckill.Grant) (p seckill.Proof, token string, err error) {
 	is := s.byName[g.Issuer]
 	if is == nil {
-		return seckill.Proof{}, seckill.Invalid("issuer", "")
+		return p, "", seckill.Invalid("issuer", "")
 	}
-	client := g.ClientID
-	if client == "" {
-		client = is.clients[0]
+	at := 0
+	if g.ClientID != "" {
+		at = slices.IndexFunc(is.clients, func(c Client) bool { return c.ClientID == g.ClientID })
 	}
-	if !slices.Contains(is.clients, client) {
-		return seckill.Proof{}, seckill.Invalid("client_id", "")
+	if at < 0 {
+		return p, "", seckill.Invalid("client_id", "")
 	}
 	// Keys first: while they cannot be read, the code or refresh token stays good.
 	known, err := is.current(ctx, keyName{})
 	if err != nil {
-		return seckill.Proof{}, err
+		return p, "", err
 	}
-	got, err := is.exchange(ctx, known.Token, client, &g)
+	got, err := is.exchange(ctx, known.Token, &is.clients[at], g)
 	if err != nil {
-		return seckill.Proof{}, err
+		return p, "", err
 	}
-	p, err := s.check(ctx, got.IDToken, wanted{issuer: is.name, client: client, nonce: g.Nonce})
+	p, err = s.check(ctx, got.IDToken, wanted{issuer: is.name, client: is.clients[at].ClientID, nonce: g.Nonce})
 	p.Refresh = got.RefreshToken
-	return p, err
+	return p, got.IDToken, err
 }
 
 func refuse(reason seckill.Reason, cause string) error {

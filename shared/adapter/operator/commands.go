@@ -173,10 +173,22 @@ var auditCommands = []command{
 	{name: cmdAuditHead},
 }
 
+// The commands about staff who are signed in in a browser.
+const (
+	cmdSessions    = "sessions"
+	cmdEndSessions = "end-sessions"
+)
+
+var sessionCommands = []command{
+	{name: cmdSessions},
+	{name: cmdEndSessions, has: []string{"person"}},
+}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
-		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands)
+		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands,
+		sessionCommands)
 }
 
 // Acts returns the names of all commands.

@@ -61,6 +61,8 @@ type request struct {
 	Save     *ActivityFile `json:"save,omitempty"` // save-activity
 	Start    time.Time     `json:"start,omitzero"` // copy-activity: when the copy begins
 	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
+
+	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
 }
 
 // ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
@@ -112,6 +114,7 @@ func (r *request) arguments() []argument {
 		{"start", !r.Start.IsZero(), true, ""},
 		{"via", r.Via != "", r.Via == seckill.MadeAtCLI || r.Via == seckill.MadeAtPage,
 			seckill.MadeAtCLI + ", " + seckill.MadeAtPage},
+		{"person", r.Person != "", validWho(r.Person), whoWanted},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }
@@ -130,6 +133,14 @@ func ValidUser(user string) bool {
 }
 
 var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
+
+// validWho reports whether a text may name a person of staff.
+func validWho(who string) bool {
+	return who != "" && len(who) <= maxWho && utf8.ValidString(who) &&
+		!strings.ContainsFunc(who, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
+var whoWanted = fmt.Sprintf("1..%d", maxWho)
 
 // envelope marks an operator's event.
 type envelope struct {
@@ -159,11 +170,8 @@ func (r *request) check(commands []command) error {
 	switch {
 	case cmd == nil:
 		return seckill.Invalid("command", strings.Join(names, ", "))
-	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) ||
-		strings.ContainsFunc(r.Who, func(c rune) bool {
-			return !unicode.IsPrint(c)
-		}):
-		return seckill.Invalid("who", fmt.Sprintf("1..%d", maxWho))
+	case !validWho(r.Who):
+		return seckill.Invalid("who", whoWanted)
 	}
 	for _, a := range r.arguments() {
 		has := slices.Contains(cmd.has, a.name)

@@ -146,6 +146,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.Act != "" {
 		what = append(what, slog.String("act", short(r.Act)))
 	}
+	if r.Person != "" {
+		what = append(what, slog.String("person", short(r.Person)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

@@ -15,13 +15,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Office is the back office's door for commands: it takes requests of POST /operator/{role} of an API that checks
-// AWS signatures (AWS_IAM), and has the commands executed by the stack's functions. Who gives a command is who signed
-// the request, as API Gateway tells; nothing that the request says about it is believed. IAM says who may take which
-// role, the table of package seckill what a role may do. It is safe for concurrent use.
+// Office is the back office's door for commands: it takes them from callers whom somebody else has verified, and has
+// them executed by the stack's functions. Handle takes requests of POST /operator/{role} of an API that checks AWS
+// signatures (AWS_IAM): who gives a command is who signed the request, as API Gateway tells, and IAM says who may take
+// which role. Do takes commands of any other verified caller. Nothing that a request says about its caller is believed;
+// the table of package seckill says what a role may do. It is safe for concurrent use.
 type Office struct {
 	Stack string
 	Clock seckill.Clock
@@ -30,16 +32,19 @@ type Office struct {
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
 	Record *Recorder
+	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
+	Sessions *session.Flow
 }
 
-// itself is the short name of the function that the office runs in. It executes the commands about the audit log.
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log and
+// about sessions.
 const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
 	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands},
 }
 
 // Functions returns the short names of the functions that the office calls, sorted.
@@ -74,8 +79,7 @@ func (o *Office) Handle(ctx context.Context, event []byte) ([]byte, error) {
 		"Content-Type": kind, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}})
 }
 
-// answer executes a request's command. An answer of a function is passed on as it is, problems of a command included:
-// Client reads both.
+// answer executes a request's command.
 func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (status int, body []byte) {
 	role, ok := strings.CutPrefix(e.Path, "/operator/")
 	who := e.RequestContext.Identity.UserArn
@@ -87,17 +91,61 @@ func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (
 	case who == "" || e.RequestContext.Identity.AccountID == "": // the route would be open to everybody: never so
 		return forbidden("caller_unknown", "API Gateway names no caller: the route must check AWS signatures.")
 	}
-	r, err := o.read(e, who)
+	body = []byte(e.Body)
+	if e.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
+			return problem(&seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err})
+		}
+	}
+	return o.Do(ctx, Caller{Who: who, Roles: []seckill.Role{seckill.Role(role)}}, body)
+}
+
+// Caller is who gives a command.
+type Caller struct {
+	Who   string         // the verified identity
+	Roles []seckill.Role // what any of them may do, the caller may
+	// the roles may have been taken from the caller meanwhile: commands that change something are refused
+	Stale bool
+}
+
+// may returns the first of the caller's roles that may give a command.
+func (c *Caller) may(command string) (seckill.Role, bool) {
+	at := slices.IndexFunc(c.Roles, func(r seckill.Role) bool { return r.May(command) })
+	if at < 0 {
+		return "", false
+	}
+	return c.Roles[at], true
+}
+
+// names are the caller's roles as the audit log has them.
+func (c *Caller) names(separator string) string {
+	out := make([]string, len(c.Roles))
+	for i, r := range c.Roles {
+		out[i] = string(r)
+	}
+	return strings.Join(out, separator)
+}
+
+// Do executes a command, whose body names no caller. An answer of a function is passed on as it is, problems of a
+// command included: Client reads both.
+func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
+	r, err := o.read(body, c.Who)
 	if err != nil {
 		return problem(err)
 	}
-	if !seckill.Role(role).May(r.Command) {
+	role, ok := c.may(r.Command)
+	switch {
+	case !ok:
 		least, _ := seckill.LeastRole(r.Command)
-		o.Record.refused(context.WithoutCancel(ctx), r, role, "role_forbidden")
-		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", role, r.Command, least))
+		o.Record.refused(context.WithoutCancel(ctx), r, c.names(","), "role_forbidden")
+		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", c.names(", "), r.Command,
+			least))
+	case c.Stale && !readsOnly(r.Command):
+		return problem(&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.StaffAgain,
+			Err: errors.New("operator: nobody can say now whether the caller still has their roles")})
 	}
-	execute := func() ([]byte, error) { return o.execute(ctx, r, seckill.Role(role)) }
-	answer, err := o.Record.record(ctx, r, role, execute)
+	answer, err := o.Record.record(ctx, r, c.names(","), func() ([]byte, error) { return o.execute(ctx, r, role) })
 	if err != nil {
 		return problem(err)
 	}
@@ -114,7 +162,8 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 	case function == itself && o.Record == nil:
 		return nil, seckill.Refuse(seckill.CodeNotFound)
 	case function == itself:
-		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log))(ctx, command)
+		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log),
+			NewSessionHandler(o.Sessions))(ctx, command)
 	}
 	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
 		At: o.Clock.Now().UnixMilli()}, command)
@@ -128,15 +177,8 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 	return answer, nil
 }
 
-// read returns a request's command with the verified caller.
-func (o *Office) read(e *events.APIGatewayProxyRequest, who string) (*request, error) {
-	body := []byte(e.Body)
-	if e.IsBase64Encoded {
-		var err error
-		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
-			return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
-		}
-	}
+// read returns a body's command with the verified caller.
+func (o *Office) read(body []byte, who string) (*request, error) {
 	if len(body) > MaxEvent {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}

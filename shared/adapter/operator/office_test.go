@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +17,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
+	"github.com/your-org/seckill/shared/flow/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -70,7 +72,9 @@ func newOffice(t *testing.T) *office {
 		made: &recording{list: allCommands()}, verify: map[string]*Verifier{}, who: officeARN}
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
-	real := &Office{Record: o.trail.recorder(audit),
+	record := o.trail.recorder(audit)
+	real := &Office{Record: record, Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
+		Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			o.called, o.last = append(o.called, function), event
@@ -135,29 +139,6 @@ func (o *office) post(t *testing.T, path, body string) (status int, text string)
 	return a.StatusCode, b.String()
 }
 
-// arguments are right ones for every argument of a command.
-var officeArguments = map[string]string{
-	"activity": `"activity":"70"`, "save": `"save":{"id":"70"}`, "start": `"start":"2026-11-18T12:00:00Z"`,
-	"items": `"items":[]`, "item": `"item":"1"`, "stock": `"stock":5`, "order": `"order":"` +
-		seckill.KeyedOrderID("7", "1001", "k") + `"`, "why": `"why":"w"`, "trade_no": `"trade_no":"9"`,
-	"day": `"day":"2026-11-10"`, "user": `"user":"1001"`, "limit": `"limit":1`, "subject": `"subject":"1001"`,
-	"act": `"act":"` + seckill.ActID(officeNow, "ab") + `"`, "blocks": `"blocks":[{"subject":"1001","reason":"r"}]`,
-	"parcels": `"parcels":[{"order":"` + seckill.KeyedOrderID("7", "1001", "k") + `","carrier":"sf","number":"1"}]`,
-}
-
-// body returns a right request body of a command.
-func officeBody(t *testing.T, c *command) string {
-	t.Helper()
-	out := []string{fmt.Sprintf(`"command":%q`, c.name)}
-	for _, a := range c.has {
-		if officeArguments[a] == "" {
-			t.Fatalf("no argument %s for command %s", a, c.name)
-		}
-		out = append(out, officeArguments[a])
-	}
-	return `{"operator":{` + strings.Join(out, ",") + `}}`
-}
-
 // TestEveryRoleAndCommand tries every pair by raw HTTP: it is executed for the caller whom API Gateway names, by the
 // right function, or answered 403, and then no function hears of it.
 func TestEveryRoleAndCommand(t *testing.T) {
@@ -166,7 +147,11 @@ func TestEveryRoleAndCommand(t *testing.T) {
 	for _, role := range append(seckill.Roles(), "admin", "") {
 		for _, c := range allCommands() {
 			o.called, o.made.got = nil, nil
-			status, text := o.post(t, "/operator/"+string(role), officeBody(t, &c))
+			body := operatortest.Body(c.name)
+			if body == "" {
+				t.Fatalf("operatortest has no request of %s", c.name)
+			}
+			status, text := o.post(t, "/operator/"+string(role), body)
 			switch {
 			case !seckill.ValidRole(role):
 				if status != http.StatusNotFound || o.called != nil {

@@ -291,12 +291,11 @@ func payments(all []seckill.Payment) PaymentList {
 }
 
 // signature shortens an operator's name for an order's history, which has 64 characters for it: of an ARN, the part
-// after the account or, if that is too long, the name at its end. The audit log has the whole ARN.
+// after the account; of what is too long then, the name at its end. The audit log has all of it.
 func signature(who string) string {
-	if !strings.HasPrefix(who, "arn:") {
-		return who
+	if strings.HasPrefix(who, "arn:") {
+		who = who[strings.LastIndex(who, ":")+1:]
 	}
-	who = who[strings.LastIndex(who, ":")+1:]
 	if len(who) > seckill.MaxStaffName {
 		who = who[strings.LastIndex(who, "/")+1:]
 	}

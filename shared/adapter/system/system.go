@@ -68,6 +68,13 @@ func (s *IDs) UserID() string {
 	}
 }
 
+// Bytes returns n random bytes. It panics if the entropy fails.
+func (s *IDs) Bytes(n int) []byte {
+	b := make([]byte, n)
+	s.read(b)
+	return b
+}
+
 func (s *IDs) read(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

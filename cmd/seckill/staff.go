@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+)
+
+func staffCommand() *cobra.Command {
+	var f moneyFlags
+	cmd := &cobra.Command{
+		Use:   "staff",
+		Short: "List and end the sign-ins of staff in browsers",
+		Long: `List and end the sign-ins of staff in browsers. Whoever is signed in gives commands on the page
+/admin. A role that somebody loses at the issuer is gone within 5 minutes; "end" does it at once.
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
+		Example: `  seckill staff link                            sign a browser in to a running shop
+  seckill staff sessions --stack seckill-prod
+  seckill staff end id.example.com/9f3c --stack seckill-prod`,
+		Args: exactly(),
+	}
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(staffLinkCommand(&f), staffSessionsCommand(&f), staffEndCommand(&f))
+	return cmd
+}
+
+func staffLinkCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "link",
+		Short: "Print a link that signs a browser in to a running shop's back office",
+		Long: `Print a link that signs a browser in to the back office of a running shop ("seckill run"), with every
+role. It works once, within 15 minutes; earlier links end. Staff of a stack sign in at the issuer of
+the company instead.`,
+		Example: `  seckill staff link`,
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if deployed, err := f.isDeployed(cmd); err != nil || deployed {
+				return cmp.Or(err, errors.New("link is for a running shop: staff of a stack sign in at its issuer"))
+			}
+			s, err := newRunningShop(f.url)
+			if err != nil {
+				return err
+			}
+			answer, err := s.call(cmd.Context(), "/_local/staff-link", nil)
+			if err != nil {
+				return err
+			}
+			var out struct {
+				Link string `json:"link"`
+			}
+			if json.Unmarshal(answer, &out) != nil || out.Link == "" {
+				return faultError{fmt.Errorf("%s: %w", s.base, operator.ErrAnswer)}
+			}
+			return f.print(cmd, nil, &out, func(p *page) { p.line("%s", out.Link) })
+		},
+	}
+}
+
+func staffSessionsCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sessions",
+		Short: "List who of the staff is signed in in a browser",
+		Long: `List who of the staff is signed in in a browser, with roles, and until when unless the sign-in is
+confirmed before. Times are UTC.`,
+		Example: `  seckill staff sessions`,
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.shop(cmd)
+			if err != nil {
+				return err
+			}
+			out, err := s.Sessions(cmd.Context())
+			return f.print(cmd, s.explain(err, ""), &out, func(p *page) { p.sessions(&out) })
+		},
+	}
+}
+
+func staffEndCommand(f *moneyFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "end WHO",
+		Short: "End all sign-ins of a person at once",
+		Long: `End all sign-ins of a person in browsers at once. WHO is as "sessions" prints it. Take their roles
+away at the issuer first: until then they can sign in again.`,
+		Example: `  seckill staff end id.example.com/9f3c`,
+		Args:    exactly("WHO"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(cmd)
+			if err != nil {
+				return err
+			}
+			out, err := s.EndSessions(cmd.Context(), args[0])
+			return f.print(cmd, s.explain(err, ""), &out, func(p *page) {
+				p.line("%s ended.", counted(out.Ended, "session", "sessions"))
+			})
+		},
+	}
+}
+
+// sessions prints who is signed in.
+func (p *page) sessions(out *operator.Sessions) {
+	if len(out.Sessions) == 0 {
+		p.line("Nobody is signed in.")
+		return
+	}
+	p.row("who", "name", "roles", "since", "confirmed", "until")
+	for _, s := range out.Sessions {
+		roles := make([]string, len(s.Roles))
+		for i, r := range s.Roles {
+			roles[i] = string(r)
+		}
+		at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+		p.row(s.Who, s.Name, strings.Join(roles, ","), at(s.Began), at(s.Confirmed), at(s.Ends))
+	}
+	if out.More {
+		p.line("There are more.")
+	}
+}

@@ -1,0 +1,169 @@
+//go:build e2e
+
+package suite
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
+	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const staffPassword = "Correct horse 1!"
+
+// staff is a browser of a person of staff.
+type staff struct {
+	t      *testing.T
+	s      *stack
+	client http.Client
+}
+
+// send makes one request, again as long as the API has no room for it; headers are name, value, ….
+func (b *staff) send(method, address, body string, headers ...string) (status int, text string, to *url.URL) {
+	b.t.Helper()
+	for until := time.Now().Add(callTimeout); ; time.Sleep(pollEvery) {
+		r, err := http.NewRequestWithContext(b.t.Context(), method, address, strings.NewReader(body))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		if b.s.key != "" {
+			r.Header.Set("X-Api-Key", b.s.key)
+		}
+		a, err := b.client.Do(r)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		out, err := io.ReadAll(a.Body)
+		a.Body.Close()
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if a.StatusCode != http.StatusTooManyRequests || time.Now().After(until) {
+			to, _ = a.Location()
+			return a.StatusCode, string(out), to
+		}
+	}
+}
+
+// give gives a command as the page does.
+func (b *staff) give(body string) (status int, text string) {
+	b.t.Helper()
+	status, text, _ = b.send(http.MethodPost, b.s.Base+"/admin/commands", body, staffdoor.Header, "1", "Origin",
+		originOf(b.t, b.s.Base))
+	return status, text
+}
+
+func originOf(t *testing.T, address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// signIn signs a person in at the stack's issuer of staff with a password, as a browser does. It returns the answer to
+// the way back.
+func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = &staff{t: t, s: s, client: http.Client{Jar: jar, Timeout: callTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	status, text, to := b.send(http.MethodGet, s.Base+"/admin/signin", "")
+	if to == nil {
+		t.Fatalf("sign-in: %d %s", status, text)
+	}
+	status, page, _ := b.send(http.MethodGet, to.String(), "")
+	form := url.Values{"username": {name}, "password": {staffPassword}}
+	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	if status != http.StatusOK || form.Get("state") == "" {
+		t.Fatalf("the issuer's page: %d %s", status, page)
+	}
+	status, page, to = b.send(http.MethodPost, to.Scheme+"://"+to.Host+"/login", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded")
+	if to == nil || to.Query().Get("code") == "" {
+		t.Fatalf("the issuer's answer: %d %s", status, page)
+	}
+	status, text, _ = b.send(http.MethodGet, to.String(), "", "Accept-Language", "en")
+	return b, status, text
+}
+
+// testStaff signs a person of each role in at the stack's issuer, and tries every command, by raw HTTP: it is executed,
+// or refused.
+func testStaff(t *testing.T, s *stack) {
+	issuer, _, _ := strings.Cut(s.Outputs["StaffIssuer"], "|")
+	if issuer == "" {
+		t.Skipf("skipped: the stack has no issuer of staff (target %s)", s.Target)
+	}
+	pool := issuer[strings.LastIndexByte(issuer, '/')+1:]
+	account := func(name string, groups ...string) {
+		s.cognito(t, "AdminCreateUser", map[string]any{"UserPoolId": pool, "Username": name})
+		s.cognito(t, "AdminSetUserPassword", map[string]any{"UserPoolId": pool, "Username": name,
+			"Password": staffPassword, "Permanent": true})
+		for _, g := range groups {
+			s.cognito(t, "AdminAddUserToGroup", map[string]any{"UserPoolId": pool, "Username": name, "GroupName": g})
+		}
+	}
+	account("nobody")
+	if b, status, text := s.signIn(t, "nobody"); status != http.StatusForbidden || !strings.Contains(text, "no role") {
+		t.Errorf("a person without a role: %d %s, %+v", status, text, b)
+	}
+	var last *staff
+	for _, role := range seckill.Roles() {
+		s.cognito(t, "CreateGroup", map[string]any{"UserPoolId": pool, "GroupName": "seckill-" + string(role)})
+		account(string(role), "seckill-"+string(role))
+		b, status, text := s.signIn(t, string(role))
+		if status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", role, status, text)
+		}
+		for _, command := range operator.Acts() {
+			status, text := b.give(operatortest.Body(command))
+			may := status != http.StatusForbidden && status != http.StatusUnauthorized
+			if may != role.May(command) || !may && !strings.Contains(text, "role_forbidden") {
+				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, role.May(command))
+			}
+		}
+		last = b
+	}
+	if status, text, _ := last.send(http.MethodPost, s.Base+"/admin/commands", operatortest.Body("open"),
+		staffdoor.Header, "1", "Origin", "https://evil.example"); status != http.StatusForbidden ||
+		!strings.Contains(text, "cross_site") {
+		t.Errorf("another site: %d %s", status, text)
+	}
+	sessions, err := s.operator.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(sessions.Sessions, func(one operator.Session) bool {
+		return slices.Equal(one.Roles, []seckill.Role{seckill.RoleAuditor})
+	})
+	if at < 0 || len(sessions.Sessions) < len(seckill.Roles()) {
+		t.Fatalf("sessions %+v", sessions)
+	}
+	if done, err := s.operator.EndSessions(t.Context(), sessions.Sessions[at].Who); err != nil || done.Ended != 1 {
+		t.Errorf("end: %+v, %v", done, err)
+	}
+	if status, text := last.give(operatortest.Body("open")); status != http.StatusUnauthorized {
+		t.Errorf("after its end: %d %s", status, text)
+	}
+}

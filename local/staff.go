@@ -1,0 +1,54 @@
+package local
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/session"
+)
+
+const (
+	staffWho   = "local" // whom a link signs in: the machine's owner
+	staffStack = "run"
+)
+
+// buildStaff makes the back office for browsers. A command goes the way that it goes in a stack: checked, recorded,
+// signed, and executed by what verifies the signature. Sessions and links follow the machine's clock, so that moving
+// the shop's does not sign anybody out.
+func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handler) error {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return fmt.Errorf("the key that signs commands: %w", err)
+	}
+	var clock system.Clock
+	silent := slog.New(slog.DiscardHandler)
+	ids := system.NewIDs(nil)
+	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
+	office := &operator.Office{Sessions: s.Staff, Stack: staffStack, Clock: clock, Record: record,
+		Key: func() ed25519.PrivateKey { return private },
+		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
+			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
+				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
+		}}
+	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
+	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
+		Clock: clock, Random: ids, Log: s.log})
+	s.operator = record.Serve(silent, append(handlers, operator.NewAuditHandler(s.Audit),
+		operator.NewSessionHandler(s.Staff))...)
+	return err
+}
+
+// StaffLink makes a link that signs a browser in to the back office, once. An earlier one ends.
+func (s *System) StaffLink() string { return s.URL() + s.links.New() }
+
+// postStaffLink makes a link that signs a browser in to the back office.
+func (s *System) postStaffLink(w http.ResponseWriter, _ *http.Request) {
+	s.reply(w, map[string]any{"link": s.StaffLink()})
+}

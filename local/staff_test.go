@@ -1,0 +1,165 @@
+package local_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// browser is a browser of staff: one cookie at most.
+type browser struct {
+	w      *shopTest
+	cookie string
+}
+
+// send makes one request; headers are name, value, ….
+func (b *browser) send(method, path, body string, headers ...string) (status int, text string, h http.Header) {
+	b.w.t.Helper()
+	r, err := http.NewRequestWithContext(b.w.t.Context(), method, b.w.URL()+path, strings.NewReader(body))
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	if b.cookie != "" {
+		r.Header.Set("Cookie", b.cookie)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{Transport: b.w.http.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	a, err := client.Do(r)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	out, err := io.ReadAll(a.Body)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	return a.StatusCode, string(out), a.Header
+}
+
+// give gives a command as the page does.
+func (b *browser) give(command string) (status int, text string) {
+	b.w.t.Helper()
+	status, text, _ = b.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, "X-Seckill-Staff", "1",
+		"Sec-Fetch-Site", "same-origin")
+	return status, text
+}
+
+// TestStaffInABrowser: a link signs in once; commands are executed and recorded for whoever it signed in, and for
+// nobody after the sign-out.
+func TestStaffInABrowser(t *testing.T) {
+	w := start(t, local.Options{})
+	b := &browser{w: w}
+	if status, text := b.give(`"command":"health"`); status != http.StatusUnauthorized ||
+		!strings.Contains(text, `"code":"session_ended"`) || !strings.Contains(text, `"sign_in":false`) {
+		t.Errorf("before the sign-in: %d %s", status, text)
+	}
+	old := strings.TrimPrefix(w.StaffLink(), w.URL())
+	path := strings.TrimPrefix(w.StaffLink(), w.URL())
+	for _, bad := range []string{old, "/admin/link", path + "x", "/admin/link?key="} {
+		if status, text, h := b.send(http.MethodGet, bad, ""); status != http.StatusForbidden ||
+			!strings.Contains(text, "link_used") || h.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d %s", bad, status, text)
+		}
+	}
+	status, _, h := b.send(http.MethodGet, path, "")
+	value, attributes, _ := strings.Cut(h.Get("Set-Cookie"), ";")
+	if status != http.StatusSeeOther || h.Get("Location") != "/admin" ||
+		attributes != " Path=/; Max-Age=36000; HttpOnly; SameSite=Strict" {
+		t.Fatalf("sign-in: %d %v", status, h)
+	}
+	if status, _, h := b.send(http.MethodGet, path, ""); status != http.StatusForbidden || h.Get("Set-Cookie") != "" {
+		t.Errorf("the link again: %d %v", status, h)
+	}
+	b.cookie = value
+	var s struct {
+		Who        string
+		Roles, May []string
+	}
+	status, text, _ := b.send(http.MethodGet, "/admin/session", "")
+	if err := json.Unmarshal([]byte(text), &s); err != nil || status != http.StatusOK || s.Who != "local" ||
+		len(s.Roles) != len(seckill.Roles()) || len(s.May) < 30 {
+		t.Errorf("session: %d %s, %v", status, text, err)
+	}
+	if status, text := b.give(`"command":"stop","item":"2002"`); status != http.StatusOK ||
+		!strings.HasPrefix(text, `{"result":{"id":"2002"`) || strings.Contains(text, `"did"`) {
+		t.Errorf("stop: %d %s", status, text)
+	}
+	if status, text := b.give(`"command":"stop","item":"9"`); status != http.StatusNotFound ||
+		!strings.Contains(text, `"code":"item_unknown"`) {
+		t.Errorf("another item: %d %s", status, text)
+	}
+	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, 10)
+	if err != nil || len(log) < 3 || log[0].Act != "sign-in" || log[2].Who != "local" || log[2].Act != "stop" ||
+		log[2].Roles != "viewer,editor,operator,finance,auditor" || log[2].Result != "changed" {
+		t.Errorf("audit log: %+v, %v", log, err)
+	}
+	w.Clock.Advance(seckill.StaffLife) // the shop's clock signs nobody out
+	if status, text := b.give(`"command":"health"`); status != http.StatusOK {
+		t.Errorf("after the clock was moved: %d %s", status, text)
+	}
+	if status, _, h := b.send(http.MethodPost, "/admin/signout", "", "X-Seckill-Staff", "1"); status !=
+		http.StatusNoContent || !strings.HasPrefix(h.Get("Set-Cookie"), "staff=; ") {
+		t.Errorf("sign-out: %d %v", status, h)
+	}
+	if status, text := b.give(`"command":"health"`); status != http.StatusUnauthorized {
+		t.Errorf("after the sign-out: %d %s", status, text)
+	}
+}
+
+// TestEveryRoleAndCommand tries every pair by raw HTTP: it is executed, or answered 403 and executed by nobody. Whoever
+// has several roles may what one of them may.
+func TestEveryRoleAndCommand(t *testing.T) {
+	w := start(t, local.Options{})
+	several := []seckill.Role{seckill.RoleViewer, seckill.RoleFinance}
+	for _, roles := range [][]seckill.Role{{seckill.RoleViewer}, {seckill.RoleEditor}, {seckill.RoleOperator},
+		{seckill.RoleFinance}, {seckill.RoleAuditor}, several} {
+		who := "id.example.com/" + string(roles[len(roles)-1])
+		cookie, err := w.Staff.Begin(t.Context(), seckill.StaffMember{Who: who, Roles: roles})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &browser{w: w, cookie: "staff=" + cookie}
+		for _, command := range operator.Acts() {
+			may := false
+			for _, role := range roles {
+				may = may || role.May(command)
+			}
+			status, text, _ := b.send(http.MethodPost, "/admin/commands", operatortest.Body(command),
+				"X-Seckill-Staff", "1")
+			forbidden := status == http.StatusForbidden && strings.Contains(text, `"code":"role_forbidden"`)
+			if forbidden == may || may && (status == http.StatusForbidden || status == http.StatusUnauthorized) {
+				t.Errorf("%v, %s: %d %s, want that it may: %v", roles, command, status, text, may)
+			}
+		}
+	}
+	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, seckill.MaxAuditPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, e := range log {
+		may := strings.Contains(e.Act, "sign-")
+		for _, role := range strings.Split(e.Roles, ",") {
+			may = may || seckill.Role(role).May(e.Act)
+		}
+		if may == (e.Result == "role_forbidden") || !strings.HasPrefix(e.Who, "id.example.com/") {
+			t.Errorf("recorded: %+v", e)
+		}
+		if !may {
+			refused++
+		}
+	}
+	if refused < 80 {
+		t.Errorf("%d refusals are recorded", refused)
+	}
+}

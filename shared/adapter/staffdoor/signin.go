@@ -1,0 +1,161 @@
+package staffdoor
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/flow/session"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	signInLife  = 10 * time.Minute // from the issuer's page to the way back
+	signInBytes = 32               // of state, nonce and verifier
+	signInTexts = 3
+)
+
+// words are what a person reads who comes back from the issuer and is not let in: in Chinese and in English.
+var words = map[string][2]string{
+	"no_role": {"您的账号没有后台的任何角色，请联系管理员。",
+		"Your account has no role in this back office. Ask whoever administers it."},
+	"signin_refused": {"登录没有完成，请从后台页面重新登录。",
+		"The sign-in was not completed. Start again from the back office's page."},
+	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
+}
+
+// start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which it also sends
+// when another site leads it here: the way back is so.
+func (d *Door) start(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	texts := make([]string, signInTexts)
+	for i := range texts {
+		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
+	}
+	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0])
+	if err != nil {
+		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		return
+	}
+	c := d.made(strings.Join(texts, "."), int(signInLife/time.Second))
+	c.Name, c.SameSite = d.signInName(), http.SameSiteLaxMode
+	http.SetCookie(w, c)
+	w.Header().Set("Location", address)
+	w.WriteHeader(http.StatusFound)
+}
+
+// callback signs in whoever comes back from the issuer in the browser that went there.
+func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	gone := d.made("", -1)
+	gone.Name, gone.SameSite = d.signInName(), http.SameSiteLaxMode
+	http.SetCookie(w, gone)
+	q := r.URL.Query()
+	texts := d.kept(r)
+	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") {
+		d.refused(w, r, "", "signin_refused", nil)
+		return
+	}
+	g := d.grant(texts)
+	g.Code = q.Get("code")
+	cookie, err := d.Sessions.SignIn(r.Context(), g)
+	none := (*session.NoRoleError)(nil)
+	switch {
+	case errors.As(err, &none):
+		d.refused(w, r, none.Who, "no_role", err)
+	case err != nil && seckill.CodeOf(err) == seckill.CodeSignIn:
+		d.refused(w, r, "", "signin_refused", err)
+	case err != nil:
+		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+	default:
+		d.signedIn(w, cookie)
+	}
+}
+
+// link signs in whoever has a one-time link, and opens the page.
+func (d *Door) link(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	if !d.Links.take(r.URL.Query().Get("key")) {
+		refuse(w, &refusal{http.StatusForbidden, "link_used",
+			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
+		return
+	}
+	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: d.Links.Who, Roles: seckill.Roles()})
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.signedIn(w, cookie)
+}
+
+// signedIn gives the browser the cookie of a new session, and opens the page.
+func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
+	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
+	w.Header().Set("Location", d.page)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// grant is what the issuer's code will be for.
+func (d *Door) grant(texts []string) seckill.Grant {
+	return seckill.Grant{Kind: seckill.GrantCode, Nonce: texts[1], Verifier: texts[2],
+		RedirectURI: d.Public + "/admin/callback"}
+}
+
+// kept returns what the browser kept when it went to the issuer, nil if it did not.
+func (d *Door) kept(r *http.Request) []string {
+	list := r.CookiesNamed(d.signInName())
+	if len(list) != 1 {
+		return nil
+	}
+	texts := strings.Split(list[0].Value, ".")
+	for _, text := range texts {
+		if len(text) != base64.RawURLEncoding.EncodedLen(signInBytes) {
+			return nil
+		}
+	}
+	if len(texts) != signInTexts {
+		return nil
+	}
+	return texts
+}
+
+// refused records a sign-in that led to none, as far as the audit log has room for failures, and says why.
+func (d *Door) refused(w http.ResponseWriter, r *http.Request, who, result string, cause error) {
+	if d.limits.recorded() {
+		if err := d.Sessions.Refused(r.Context(), who, result); err != nil {
+			d.Log.ErrorContext(r.Context(), "a refused sign-in is not in the audit log", "result", result, "err", err)
+		}
+	}
+	d.Log.WarnContext(r.Context(), "a sign-in of staff was refused", "result", result, "cause", cause)
+	d.say(w, r, http.StatusForbidden, result)
+}
+
+// say answers a person in plain words, in their language.
+func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code string) {
+	text, language := words[code][0], "zh-CN"
+	if httpapi.English(r.Header["Accept-Language"]) {
+		text, language = words[code][1], "en"
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Language", language)
+	w.Header().Set("Vary", "Accept-Language")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // an error means that the browser has disconnected
+}
+
+func (d *Door) signInName() string { return d.name() + "-signin" }

@@ -1,0 +1,79 @@
+package seckill
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Limits of a person of staff's sessions in a browser.
+const (
+	StaffLife  = 10 * time.Hour   // from the sign-in to the end at the latest
+	StaffIdle  = 30 * time.Minute // from the last confirmation to the end
+	StaffFresh = 5 * time.Minute  // after which the next request has the session confirmed again
+	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
+	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
+
+	MaxStaffSessions = 5 // of one person; a sixth ends the oldest
+)
+
+// StaffSession is a person of staff who is signed in to the back office in a browser.
+type StaffSession struct {
+	Key       string // SHA-256 of the cookie's value in hexadecimal digits: the table alone opens no session
+	Who       string // the verified identity
+	Name      string // to show; "": Who
+	Roles     []Role
+	Began     time.Time // the sign-in
+	Confirmed time.Time // when the issuer last said that this is so; without an issuer, when a request last renewed it
+	Asked     time.Time // when the issuer was last asked
+	Ends      time.Time // whatever is confirmed
+	Issued    bool      // an issuer confirms it
+	Refresh   string    // the issuer's refresh token, sealed with the cookie's value; "": none
+	Version   int64     // how often it was saved
+}
+
+// EndsAt is when the session ends unless it is confirmed before.
+func (s *StaffSession) EndsAt() time.Time {
+	if idle := s.Confirmed.Add(StaffIdle); idle.Before(s.Ends) {
+		return idle
+	}
+	return s.Ends
+}
+
+// StaffMember is a person of staff as an issuer confirms them.
+type StaffMember struct {
+	Who     string // the verified identity, always the same for one person
+	Name    string // to show; "": Who
+	Roles   []Role
+	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
+}
+
+// StaffIssuer is the issuer of OpenID Connect at which staff sign in.
+type StaffIssuer interface {
+	// Authorization returns the address where a browser signs in. It comes back to g.RedirectURI with a code for g.
+	Authorization(ctx context.Context, g Grant, state string) (address string, err error)
+	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
+	// it, or what it says cannot be believed. Any other error is a fault.
+	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)
+}
+
+// Errors of StaffSessions.
+var (
+	// ErrNoStaffSession: the session has ended, or never was.
+	ErrNoStaffSession = errors.New("seckill: no such session of staff")
+	// ErrStaffSessionMoved: somebody saved or ended the session meanwhile; nothing was written.
+	ErrStaffSessionMoved = errors.New("seckill: session of staff moved on meanwhile")
+)
+
+// StaffSessions keeps the sessions of staff. Its reads are consistent: a session that was ended is gone at once.
+type StaffSessions interface {
+	// StaffSession reads a session. ErrNoStaffSession.
+	StaffSession(ctx context.Context, key string) (StaffSession, error)
+	// SaveStaffSession writes a session; Version is the one that was read, 0 for a new one. ErrStaffSessionMoved.
+	SaveStaffSession(ctx context.Context, s StaffSession) error
+	// EndStaffSession deletes a session; one that is gone is no error.
+	EndStaffSession(ctx context.Context, key string) error
+	// ListStaffSessions reads sessions after a key, or "", ascending, also those that have ended by time. Fewer than
+	// limit means that there are no more.
+	ListStaffSessions(ctx context.Context, after string, limit int) ([]StaffSession, error)
+}

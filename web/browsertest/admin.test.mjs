@@ -1,0 +1,139 @@
+// Unit tests of the back office's rules: addresses, CSV files, files of items, the audit log. Run: node --test
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Unreadable, harmless, line, read, records, time, unquoted, yuan } from '../src/admin/csv.js';
+import { atLines, changesOf, readItems } from '../src/admin/itemlist.js';
+import { changed, placeOf, readPlace } from '../src/admin/place.js';
+
+globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
+const { whole } = await import('../src/admin/audit.js');
+const { dayOf } = await import('../src/admin/bills.js');
+const { csvLine } = await import('../src/admin/orders.js');
+const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
+const { command, words, Problem } = await import('../src/admin/call.js');
+
+const bytes = (text) => new TextEncoder().encode(text);
+
+test('an address is read as it was written', () => {
+  for (const [hash, name, id, query] of [
+    ['#/orders?item=2002&state=paid', 'orders', '', 'item=2002&state=paid'],
+    ['#/order/oabc', 'order', 'oabc', ''],
+    ['#/act/1794362400123-00000001', 'act', '1794362400123-00000001', ''],
+  ]) {
+    const got = readPlace(hash);
+    assert.deepEqual([got.name, got.id, got.query.toString()], [name, id, query], hash);
+    assert.equal(placeOf(name, id, got.query), hash);
+  }
+  assert.deepEqual([readPlace('').name, readPlace('#/order/%zz').id], ['', '']);
+  assert.equal(placeOf('orders', '', { item: '', user: '1' }), '#/orders?user=1');
+  assert.equal(changed(new URLSearchParams('a=1&b=2'), { a: '', b: true, c: false, d: 'x y' }).toString(), 'b=1&d=x+y');
+});
+
+test('a cell that a spreadsheet would take for a formula is made harmless, and back', () => {
+  for (const cell of ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1', '＋1', '－1', '＠x']) {
+    assert.equal(harmless(cell), `'${cell}`);
+    assert.equal(unquoted(harmless(cell)), cell);
+  }
+  for (const cell of ['', 'a=1', "'a", '1', ' =1']) assert.equal(unquoted(harmless(cell)), cell);
+  assert.equal(line(['a,b', 'say "x"', '=1', 7, undefined, ' x']), '"a,b","say ""x""",\'=1,7,," x"\n');
+});
+
+test('times and money are written as the command line tool does', () => {
+  assert.equal(time('2026-11-11T10:00:00.999+08:00'), '2026-11-11T02:00:00Z');
+  assert.equal(time(undefined), '');
+  assert.equal(yuan(199), '199.00');
+  const order = { order_id: 'o1', item: '1', title: '=t', user: '2', count: 1, held: 1, amount: 8.8, state: 'refund_due', create_time: '2026-11-11T02:00:00Z', changed: '2026-11-11T02:00:01.5Z' };
+  assert.equal(csvLine(order), "o1,,,refund_due,5,,1,'=t,2,1,1,8.80,2026-11-11T02:00:00Z,,2026-11-11T02:00:01Z,,\n");
+  assert.equal(csvLine({ ...order, state: 'completed', hidden: true }).split(',')[5], '6');
+});
+
+test('a file’s lines are read by their columns, and numbered as an editor does', () => {
+  const got = read(bytes('\ufeffnumber,order,x\r\n1,"a, ""b""",\r\n\r\n2,c\r\n"3,d,\r\n 4 , e ,\r\n'), ['order', 'number']);
+  assert.deepEqual(got.lines.map((l) => [l.n, l.cell('order'), l.cell('number'), l.cell('none')]), [[2, 'a, "b"', '1', ''], [6, 'e', '4', '']]);
+  assert.deepEqual(got.faults.map((f) => [f.n, f.text]), [[4, 'csv_width'], [5, 'csv_quotes']]);
+  for (const [text, why] of [['', 'csv_empty'], ['order\n1\n', 'csv_missing'], ['order,order,number\n', 'csv_twice'], ['order,number\n', 'csv_none'], ['"order,number\n', 'csv_head']]) {
+    assert.throws(() => read(bytes(text), ['order', 'number']), (e) => e instanceof Unreadable && e.text === why, why);
+  }
+  assert.throws(() => read(new Uint8Array([0xff, 0xfe, 65, 0]), []), { text: 'csv_utf16' });
+  assert.throws(() => read(new Uint8Array([65, 0xff]), []), { text: 'csv_utf8' });
+});
+
+test('records may have several lines', () => {
+  assert.deepEqual(records('a,b\r\n"x\r\ny",1\n\nz,"2"'), [{ n: 1, cells: ['a', 'b'] }, { n: 2, cells: ['x\ny', '1'] }, { n: 5, cells: ['z', '2'] }]);
+  assert.deepEqual(records('a,\n'), [{ n: 1, cells: ['a', ''] }]);
+  for (const text of ['a,"b', 'a,"b"c\n', 'a,b"c\n']) assert.equal(records(text), null, text);
+});
+
+test('parcels: what is wrong is told by line, and spreadsheets’ marks are taken off', () => {
+  const id = (c) => `o${c.repeat(31)}`;
+  const text = ['order,carrier,number', `${id('a')},SF,'=1`, `${id('a')},SF,1`, 'x,SF,1', `${id('b')},,1`, `${id('c')},SF,1.23E+15`, `${id('d')},SF,${'1'.repeat(65)}`].join('\n');
+  const got = parcelsOf(bytes(text));
+  assert.deepEqual(got.parcels, [{ n: 2, order: id('a'), carrier: 'SF', number: '=1' }]);
+  assert.deepEqual(got.faults.map((f) => f.n), [3, 4, 5, 6, 7]);
+  assert.match(parcelFault('order: want confirmed; it is refund_due'), /退款中/);
+  assert.equal(parcelFault('something new'), 'something new');
+});
+
+const ITEM = { id: '1', title: 't', price: 9, sk_price: 1.5, start_time: '2026-11-11T02:00:00Z', end_time: '2026-11-12T02:00:00Z', stock: 5, limit: 1, covers: [], detail: '', commodity_id: '1' };
+
+test('a file of items becomes what the shop takes', () => {
+  const json = '[{"id": 9007199254740993, "price": 88.80}]';
+  assert.equal(readItems('a.JSON', json).text, json, 'as it is: long numbers stay exact');
+  const csv = readItems('a.csv', 'id,title,covers,questions\n1,t,/a /b,"1+1=? = 2 | two\nx = y"\n2,u,,\n');
+  assert.deepEqual(JSON.parse(csv.text), [
+    { id: '1', title: 't', covers: ['/a', '/b'], questions: [{ text: '1+1=?', answers: ['2', 'two'] }, { text: 'x', answers: ['y'] }] },
+    { id: '2', title: 'u', covers: [] },
+  ]);
+  assert.deepEqual(csv.lines, [2, 4]);
+  assert.equal(atLines('x items.json: element 2 (line 1): no; element 1 (line 1): no', csv.lines), 'x line 4: no; line 2: no');
+  for (const [name, text, why] of [['a.txt', '', 'import_kind'], ['a.json', '{', 'import_json'], ['a.json', '{}', 'import_array'], ['a.csv', 'id\n', 'import_none'], ['a.csv', 'id\n1,2\n', 'import_width'], ['a.csv', '"', 'import_quotes']]) {
+    assert.throws(() => readItems(name, text), { message: why }, why);
+  }
+});
+
+test('what an import would change is told by column; another spelling is no change', () => {
+  const same = { ...ITEM, id: 1, price: '9.00', sk_price: '1.50', start_time: '2026-11-11T10:00:00+08:00', stock: '5', limit: '1', checks: 'off', commodity_id: '' };
+  delete same.covers;
+  assert.deepEqual(changesOf([same], [ITEM]), [{ id: '1', title: 't', made: false, changes: [] }]);
+  assert.deepEqual(changesOf([{ ...ITEM, stock: 6, questions: [] }, { ...ITEM, id: '2' }], [{ ...ITEM, questions: [{ text: 'q', answers: ['a'] }] }]), [
+    { id: '1', title: 't', made: false, changes: [{ column: 'stock', before: 5, after: 6 }, { column: 'questions', before: [{ text: 'q', answers: ['a'] }], after: [] }] },
+    { id: '2', title: 't', made: true, changes: [] },
+  ]);
+});
+
+test('an act of the audit log is shown once, unless its end is missing', () => {
+  const entries = [{ id: 'a', kind: 'begun' }, { id: 'a', kind: 'ended' }, { id: 'b', kind: 'begun' }, { id: 'c', kind: 'whole' }];
+  assert.deepEqual(whole(entries).map((e) => e.id + e.kind), ['aended', 'bbegun', 'cwhole']);
+});
+
+test('days are those of UTC+8', () => {
+  assert.equal(dayOf(Date.parse('2026-11-10T15:59:59Z')), '2026-11-10');
+  assert.equal(dayOf(Date.parse('2026-11-10T16:00:00Z')), '2026-11-11');
+});
+
+test('what went wrong is told in words, with what the system says of it', () => {
+  assert.match(words(new Problem(0)), /没有得到答复/);
+  assert.match(words(new Problem(502)), /系统暂时没有答复/);
+  assert.match(words(new Problem(429)), /太频繁/);
+  assert.match(words(new Problem(400, { code: 'invalid_request', field: 'why', detail: 'The value of why must be …' })), /“原因”。 The value/);
+  assert.match(words(new Problem(403, { code: 'role_forbidden' })), /角色/);
+});
+
+test('a command that is refused because there are too many is given again, one that failed is not', async (t) => {
+  const given = [];
+  const answers = (...list) => t.mock.method(globalThis, 'fetch', async (path, options) => {
+    given.push([path, options.method, options.headers['X-Seckill-Staff'], options.body]);
+    return list.shift();
+  });
+  const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers });
+  answers(json(429, { message: 'Too Many Requests' }, { 'Retry-After': '0' }), json(429, { retry_after_ms: 1 }), json(200, { result: 7 }));
+  assert.equal(await command('import', { dry: true }, '[{"id": 9007199254740993}]'), 7);
+  const body = '{"operator":{"command":"import","dry":true,"items":[{"id": 9007199254740993}]}}';
+  assert.deepEqual(given, Array(3).fill(['admin/commands', 'POST', '1', body]));
+  given.length = 0;
+  answers(new Response('<html>', { status: 502 }), json(200, { result: 7 }));
+  await assert.rejects(command('open'), (p) => p.status === 502 && p.code === 'unavailable');
+  answers(json(200, { problem: { code: 'order_unknown', status: 404 } }));
+  await assert.rejects(command('order', { order: 'o' }), (p) => p.status === 404 && p.code === 'order_unknown');
+  assert.equal(given.length, 2);
+});

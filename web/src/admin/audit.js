@@ -1,0 +1,74 @@
+// The audit log: what staff did on a day, with what it changed.
+import { el, put } from '../dom.js';
+import { t, tOr, when } from '../i18n.js';
+import { dayOf } from './bills.js';
+import { command } from './call.js';
+import { form } from './form.js';
+import { listing } from './table.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  audit_title: ['审计日志', 'Audit log'],
+  audit_text: ['店员做过的每件事，每条都与前一条相连，不能改也不能删。seckill audit verify 可以核对。', 'What staff did. Each entry is chained to the one before: none can be changed or deleted. “seckill audit verify” checks it.'],
+  audit_head: ['最新一条：{day} 第 {seq} 条，{hash}', 'Newest entry: {day}, number {seq}, {hash}'],
+  audit_of: ['{day} 的记录，旧的在前', 'Entries of {day}. Oldest first'],
+  audit_reads: ['包括只查看的', 'also what was only looked at'],
+  audit_seq: ['序号', 'No.'],
+  audit_time: ['时间', 'Time'],
+  audit_who: ['谁', 'Who'],
+  audit_act: ['做了什么', 'Did'],
+  audit_change: ['之前 → 之后', 'Before → after'],
+  audit_why: ['原因', 'Reason'],
+  audit_result: ['结果', 'Result'],
+  audit_result_changed: ['已改动', 'changed'],
+  audit_result_unchanged: ['没有改动', 'unchanged'],
+  audit_result_read: ['只查看', 'read'],
+  audit_result_waits: ['等第二人', 'waits'],
+  audit_open: ['开始了，没有结束的记录', 'began, and no end is recorded'],
+});
+
+const PAGE = 200;
+
+export const audit = {
+  name: 'audit',
+  title: 'audit_title',
+  needs: ['audit'],
+  menu: true,
+  async show(page) {
+    const day = page.query.get('day') || dayOf(page.now());
+    const reads = page.query.has('reads');
+    const choose = form({
+      name: 'audit-day',
+      filter: true,
+      submit: t('show_these'),
+      fields: [
+        { name: 'day', label: t('field_day'), kind: 'date', value: day, required: true },
+        { name: 'reads', label: t('audit_reads'), kind: 'check', value: reads },
+      ],
+      send: async (v) => page.go({ ...v, after: '' }),
+    });
+    const list = el('div', {});
+    const vouches = el('p', { class: 'soft code' });
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('audit_text')), vouches, choose), list);
+    const [got, head] = await Promise.all([command('audit', { day, cursor: page.query.get('after') || undefined, limit: PAGE }), page.may('audit-head') ? command('audit-head') : null]);
+    if (page.signal.aborted) return;
+    if (head?.seq) put(vouches, t('audit_head', head));
+    put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(), rows: whole(got.entries || []).filter((e) => reads || e.result !== 'read'), next: got.next }));
+  },
+};
+
+/** Entries without those that only say that an act began which this page also has the end of. */
+export function whole(entries) {
+  const ended = new Set(entries.filter((e) => e.kind === 'ended').map((e) => e.id));
+  return entries.filter((e) => e.kind !== 'begun' || !ended.has(e.id));
+}
+
+const columns = () => [
+  { name: 'seq', title: t('audit_seq'), figure: true, minor: true, cell: (e) => String(e.seq) },
+  { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
+  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.replaceAll(',', ', '))], by: (e) => e.who },
+  { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },
+  { name: 'change', title: t('audit_change'), long: true, cell: (e) => (e.before || e.after ? el('span', { class: 'code' }, `${e.before || '–'} → ${e.after || '–'}`) : '') },
+  { name: 'why', title: t('audit_why'), long: true, cell: (e) => e.why },
+  { name: 'result', title: t('audit_result'), cell: (e) => (e.kind === 'begun' ? t('audit_open') : tOr(`audit_result_${e.result}`, e.result)) },
+];

@@ -1,0 +1,98 @@
+// The payment provider's bill of a day, compared with the ledger.
+import { yuan } from '../core.js';
+import { el, put } from '../dom.js';
+import { t, when } from '../i18n.js';
+import { command } from './call.js';
+import { form } from './form.js';
+import { orderLink } from './orders.js';
+import { table } from './table.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  bills_title: ['对账', 'Bills'],
+  bills_text: ['支付平台某一天的账单与账本对比。商店每天早上自动对一次；每次对账都会保存。', 'The payment provider’s bill of a day, compared with the ledger. The shop does so each morning by itself. Every comparison is kept.'],
+  bills_now: ['现在对账', 'Compare now'],
+  bills_done: ['已对账，{n} 处不同。', 'Compared. Differences: {n}.'],
+  bills_none: ['这一天还没有对过账。', 'This day was not compared yet.'],
+  bills_at: ['{time} 对账', 'Compared {time}'],
+  bills_no_bill: ['支付平台没有这一天的账单：没有资金往来，或账单还没出（次日 10:00 前出）。', 'The provider has no bill of this day: no money moved, or it is not made yet (it is by 10:00 of the next day).'],
+  bills_sums: ['收款 {payments} 笔，¥{captured}；退款 {refunds} 笔，¥{returned}。', 'Payments: {payments}, ¥{captured}. Refunds: {refunds}, ¥{returned}.'],
+  bills_others: ['另有 {n} 行属于同一商户的其他商店，没有对。', 'Lines of the seller’s other shops, which are not compared: {n}.'],
+  bills_same: ['账单与账本一致。', 'Bill and ledger agree.'],
+  bills_differences: ['不同之处：{n}', 'Differences: {n}'],
+  bills_what: ['不同', 'Difference'],
+  bills_trade: ['交易号', 'Trade'],
+  bills_refund: ['退款编号', 'Refund'],
+  bills_here: ['账本', 'Ledger'],
+  bills_there: ['账单', 'Bill'],
+  difference_payment_not_here: ['账单上有这笔付款，账本里没有', 'The bill has a payment that the ledger does not have'],
+  difference_payment_not_there: ['账本里有这笔付款，当天和此前 30 天的账单上都没有', 'The ledger has a payment that is on no bill of that day and the 30 days before'],
+  difference_payment_amount: ['付款金额不同', 'Both have the payment, with different amounts'],
+  difference_payment_twice: ['账单上这笔付款出现多次', 'The bill has the payment more than once'],
+  difference_refund_not_here: ['账单上有这笔退款，账本里没有，或还没有', 'The bill has the refund, the ledger does not, or not yet'],
+  difference_refund_not_there: ['账本里有这笔退款，账单上没有', 'The ledger has the refund, but no bill does'],
+  difference_refund_amount: ['退款金额不同', 'Both have the refund, with different amounts'],
+  difference_refund_foreign: ['在支付平台后台退的款，不是商店退的', 'Refunded in the provider’s console, not by this shop'],
+  difference_refund_twice: ['账单上这笔退款出现多次', 'The bill has the refund more than once'],
+  difference_row_unreadable: ['账本里的这一行读不出来，没有对', 'The ledger’s row cannot be read, so it was not compared'],
+});
+
+const DAY = 86_400_000; // ms
+
+/** A day in UTC+8, in which the provider dates its bills. */
+export const dayOf = (ms) => new Date(ms + DAY / 3).toISOString().slice(0, 10);
+
+export const bills = {
+  name: 'bills',
+  title: 'bills_title',
+  needs: ['reconciled'],
+  menu: true,
+  async show(page) {
+    const day = page.query.get('day') || dayOf(page.now() - DAY);
+    const choose = form({
+      name: 'bills-day',
+      filter: true,
+      submit: t('show_these'),
+      fields: [{ name: 'day', label: t('field_day'), kind: 'date', value: day, required: true }],
+      send: async (v) => page.go(v),
+    });
+    const results = el('div', {});
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, page.may('reconcile') && compare(page, day)), results);
+    const { reconciliations } = await command('reconciled', { day });
+    if (page.signal.aborted) return;
+    const newest = reconciliations.toReversed().map((r) => result(page, r));
+    put(results, newest.length ? newest : el('p', { class: 'panel soft', role: 'status' }, t('bills_none')));
+  },
+};
+
+const compare = (page, day) =>
+  form({
+    name: 'bills-compare',
+    fields: [],
+    submit: t('bills_now'),
+    async send() {
+      const done = await command('reconcile', { day });
+      page.said(done.no_bill ? t('bills_no_bill') : t('bills_done', { n: done.count }));
+      page.again();
+    },
+  });
+
+function result(page, r) {
+  const columns = [
+    { name: 'what', title: t('bills_what'), long: true, cell: (d) => t(`difference_${d.kind}`) },
+    { name: 'order', title: t('orders_order'), cell: (d) => d.order && orderLink(d.order) },
+    { name: 'here', title: t('bills_here'), figure: true, cell: (d) => `¥${yuan(d.here)}` },
+    { name: 'there', title: t('bills_there'), figure: true, cell: (d) => `¥${yuan(d.there)}` },
+    { name: 'trade', title: t('bills_trade'), cell: (d) => el('span', { class: 'code' }, d.trade_no) },
+    { name: 'refund', title: t('bills_refund'), minor: true, cell: (d) => el('span', { class: 'code' }, d.refund_id || '') },
+  ];
+  return el(
+    'section',
+    { class: 'panel' },
+    el('h2', {}, t('bills_at', { time: when(r.at, true) })),
+    r.no_bill ? el('p', {}, t('bills_no_bill')) : el('p', {}, t('bills_sums', { ...r, captured: yuan(r.captured), returned: yuan(r.returned) })),
+    r.others > 0 && el('p', { class: 'soft' }, t('bills_others', { n: r.others })),
+    !r.no_bill && r.count === 0 && el('p', {}, t('bills_same')),
+    r.count > 0 && table(page, t('bills_differences', { n: r.count }), columns, r.differences),
+  );
+}

@@ -1,0 +1,106 @@
+// Imports a file of items: what would change is shown first. All items are taken, or none.
+import { announce, el, put } from '../dom.js';
+import { t, when } from '../i18n.js';
+import { Problem, command, words } from './call.js';
+import { confirm } from './confirm.js';
+import { form } from './form.js';
+import { allItems, atLines, changesOf, readItems } from './itemlist.js';
+import { placeOf } from './place.js';
+import { table } from './table.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  import_title: ['导入秒杀商品', 'Import items'],
+  import_text: ['JSON 或 CSV 文件，与 seckill items import 相同。文件里没有的商品不变。开始前 10 分钟起只能停止、恢复和加库存。', 'A JSON or CSV file, as “seckill items import” takes. Items that it does not have stay as they are. From 10 minutes before its start, an item can only be stopped, resumed and given more stock.'],
+  import_file: ['文件', 'File'],
+  import_look: ['看看会改什么', 'Show what would change'],
+  import_kind: ['请选择 .json 或 .csv 文件。', 'Please choose a .json or .csv file.'],
+  import_json: ['文件不是 JSON。', 'The file is not JSON.'],
+  import_array: ['文件应是商品的数组：[{…}, …]。', 'The file should be an array of items: [{…}, …].'],
+  import_quotes: ['CSV 的引号不对。', 'The quotes of the CSV file are wrong.'],
+  import_width: ['CSV 有的行格数与第一行不同。', 'A line of the CSV file has another number of fields than the first.'],
+  import_none: ['文件里没有商品。', 'The file has no items.'],
+  import_large: ['文件超过 {most} MiB，请拆开。', 'The file has more than {most} MiB: split it.'],
+  import_utf8: ['文件不是 UTF-8 文本。', 'The file is not UTF-8 text.'],
+  import_caption: ['文件里的商品，按文件顺序', 'Items of the file, in its order'],
+  import_item: ['商品', 'Item'],
+  import_what: ['会怎样', 'What would happen'],
+  import_made: ['新建', 'It is new'],
+  import_same: ['不变', 'Nothing changes'],
+  import_change: ['{column}：{before} → {after}', '{column}: {before} → {after}'],
+  import_changed: ['{column} 有变化', '{column} changes'],
+  import_sum: ['新建 {made} 件，改动 {changed} 件，不变 {same} 件。', 'New: {made}; changed: {changed}; the same: {same}.'],
+  import_go: ['导入', 'Import'],
+  import_soon: ['一分钟内就可以抢购，如果已到开始时间。', 'They can be bought within a minute, if their sale is open.'],
+  import_done: ['已导入。新建 {made} 件，改动 {changed} 件，不变 {same} 件。', 'Imported. New: {made}; changed: {changed}; the same: {same}.'],
+  import_nothing: ['没有要改的，什么都没有发送。', 'There is nothing to change, so nothing was sent.'],
+});
+
+const MAX_SIZE = 5 << 20; // bytes, as the shop takes
+
+export const imports = {
+  name: 'import',
+  title: 'import_title',
+  parent: 'items',
+  needs: ['import'],
+  menu: false,
+  async show(page) {
+    const result = el('div', {});
+    const fields = [{ name: 'file', label: t('import_file'), kind: 'file', accept: '.json,.csv,application/json,text/csv', required: true }];
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('import_text')), form({ name: 'import-file', fields, submit: t('import_look'), send: (v) => look(page, result, v.file) })), result);
+  },
+};
+
+async function look(page, result, file) {
+  put(result);
+  if (file.size > MAX_SIZE) throw new Error(t('import_large', { most: MAX_SIZE >> 20 }));
+  let text;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(t('import_utf8'));
+  }
+  let read;
+  try {
+    read = readItems(file.name, text);
+  } catch (problem) {
+    throw new Error(t(problem.message));
+  }
+  const changes = changesOf(read.rows, (await allItems()).items);
+  if (page.signal.aborted) return;
+  const made = changes.filter((c) => c.made).length;
+  const changed = changes.filter((c) => c.changes.length).length;
+  const sum = { made, changed, same: changes.length - made - changed };
+  const columns = [
+    { name: 'item', title: t('import_item'), long: true, cell: (c) => `${c.id} · ${c.title}` },
+    { name: 'what', title: t('import_what'), long: true, cell: (c) => (c.made ? el('b', {}, t('import_made')) : c.changes.length ? el('ul', { class: 'faults' }, c.changes.map((d) => el('li', {}, told(d)))) : t('import_same')) },
+  ];
+  announce(t('import_sum', sum));
+  put(result, table(page, t('import_caption'), columns, changes), el('section', { class: 'panel' }, el('p', { role: 'status' }, t('import_sum', sum)), made + changed ? sending(page, result, read, sum) : el('p', {}, t('import_nothing'))));
+}
+
+// A change in words. Long values are not repeated.
+function told({ column, before, after }) {
+  if (['detail', 'covers', 'questions'].includes(column)) return t('import_changed', { column });
+  const shown = (v) => (column.endsWith('_time') && Date.parse(v) ? when(v, true) : String(v ?? '–'));
+  return t('import_change', { column, before: shown(before), after: shown(after) });
+}
+
+const sending = (page, result, read, sum) =>
+  form({
+    name: 'import-go',
+    fields: [],
+    submit: t('import_go'),
+    sure: () => confirm({ title: t('import_title'), happens: [t('import_sum', sum), t('import_soon')], yes: t('import_go') }),
+    async send() {
+      let done;
+      try {
+        done = await command('import', {}, read.text);
+      } catch (problem) {
+        throw problem instanceof Problem && problem.detail ? new Error(atLines(words(problem), read.lines)) : problem;
+      }
+      const text = t('import_done', { made: done.made.length, changed: done.changed.length, same: done.unchanged.length });
+      announce(text);
+      put(result, el('p', { class: 'notification said', role: 'status', id: 'import-done' }, text, ' ', el('a', { class: 'text-link', href: placeOf('items') }, t('items_title'))));
+    },
+  });

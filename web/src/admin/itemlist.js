@@ -1,0 +1,95 @@
+// The shop's items, as an export gives them, and files of items: what a file would change.
+import { command } from './call.js';
+import { records } from './csv.js';
+
+/** Every item, sorted by id: {items, unreadable}. `first` wants only the items from one id on, one page of them. */
+export async function allItems(first = '') {
+  const items = [];
+  const unreadable = new Set();
+  for (let after = first ? String(BigInt(first) - 1n) : ''; ; ) {
+    const page = await command('export', { after: after === '0' ? undefined : after || undefined });
+    items.push(...page.items);
+    for (const row of page.unreadable || []) unreadable.add(row);
+    if (!page.next || page.next === after || first) return { items, unreadable: [...unreadable] };
+    after = page.next;
+  }
+}
+
+/** The item of an id, or undefined. */
+export const oneItem = async (id) => (await allItems(id)).items.find((it) => it.id === id);
+
+/** The columns of a file, in the order in which changes are told. */
+export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'covers', 'questions', 'detail'];
+
+/**
+ * Reads a file of items: {text, rows: [{…columns}], lines}. `text` is the JSON that the shop takes; lines[i] is the line
+ * of a CSV file in which row i begins, lines is null for JSON. Throws an Error whose message is the name of a text; what
+ * is wrong in a row, the shop says.
+ */
+export function readItems(name, text) {
+  if (/\.json$/i.test(name)) {
+    let rows;
+    try {
+      rows = JSON.parse(text);
+    } catch {
+      throw new Error('import_json');
+    }
+    if (!Array.isArray(rows) || rows.some((r) => !r || typeof r !== 'object')) throw new Error('import_array');
+    return { text, rows, lines: null };
+  }
+  if (!/\.csv$/i.test(name)) throw new Error('import_kind');
+  const all = records(text);
+  if (!all) throw new Error('import_quotes');
+  const [head, ...below] = all;
+  if (below.length === 0) throw new Error('import_none');
+  if (below.some((r) => r.cells.length !== head.cells.length)) throw new Error('import_width');
+  const rows = below.map(({ cells }) => rowOf(Object.fromEntries(head.cells.map((column, i) => [column, cells[i]]))));
+  return { text: JSON.stringify(rows), rows, lines: below.map((r) => r.n) };
+}
+
+// A line's cells as an element of a JSON file: pictures are separated by blanks, questions stand one on a line.
+function rowOf(cells) {
+  const { covers = '', questions = '', ...row } = cells;
+  const asked = questions.split('\n').map((line) => line.trim()).filter(Boolean);
+  if ('covers' in cells) row.covers = covers.split(/\s+/).filter(Boolean);
+  if (asked.length) {
+    row.questions = asked.map((line) => {
+      const at = line.lastIndexOf('=');
+      return { text: line.slice(0, at).trim(), answers: line.slice(at + 1).split('|').map((a) => a.trim()) };
+    });
+  }
+  return row;
+}
+
+// A column's value in one spelling, so that only real differences differ.
+const SPELL = {
+  title: (r) => String(r.title ?? '').trim(),
+  price: (r) => Number(r.price).toFixed(2),
+  sk_price: (r) => Number(r.sk_price).toFixed(2),
+  start_time: (r) => Date.parse(r.start_time),
+  end_time: (r) => Date.parse(r.end_time),
+  stock: (r) => Number(r.stock),
+  limit: (r) => Number(r.limit),
+  checks: (r) => (r.checks === 'off' || !r.checks ? '' : r.checks),
+  commodity_id: (r) => String(r.commodity_id || r.id),
+  covers: (r) => (r.covers || []).join(' '),
+  questions: (r) => JSON.stringify((r.questions || []).map((q) => [q.text, q.answers])),
+  detail: (r) => r.detail || '',
+};
+
+/**
+ * What a file would change: [{id, title, made, changes: [{column, before, after}]}]. The shop cleans descriptions when it
+ * takes them, so one may be told as a change that is none.
+ */
+export function changesOf(rows, items) {
+  const known = new Map(items.map((it) => [it.id, it]));
+  return rows.map((r) => {
+    const old = known.get(String(r.id));
+    const differ = (column) => !(column === 'questions' && r.questions === undefined) && !Object.is(SPELL[column](r), SPELL[column](old));
+    const changes = old ? COLUMNS.filter(differ).map((column) => ({ column, before: old[column], after: r[column] })) : [];
+    return { id: String(r.id ?? ''), title: SPELL.title(r), made: !old, changes };
+  });
+}
+
+/** A refusal of a file of items, with the lines of the CSV file in place of the elements that were made of it. */
+export const atLines = (text, lines) => (lines ? text.replace(/items\.json: /, '').replace(/element (\d+) \(line \d+\)/g, (whole, n) => (lines[n - 1] ? `line ${lines[n - 1]}` : whole)) : text.replace(/items\.json: /, ''));

@@ -1,0 +1,160 @@
+// The money of one order: its payments, a refund, and what waits for a second person.
+import { yuan } from '../core.js';
+import { el } from '../dom.js';
+import { t, tOr, when } from '../i18n.js';
+import { command } from './call.js';
+import { confirm } from './confirm.js';
+import { checks, form, whyField } from './form.js';
+import { goodsLeft, refundable } from './states.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  money_refund: ['退款', 'Refund'],
+  money_restock: ['退款后重新上架这些件数', 'Sell its units again'],
+  money_left: ['货已发出，件数不会回到库存。', 'The goods have left, so its units stay out of sale.'],
+  money_happens: ['¥{amount} 原路退回买家 {user}。', '¥{amount} goes back to user {user}, the way it came.'],
+  money_restocked: ['{count} 件重新上架。', 'Its units, {count}, are sold again.'],
+  money_kept: ['{count} 件不再出售。', 'Its units, {count}, stay out of sale.'],
+  money_four: ['超过一个人可以决定的金额或次数时，要等另一位同事同意，之前不退款。', 'Above what one person may refund, nothing goes back until a second person wants it, too.'],
+  money_started: ['退款已开始，订单会自动变为已退款。', 'The refund has begun. The order becomes refunded by itself.'],
+  money_nothing: ['没有需要退的款。', 'There was nothing to refund.'],
+  money_waits: ['等待另一位同事同意，还没有退款。', 'It waits for a second person. Nothing goes back yet.'],
+  money_waits_title: ['等待第二人同意的退款', 'A refund waits for a second person'],
+  money_waits_text: ['{who} 于 {time} 提议退款 ¥{amount}：{why}', '{who} wants ¥{amount} to go back, since {time}: {why}'],
+  money_waits_restock: ['件数会重新上架。', 'The units would be sold again.'],
+  money_waits_keep: ['件数不再出售。', 'The units would stay out of sale.'],
+  money_mine: ['提议的是您自己，要由另一位同事同意。', 'It is your own proposal: somebody else has to approve it.'],
+  money_approve: ['同意退款', 'Approve the refund'],
+  money_withdraw: ['撤回提议', 'Withdraw the proposal'],
+  money_withdrawn: ['提议已撤回，没有退款。', 'The proposal is withdrawn. Nothing goes back.'],
+  money_payments: ['付款', 'Payments'],
+  money_no_payments: ['没有付款记录。', 'No payment is recorded.'],
+  money_trade: ['交易号 {trade}', 'Trade {trade}'],
+  money_state_captured: ['已收款', 'Kept'],
+  money_state_refund_due: ['退款中，退款编号 {refund}，已试 {tries} 次，{next}', 'Goes back, refund {refund}, tried {tries} times, {next}'],
+  money_state_refused: ['支付平台拒绝了退款 {refund}：{code}', 'The payment provider refused refund {refund}: {code}'],
+  money_state_refunded: ['已于 {back} 退回，退款编号 {refund}', 'Went back on {back}, refund {refund}'],
+  money_next: ['下次 {time}', 'next try {time}'],
+  money_next_now: ['下一轮就退', 'with the next sweep'],
+  money_notifications: ['支付通知', 'Notifications'],
+  money_again: ['立即再退一次', 'Ask for the refund again'],
+  money_again_text: ['请先排除支付平台拒绝的原因。', 'Mend first what made the provider refuse.'],
+  money_again_done: ['已再次请求 {n} 笔退款。', 'Refunds asked for again: {n}.'],
+  money_ask: ['立即向支付平台查询', 'Ask the payment provider now'],
+  money_ask_text: ['订单正在关闭，还不知道是否已付款。', 'The order is closing, and nobody knows yet whether it was paid.'],
+  money_asked: ['已请求查询，结果会写入历史。', 'The provider is asked. The history shows what it says.'],
+  money_record: ['按交易号入账', 'Record a trade'],
+  money_record_text: ['向支付平台查询一笔交易，如已付款就入账。', 'Asks the provider about one trade and, if it is paid, records its money.'],
+  money_record_number: ['支付平台交易号', 'The provider’s trade number'],
+  money_recorded: ['已入账。', 'The payment is recorded.'],
+  money_not_recorded: ['没有新的付款要入账。', 'There was no new payment to record.'],
+});
+
+const MAX_WHY = 200; // characters
+const MAX_TRADE = 64; // bytes
+
+/** The refund of an order that waits for a second person, or null. */
+export async function waitingOf(order) {
+  const open = await command('open');
+  return open.waiting.refunds.find((w) => w.order_id === order) || null;
+}
+
+/** What this person may do about a refund of the order. */
+export function refundPart(page, o, waits) {
+  if (!page.may('refund') || !refundable(o.state)) return [];
+  const after = (done) => {
+    page.said(t(done.waits ? 'money_waits' : done.changed ? 'money_started' : 'money_nothing'));
+    page.again();
+  };
+  const send = (restock) => async ({ why }) => after(await command('refund', { order: page.id, why, restock: restock || undefined }));
+  const happens = (restock) => [t('money_happens', { amount: yuan(o.amount), user: o.user }), t(restock ? 'money_restocked' : 'money_kept', { count: o.count })];
+  const sure = (restock, ...more) => confirm({ title: t('money_refund'), happens: [...happens(restock), ...more], yes: t('money_refund') });
+  if (waits) return [waitingPart(page, waits, send, sure)];
+  const left = goodsLeft(o.state);
+  return [
+    el(
+      'details',
+      { class: 'folded' },
+      el('summary', {}, t('money_refund')),
+      el('p', { class: 'soft' }, t('money_four')),
+      form({
+        name: 'refund',
+        about: page.id,
+        danger: true,
+        submit: t('money_refund'),
+        fields: [whyField(MAX_WHY), ...(left ? [] : [{ name: 'restock', label: t('money_restock'), kind: 'check' }])],
+        sure: (v) => sure(v.restock, left ? t('money_left') : t('money_four')),
+        send: (v) => send(v.restock)(v),
+      }),
+    ),
+  ];
+}
+
+/** Who somebody is, whatever role they took on: the end of their name, as the shop compares persons. */
+const person = (who) => who.toLowerCase().replace(/^[/ ]+|[/ ]+$/g, '').split('/').at(-1);
+
+function waitingPart(page, w, send, sure) {
+  const mine = person(w.who) === person(page.who);
+  const withdraw = form({
+    name: 'withdraw',
+    about: page.id,
+    submit: t('money_withdraw'),
+    fields: [whyField(MAX_WHY)],
+    async send({ why }) {
+      await command('withdraw', { order: page.id, why });
+      page.said(t('money_withdrawn'));
+      page.again();
+    },
+  });
+  return el(
+    'section',
+    { class: 'notification waits' },
+    el('h3', {}, t('money_waits_title')),
+    el('p', {}, t('money_waits_text', { who: w.who, time: when(w.since), amount: yuan(w.amount), why: w.why })),
+    el('p', {}, t(w.restock ? 'money_waits_restock' : 'money_waits_keep')),
+    mine
+      ? el('p', {}, t('money_mine'))
+      : form({ name: 'approve', about: page.id, danger: true, submit: t('money_approve'), fields: [whyField(MAX_WHY)], sure: () => sure(w.restock), send: send(w.restock) }),
+    el('details', { class: 'folded' }, el('summary', {}, t('money_withdraw')), withdraw),
+  );
+}
+
+/** Where the money of a payment is, in words. */
+export function whereIs(p, now) {
+  if (p.refused) return t('money_state_refused', { refund: p.refund_id, code: p.refused });
+  const next = Date.parse(p.next) > now ? t('money_next', { time: when(p.next, true) }) : t('money_next_now');
+  return tOr(`money_state_${p.state}`, p.state, { refund: p.refund_id, tries: p.tries || 0, next, back: when(p.refunded_time, true) });
+}
+
+/** What is known about the order's money, and what finance may do about it. */
+export function casePart(page, c) {
+  const entry = (head, ...lines) => el('li', {}, el('b', {}, head), lines.map((l) => el('small', { class: 'soft' }, l)));
+  const payments = c.payments.map((p) => entry(`¥${yuan(p.amount)} · ${whereIs(p, page.now())}`, t('money_trade', { trade: p.trade_no }), `${when(p.at, true)} · ${p.cause}`));
+  const told = c.notifications.map((n) => entry(`¥${yuan(n.amount)} · ${n.outcome}`, t('money_trade', { trade: n.trade_no }), when(n.at, true)));
+  return el(
+    'section',
+    { class: 'panel' },
+    el('h2', {}, t('money_payments')),
+    payments.length ? el('ul', { class: 'moneys' }, payments) : el('p', { class: 'soft' }, t('money_no_payments')),
+    told.length > 0 && [el('h3', {}, t('money_notifications')), el('ul', { class: 'moneys' }, told)],
+    doing(page, c),
+  );
+}
+
+function doing(page, c) {
+  const parts = [];
+  const add = (name, text, title, fields, send) => {
+    if (page.may(name)) parts.push(el('details', { class: 'folded' }, el('summary', {}, t(title)), el('p', { class: 'soft' }, t(text)), form({ name, about: page.id, fields: [...fields, whyField(MAX_WHY)], submit: t(title), send: async (v) => finish(await send(v)) })));
+  };
+  const finish = (text) => {
+    page.said(text);
+    page.again();
+  };
+  if (c.payments.some((p) => p.state === 'refund_due')) {
+    add('again', 'money_again_text', 'money_again', [], async ({ why }) => t('money_again_done', { n: (await command('again', { order: page.id, why })).asked || 0 }));
+  }
+  if (c.state === 'closing') add('ask', 'money_ask_text', 'money_ask', [], async ({ why }) => (await command('ask', { order: page.id, why }), t('money_asked')));
+  const number = { name: 'trade_no', label: t('money_record_number'), required: true, check: checks.line(MAX_TRADE) };
+  add('record-trade', 'money_record_text', 'money_record', [number], async (v) => t((await command('record-trade', { order: page.id, ...v })).changed ? 'money_recorded' : 'money_not_recorded'));
+  return parts;
+}

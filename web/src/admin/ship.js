@@ -1,0 +1,218 @@
+// Ships the orders of a CSV file: all lines are checked, with the shop, before the first order is shipped.
+import { announce, el, put } from '../dom.js';
+import { t, tOr } from '../i18n.js';
+import { command, words } from './call.js';
+import { confirm } from './confirm.js';
+import * as csv from './csv.js';
+import { form } from './form.js';
+import { ORDER } from './orders.js';
+import { addTexts } from './texts.js';
+
+addTexts({
+  ship_title: ['批量发货', 'Ship by file'],
+  ship_text: ['CSV 文件（UTF-8）第一行写列名：order、carrier、number，其他列不看，所以可以直接用导出的订单文件，填好承运商和运单号。', 'A CSV file (UTF-8) names its columns on the first line: order, carrier and number. Others are left alone, so an export of orders can be filled in and shipped.'],
+  ship_all: ['所有行都对，才会开始发货；有一行不对，什么都不改。', 'All lines are checked first. If one is wrong, nothing is changed.'],
+  ship_file: ['文件', 'File'],
+  ship_confirm: ['还没有接单的已付款订单，先接单再发货', 'Also ship paid orders, which are confirmed first'],
+  ship_check: ['检查文件', 'Check the file'],
+  ship_checking: ['已检查 {n} / {all} 行', '{n} of {all} lines checked'],
+  ship_good: ['{n} 行都对，还没有发货。', 'All {n} lines are right. Nothing is shipped yet.'],
+  ship_wrong: ['{n} 行不对，什么都没有改。', '{n} lines are wrong. Nothing was changed.'],
+  ship_wrong_more: ['还有 {n} 行。', 'And {n} more.'],
+  ship_line: ['第 {n} 行：{what}', 'Line {n}: {what}'],
+  ship_go: ['发货 {n} 笔订单', 'Ship {n} orders'],
+  ship_happens: ['{n} 笔订单变为已发货，买家会看到承运商和运单号。', 'The orders, {n}, become shipped. Their shoppers see carrier and number.'],
+  ship_final: ['发货不能撤回。', 'A shipment cannot be undone.'],
+  ship_shipping: ['已发货 {n} / {all} 行', '{n} of {all} lines shipped'],
+  ship_broken: ['在第 {line} 行中断，之前的已发货。{why}', 'It broke off at line {line}; what is before it is shipped. {why}'],
+  ship_on: ['继续', 'Go on'],
+  ship_done: ['已发货 {shipped} 笔；{same} 笔之前就已这样发货。', 'Shipped: {shipped}. Shipped so already: {same}.'],
+  ship_meanwhile: ['{n} 笔订单在此期间有变化，没有发货：', 'Orders that changed in the meantime, and are not shipped: {n}'],
+  ship_stays: ['正在发货，请不要离开这个页面。', 'Orders are being shipped: please stay on this page.'],
+
+  csv_utf16: ['文件是 UTF-16，请另存为 UTF-8。', 'The file is UTF-16: save it as UTF-8.'],
+  csv_utf8: ['文件不是 UTF-8 文本，请另存为 CSV UTF-8。', 'The file is not UTF-8 text: save it as CSV UTF-8.'],
+  csv_empty: ['文件是空的，第一行应写列名：{columns}。', 'The file is empty: its first line should name the columns {columns}.'],
+  csv_lines: ['文件超过 {most} 行，请拆开。', 'The file has more than {most} lines: split it.'],
+  csv_head: ['第一行的引号不对。', 'The quotes of the first line are wrong.'],
+  csv_twice: ['列 {name} 有两个。', 'The column {name} is there twice.'],
+  csv_missing: ['缺少列 {name}。', 'The column {name} is missing.'],
+  csv_none: ['文件里没有数据。', 'The file has no lines below its first.'],
+  csv_long: ['超过 {most} 个字。', 'Longer than {most} characters.'],
+  csv_quotes: ['引号不对：引号里的内容不能换行，引号本身写两个。', 'Its quotes are wrong: a field in quotes ends on its line, and has two for each quote in it.'],
+  csv_width: ['有 {n} 格，第一行有 {want} 格。', '{n} fields, and the first line has {want}.'],
+
+  parcel_twice: ['这笔订单已在第 {n} 行。', 'This order is on line {n} already.'],
+  parcel_short: ['运单号被表格软件缩写了：请把这一列设为文本。', 'A spreadsheet shortened the number: make the column text.'],
+  parcel_order: ['订单号不对。', 'This is no order’s number.'],
+  parcel_carrier: ['请填写承运商，一行，最多 {most} 个字。', 'Give the carrier: one line, at most {most} characters.'],
+  parcel_number: ['请填写运单号，一行，最多 {most} 个字。', 'Give the parcel’s number: one line, at most {most} characters.'],
+  parcel_none: ['没有这笔订单。', 'There is no such order.'],
+  parcel_state: ['订单应为已接单，现在是{state}。', 'The order should be confirmed; it is “{state}”.'],
+  parcel_other: ['已用别的包裹发货：{parcel}', 'It is shipped already, with {parcel}'],
+});
+
+const BATCH = 100; // parcels of one call
+const SHOWN = 20; // lines that are named
+const TRIES = 5; // of a call
+const FIRST_WAIT = 1_000; // ms before the second; it doubles
+const MAX = 64; // characters of a carrier, and of a number
+const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
+
+/** What the shop says of a parcel, in the page's language where it is known. */
+export function parcelFault(what) {
+  if (what === 'no such order') return t('parcel_none');
+  const state = /^order: want confirmed; it is (\w+)$/.exec(what);
+  if (state) return t('parcel_state', { state: tOr(`state_${state[1]}`, state[1]) });
+  const other = /^order: want one that is not shipped; it is, with (.*)$/.exec(what);
+  if (other) return t('parcel_other', { parcel: other[1] });
+  return what;
+}
+
+/** The parcels of a file, and what is wrong with its lines: {parcels: [{n, order, carrier, number}], faults: [{n, what}]}. */
+export function parcelsOf(bytes) {
+  const { lines, faults } = csv.read(bytes, ['order', 'carrier', 'number']);
+  const out = { parcels: [], faults: faults.map((f) => ({ n: f.n, what: t(f.text, f.values) })) };
+  const at = new Map();
+  const one = (text) => text.trim() !== '' && [...text].length <= MAX && !/\p{Cc}/u.test(text);
+  for (const { n, cell } of lines) {
+    const parcel = { n, order: cell('order'), carrier: csv.unquoted(cell('carrier')), number: csv.unquoted(cell('number')) };
+    const say = (text, values) => out.faults.push({ n, what: t(text, values) });
+    if (at.has(parcel.order)) say('parcel_twice', { n: at.get(parcel.order) });
+    else if (!ORDER.test(parcel.order)) say('parcel_order');
+    else if (!one(parcel.carrier)) say('parcel_carrier', { most: MAX });
+    else if (SHORTENED.test(parcel.number)) say('parcel_short');
+    else if (!one(parcel.number)) say('parcel_number', { most: MAX });
+    else out.parcels.push(parcel);
+    at.set(parcel.order, n);
+  }
+  out.faults.sort((a, b) => a.n - b.n);
+  return out;
+}
+
+export const ship = {
+  name: 'ship',
+  title: 'ship_title',
+  needs: ['ship'],
+  menu: true,
+  async show(page) {
+    const result = el('div', {});
+    put(
+      page.node,
+      el(
+        'section',
+        { class: 'panel' },
+        el('p', {}, t('ship_text')),
+        el('p', { class: 'soft' }, t('ship_all')),
+        form({
+          name: 'ship-file',
+          submit: t('ship_check'),
+          fields: [
+            { name: 'file', label: t('ship_file'), kind: 'file', accept: '.csv,text/csv', required: true },
+            { name: 'confirm', label: t('ship_confirm'), kind: 'check' },
+          ],
+          send: (v) => check(page, result, v),
+        }),
+      ),
+      result,
+    );
+  },
+};
+
+/** Checks a file: by itself, then with the shop. */
+async function check(page, result, { file, confirm: confirms }) {
+  put(result);
+  let read;
+  try {
+    read = parcelsOf(new Uint8Array(await file.arrayBuffer()));
+  } catch (problem) {
+    throw problem instanceof csv.Unreadable ? new Error(t(problem.text, problem.values)) : problem;
+  }
+  const { parcels, faults } = read;
+  if (faults.length === 0) {
+    await batches(page, result, parcels, 'ship_checking', async (batch) => {
+      const done = await call(page, batch, { confirm: confirms || undefined, dry: true });
+      for (const f of done.faults || []) faults.push({ n: batch[f.at].n, what: parcelFault(f.what) });
+    });
+  }
+  if (faults.length) return void put(result, faultList('ship_wrong', faults));
+  const said = t('ship_good', { n: parcels.length });
+  announce(said);
+  const go = el('button', { class: 'button danger', type: 'button', id: 'ship-all' }, t('ship_go', { n: parcels.length }));
+  go.addEventListener('click', async () => {
+    const sure = await confirm({ title: t('ship_title'), happens: [t('ship_happens', { n: parcels.length }), t('ship_final')], yes: t('ship_go', { n: parcels.length }) });
+    if (sure) shipAll(page, result, parcels, confirms);
+  });
+  put(result, el('section', { class: 'panel' }, el('p', { role: 'status' }, said), el('div', { class: 'row-actions' }, go)));
+}
+
+function faultList(title, faults) {
+  const more = faults.length - SHOWN;
+  return el(
+    'section',
+    { class: 'notification', role: 'alert' },
+    el('p', {}, t(title, { n: faults.length })),
+    el('ul', { class: 'faults' }, faults.slice(0, SHOWN).map((f) => el('li', {}, t('ship_line', f)))),
+    more > 0 && el('p', {}, t('ship_wrong_more', { n: more })),
+  );
+}
+
+/** Goes through parcels in batches, and shows how far it is. */
+async function batches(page, result, parcels, text, each, warning = '') {
+  const bar = el('progress', { max: parcels.length, value: 0, 'aria-label': t('ship_title') });
+  const said = el('p', { class: 'soft' });
+  put(result, el('section', { class: 'panel' }, warning && el('p', {}, warning), bar, said));
+  for (let at = 0; at < parcels.length; at += BATCH) {
+    page.signal.throwIfAborted();
+    const batch = parcels.slice(at, at + BATCH);
+    await each(batch);
+    bar.value = at + batch.length;
+    put(said, t(text, { n: at + batch.length, all: parcels.length }));
+  }
+}
+
+/** Ships some parcels, or checks them; what fails for a moment is repeated. */
+async function call(page, batch, args) {
+  for (let n = 1, wait = FIRST_WAIT; ; n++, wait *= 2) {
+    try {
+      return await command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args });
+    } catch (problem) {
+      if (n === TRIES || (problem.status > 0 && problem.status < 500 && problem.status !== 429)) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      page.signal.throwIfAborted();
+    }
+  }
+}
+
+/** Ships all parcels. Orders that changed since they were checked are left out and named. */
+async function shipAll(page, result, parcels, confirms) {
+  const total = { shipped: 0, same: 0 };
+  const changed = [];
+  const stay = (event) => event.preventDefault(); // the browser asks whether to leave
+  window.addEventListener('beforeunload', stay);
+  announce(t('ship_stays'));
+  let first = parcels[0].n;
+  try {
+    await batches(page, result, parcels, 'ship_shipping', async (whole) => {
+      first = whole[0].n;
+      for (let batch = whole; batch.length > 0; ) {
+        const done = await call(page, batch, { confirm: confirms || undefined });
+        const faults = done.faults || [];
+        total.shipped += done.shipped;
+        total.same += done.same;
+        for (const f of faults) changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
+        if (done.shipped + done.same > 0 || faults.length === 0) break;
+        batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
+      }
+    }, t('ship_stays'));
+    const text = t('ship_done', total);
+    announce(text);
+    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), changed.length > 0 && faultList('ship_meanwhile', changed));
+  } catch (problem) {
+    if (page.signal.aborted) return;
+    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms) }, t('ship_on'));
+    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: first, why: words(problem) })), on));
+  } finally {
+    window.removeEventListener('beforeunload', stay);
+  }
+}
