@@ -30,7 +30,7 @@ func TestItemsOutAndIn(t *testing.T) {
 	}
 	wanted := export(start(t, local.Options{}))
 	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	for _, want := range []string{"{[2001 2002 2003] [] []}", "{[] [] [2001 2002 2003]}"} {
+	for _, want := range []string{"{[2001 2002 2003] [] [] map[]}", "{[] [] [2001 2002 2003] map[]}"} {
 		if in, err := to.operators().Import(t.Context(), wanted); err != nil || fmt.Sprint(in) != want {
 			t.Errorf("import: %v, %v, want %s", in, err, want)
 		}
@@ -61,8 +61,17 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	later.Price = 1
 	_, err := w.operators().Import(t.Context(), []seckill.Listing{live("13", 1, 1), later})
 	if r := refusal(err); r.Code != seckill.CodeInvalid ||
-		!strings.HasPrefix(r.Detail, "item 12: it is another than the one that has been loaded") {
+		!strings.HasPrefix(r.Detail, "item 12: sk_price: fixed since ") {
 		t.Error(err)
+	}
+	later.Price, later.Stock, later.Commodity.Title = 77_00, 9, "mended"
+	if in, err := w.operators().Import(t.Context(), []seckill.Listing{later}); err != nil ||
+		fmt.Sprint(in.Changed) != "[12]" {
+		t.Error("text and more stock of a sale that runs:", in, err)
+	}
+	w.awaitLeft("12", "9")
+	if a := w.call("", "GET", "/seckill/detail/12", nil); !strings.Contains(a.raw, `"mended"`) {
+		t.Error(a)
 	}
 	if a := w.call("", "GET", "/seckill/detail/13", nil); a.status != 404 {
 		t.Errorf("imported beside a refused one: %v", a)

@@ -26,6 +26,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	activities "github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -77,6 +78,8 @@ type System struct {
 	Admit   *admit.Flow
 	Audit   *audit.Flow
 	Staff   *session.Flow
+
+	Activity *activities.Flow
 
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events

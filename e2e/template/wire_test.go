@@ -331,6 +331,23 @@ func wires(t *testing.T) map[string][]right {
 		}},
 		"Ledger.DropQuestion": {func(ctx context.Context) error { return l.DropQuestion(ctx, "1", "q") }},
 
+		"Ledger.Activity": {func(ctx context.Context) error { _, err := l.Activity(ctx, "1"); return err }},
+		"Ledger.ActivitiesOf": {func(ctx context.Context) error {
+			_, err := l.ActivitiesOf(ctx, []string{"1"})
+			return err
+		}},
+		"Ledger.ListActivities": {func(ctx context.Context) error {
+			_, err := l.ListActivities(ctx, "", 1)
+			return err
+		}},
+		"Ledger.SaveActivity": {func(ctx context.Context) error {
+			was := seckill.Activity{ID: "1", Title: "t", Start: now, End: now.Add(time.Hour), Items: []string{"1"},
+				Version: 1, MadeBy: "ann", MadeFrom: seckill.MadeAtCLI, Made: now}
+			next := was
+			next.Version, next.Items = 2, []string{"2"}
+			return l.SaveActivity(ctx, next, &was)
+		}},
+
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
 		"Items.ListEnded":   {func(ctx context.Context) error { _, err := items.ListEnded(ctx, now); return err }},

@@ -60,6 +60,10 @@ type Listing struct {
 	// Questions are asked before a ticket of ChecksStrict is given; nil: those that the item has stay. Only operators
 	// see them: the answers are the shop's secret.
 	Questions []Question
+	// Base is the version of the item that the listing was made from; 0: it does not say. A save from another version
+	// than the stored one is refused.
+	Base    int64
+	Removed []string // what sanitizing took out of Detail, for its author; not stored
 }
 
 // Item is one flash sale of one commodity.

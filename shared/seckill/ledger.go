@@ -32,6 +32,7 @@ type Ledger interface {
 	BlockKeeper
 	Attempts
 	QuestionKeeper
+	Activities
 	ActKeeper
 	ActHandler
 	StandingReader

@@ -23,7 +23,14 @@ type itemJSON struct {
 	State      seckill.ItemState `json:"state"`
 	Commodity  commodityJSON     `json:"commodity"`
 	Checks     seckill.Checks    `json:"checks,omitempty"`
+	Activity   *activityJSON     `json:"activity,omitempty"`
 	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
+}
+
+// activityJSON names the activity that an item is in.
+type activityJSON struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }
 
 type commodityJSON struct {
@@ -41,6 +48,10 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 	if covers == nil {
 		covers = []string{}
 	}
+	var activity *activityJSON
+	if a := v.Activity; a != nil {
+		activity = &activityJSON{a.ID, a.Title}
+	}
 	return itemJSON{
 		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End),
 		CreateTime: rfc3339(it.CreateTime),
@@ -49,7 +60,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
 			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
 		},
-		Checks: it.Checks, AsOf: optional(v.AsOf),
+		Checks: it.Checks, Activity: activity, AsOf: optional(v.AsOf),
 	}
 }
 

@@ -34,6 +34,11 @@ func block(subject seckill.Subject) seckill.Block {
 	return seckill.Block{Subject: subject, Item: "1", Reason: "a script", By: "ada", Made: start}
 }
 
+func activity(version int64) seckill.Activity {
+	return seckill.Activity{ID: "70", Title: "t", Start: start, End: start.Add(time.Hour), Items: []string{"7", "8"},
+		Version: version, MadeBy: "ada", MadeFrom: seckill.MadeAtCLI, Made: start}
+}
+
 // fulfilled is the order d in a state.
 func fulfilled(state seckill.State) seckill.Order {
 	o := order("d", 4)
@@ -179,6 +184,22 @@ var lifeSteps = []struct {
 	{"Proposal", "Get", func(l seckill.Ledger) error { return second(l.Proposal(ctx, "a")) }},
 	{"Proposals", "Query", func(l seckill.Ledger) error { return second(l.Proposals(ctx, "", 9)) }},
 	{"Withdraw", "Transact 1", func(l seckill.Ledger) error { return l.Withdraw(ctx, proposal("a")) }},
+	{"SaveActivity", "Transact 3", func(l seckill.Ledger) error { return l.SaveActivity(ctx, activity(1), nil) }},
+	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
+		was, a := activity(1), activity(2)
+		a.Items, a.Offline = a.Items[:1], true
+		return l.SaveActivity(ctx, a, &was)
+	}},
+	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
+		was, a := activity(2), activity(3)
+		was.Items, a.Items, a.Deleted = was.Items[:1], a.Items[:1], start
+		return l.SaveActivity(ctx, a, &was)
+	}},
+	{"Activity", "Get", func(l seckill.Ledger) error { return second(l.Activity(ctx, "70")) }},
+	{"ActivitiesOf", "GetBatch", func(l seckill.Ledger) error {
+		return second(l.ActivitiesOf(ctx, []string{"7", "8"}))
+	}},
+	{"ListActivities", "Index", func(l seckill.Ledger) error { return second(l.ListActivities(ctx, "", 9)) }},
 	{"SaveStaffSession", "Transact 1", func(l seckill.Ledger) error {
 		return l.(seckill.StaffSessions).SaveStaffSession(ctx, seckill.StaffSession{Key: "k", Who: "ann", Ends: start})
 	}},

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -58,6 +59,10 @@ func cloneList(l seckill.List) seckill.List {
 	out := seckill.List{Version: l.Version}
 	for _, it := range l.Items {
 		out.Items = append(out.Items, cloneItem(it))
+	}
+	for _, a := range l.Activities {
+		a.Items = slices.Clone(a.Items)
+		out.Activities = append(out.Activities, a)
 	}
 	return out
 }

@@ -18,6 +18,7 @@ const (
 	cmdAddStock = "add-stock"
 	cmdHealth   = "health"
 	cmdLevel    = "level"
+	cmdItem     = "item"
 )
 
 var itemCommands = []command{
@@ -28,6 +29,28 @@ var itemCommands = []command{
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
 	{name: cmdLevel, has: []string{"item"}, quiet: true},
+	{name: cmdItem, has: []string{"item"}},
+}
+
+// The commands about activities.
+const (
+	cmdActivities     = "activities"
+	cmdActivity       = "activity"
+	cmdSaveActivity   = "save-activity"
+	cmdDeleteActivity = "delete-activity"
+	cmdCopyActivity   = "copy-activity"
+	cmdOffline        = "offline"
+	cmdOnline         = "online"
+)
+
+var activityCommands = []command{
+	{name: cmdActivities, has: []string{"limit"}, may: []string{"all", "cursor"}},
+	{name: cmdActivity, has: []string{"activity"}},
+	{name: cmdSaveActivity, has: []string{"save"}, may: []string{"via"}},
+	{name: cmdDeleteActivity, has: []string{"activity"}, may: []string{"undo"}},
+	{name: cmdCopyActivity, has: []string{"activity", "start"}, may: []string{"via"}},
+	{name: cmdOffline, has: []string{"activity"}},
+	{name: cmdOnline, has: []string{"activity"}},
 }
 
 // The commands about money.
@@ -171,8 +194,9 @@ var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}
 
 // allCommands returns the commands of every handler.
 func allCommands() []command {
-	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands, liveCommands)
+	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
+		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
+		liveCommands)
 }
 
 // Acts returns the names of all commands.

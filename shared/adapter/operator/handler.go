@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Outcomes of a command, as the audit log names them.
@@ -112,6 +113,15 @@ func (r *request) attrs() []slog.Attr {
 	if r.Stock != 0 {
 		what = append(what, slog.Int("stock", r.Stock))
 	}
+	if r.Activity != "" {
+		what = append(what, slog.String("activity", short(r.Activity)))
+	}
+	if r.Save != nil {
+		what = append(what, slog.String("activity", short(r.Save.ID)))
+	}
+	if !r.Start.IsZero() {
+		what = append(what, slog.String("start", r.Start.UTC().Format(time.RFC3339)))
+	}
 	if r.Order != "" {
 		what = append(what, slog.String("order", short(r.Order)))
 	}
@@ -146,6 +156,9 @@ func (r *request) attrs() []slog.Attr {
 	}
 	if r.Restock {
 		what = append(what, slog.Bool("restock", true))
+	}
+	if r.Undo {
+		what = append(what, slog.Bool("undo", true))
 	}
 	if r.Raw {
 		what = append(what, slog.Bool("raw", true))

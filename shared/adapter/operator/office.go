@@ -44,7 +44,7 @@ const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
-	"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
+	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
 	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands},
 }

@@ -45,7 +45,7 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 }
 
 // deployed has the handlers of each function, as its main in functions has them.
-var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
+var deployed = map[string][]Handler{"stage": {&ItemHandler{}, &ActivityHandler{}}, "refund": {&PaymentHandler{}},
 	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}},
 	"deliver": {&WebhookHandler{}},
 	"tell":    {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}

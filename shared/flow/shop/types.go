@@ -13,7 +13,8 @@ import (
 type View struct {
 	Item        seckill.Item
 	Description seckill.Description
-	Left        int // units left
+	Left        int                     // units left
+	Activity    *seckill.ListedActivity // nil: the item is in none
 	// AsOf is when this state was certain, if it is older than a moment because a newer one could not be read;
 	// otherwise zero.
 	AsOf time.Time
