@@ -79,8 +79,8 @@ const Methods = 17
 // say of orders that are paid, and staff's page and commands.
 const (
 	RareMethods = 8
-	RareRate    = 20 // calls per second of each
-	RareBurst   = 20
+	RareRate    = 15 // calls per second of each
+	RareBurst   = 15
 	rareCalls   = RareMethods * RareRate
 	rareAtOnce  = RareMethods * RareBurst
 )
@@ -104,7 +104,7 @@ const partitionWrites = 1_000
 // beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
 // reserved concurrency", AWS Lambda developer guide).
 const (
-	Reserved   = 37
+	Reserved   = 30
 	Unreserved = 100
 )
 

@@ -210,7 +210,7 @@ func TestDefaultsFit(t *testing.T) {
 		"the defaults until November 2026": {func(l *Limits) {
 			l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500
 		},
-			"all methods together admit 90,440 calls per second and 45,280 at once, but the account serves 10,000 " +
+			"all methods together admit 90,400 calls per second and 45,240 at once, but the account serves 10,000 " +
 				"and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, but Lambda starts 1,000"},

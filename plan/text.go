@@ -173,7 +173,7 @@ func (p *Plan) lambdaText(line func(string, ...any)) {
 	line("  have    Lambda: ReserveConcurrency=true reserves %.0f of %.0f instances (notify %.0f, consume %.0f, "+
 		"signin %.0f,",
 		l.Reserved(), have, l.NotifyKept, l.Consume, l.SigninKept)
-	line("          expire 7, stage 5, repair 5, refund 5, acts 5, admin 3); %.0f remain, %.0f of them provisioned for",
+	line("          expire 7, stage 5, repair 5, refund 3, acts 3, admin 7); %.0f remain, %.0f of them provisioned for",
 		have-l.Reserved(), l.Provisioned)
 	line("          buy, at most %.0f for tell and deliver, the rest for buy, shop, pay and reconcile. AWS wants %d "+
 		"unreserved and", l.Telling(), Unreserved)

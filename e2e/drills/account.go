@@ -45,7 +45,7 @@ type deployment struct {
 
 // reserved has the executions that the template reserves for functions (ReserveConcurrency), except consume and
 // notify.
-var reserved = map[string]float64{"expire": 7, "stage": 5, "refund": 5, "repair": 5, "admin": 10}
+var reserved = map[string]float64{"expire": 7, "stage": 5, "refund": 3, "repair": 5, "admin": 7}
 
 // planned returns a stack's limits as package plan has them. As in a plan, notify reserves as many executions as its
 // throttle may allow at once (NotifyConcurrency).

@@ -31,6 +31,7 @@ var Routes = map[string]string{
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 	"/order/{id}/push": "shop", "/order/{id}/payment": "pay", "/signin": "signin",
 	"/order/{id}/received": "shop", "/order/{id}/refund-request": "shop", staffRoute: "admin",
+	"/admin": "shop", "/admin/{proxy+}": "admin",
 	"/": "shop", "/assets/{file}": "shop", "/pictures/{file}": "shop", "/docs": "shop", "/favicon.ico": "shop",
 	"/openapi.json": "shop",
 }
@@ -57,6 +58,7 @@ func (h *Host) front() http.Handler {
 		if resource == "/" {
 			pattern = "/{$}"
 		}
+		pattern = strings.ReplaceAll(pattern, "+}", "...}") // API Gateway's way to say "and all below"
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.request(w, r, resource, name) })
 	}
 	return mux

@@ -59,7 +59,7 @@ func TestReservations(t *testing.T) {
 		on   string
 		want map[string]string
 	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "7",
-		"refund": "5", "repair": "5", "signin": "20", "stage": "5", "acts": "5", "admin": "10"}}} {
+		"refund": "3", "repair": "5", "signin": "20", "stage": "5", "acts": "3", "admin": "7"}}} {
 		params["ReserveConcurrency"] = c.on
 		w, got, sum := tpl.deploy(params), map[string]string{}, 0
 		for step, f := range tpl.functions() {

@@ -112,7 +112,7 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 
 func encodeActivity(a *seckill.Activity) Row {
 	row := Row{"v": Version, "list": allActivities, "end_id": timeKey(a.End) + "#" + a.ID, "version": a.Version,
-		"title": a.Title, "start": a.Start.UnixMilli(), "end": a.End.UnixMilli(), 
+		"title": a.Title, "start": a.Start.UnixMilli(), "end": a.End.UnixMilli(),
 		"by": a.MadeBy, "made_from": a.MadeFrom, "made": a.Made.UnixMilli()}
 	if len(a.Items) > 0 {
 		row["items"] = slices.Clone(a.Items)
