@@ -167,7 +167,7 @@ func TestDecisionsAreListed(t *testing.T) {
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 33900
+const maxWords = 38700
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
@@ -180,7 +180,7 @@ func TestPagesAreShort(t *testing.T) {
 	generated := []string{"docs/IAM.md", "docs/MUTANTS.md", "docs/state_machine.md"}
 	sum := 0
 	walk(t, ".", func(file string) {
-		if path.Ext(file) != ".md" || slices.Contains(generated, file) {
+		if path.Ext(file) != ".md" || slices.Contains(generated, file) || strings.HasPrefix(file, "web/vendor/") {
 			return
 		}
 		text, _, _ := strings.Cut(page(t, file), "<!-- generated from here on")

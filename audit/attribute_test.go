@@ -16,7 +16,7 @@ import (
 
 // ignored are attributes that no guarantee depends on: they serve indexes or are texts.
 var ignored = map[string][]string{
-	dump.PartItems: {"covers", "detail", "commodity", "price", "commodity_created", "created",
+	dump.PartItems: {"covers", "detail", "commodity", "commodity_created", "created",
 		"stops", "checks"}, // without stops I10 is unknown, without checks A1
 	dump.PartTrades:      {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},

@@ -126,6 +126,7 @@ var toldCorruptions = []corruption{
 // erase changes an order's row as EraseAddress does.
 func erase(o ledger.Row) {
 	delete(o, "address")
+	delete(o, "shopper_name")
 	o["erased"] = int64(1)
 }
 

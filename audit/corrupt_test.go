@@ -156,6 +156,12 @@ var rowCorruptions = []corruption{
 		o["units"] = firstUnit(o)
 		return id(o)
 	}, "I3"},
+	paid("another ordinary price than on sale", "I9", func(o ledger.Row) { o["list_price"] = int64(1) }),
+	paid("another picture than on sale", "I9", func(o ledger.Row) { o["cover"] = "/other.jpg" }),
+	expired("a name without an address", "I9", func(o ledger.Row) {
+		delete(o, "address")
+		o["erased"], o["shopper_name"] = int64(1), "李雷"
+	}),
 	paid("a missing attribute", "I3", func(o ledger.Row) { delete(o, "title") }),
 	paid("an order with other buckets than its item", "I3", func(o ledger.Row) { o["buckets"] = int64(17) }),
 	{"an order without an item", func(w *testSale) string {

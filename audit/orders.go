@@ -31,6 +31,9 @@ func (s *sale) addOrder(d *decoder) {
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+	if d.row["shopper_name"] != nil && d.row["address"] == nil {
+		s.broken(i9, "orders "+o.id, "keeps its shopper's name without an address")
+	}
 	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
 		o.erased = true
 	} else if d.row["erased"] != nil && !kept {
@@ -74,6 +77,7 @@ func (s *sale) addOrder(d *decoder) {
 }
 
 // asSold checks what an order copied from its item. A rejected order has no title, and price, amount and buckets 0.
+// Only the item's present version is known: another one may have had other prices, title and picture.
 func (s *sale) asSold(d *decoder, o *order) {
 	title, ok := d.row["title"].(string)
 	buckets := int(d.number("buckets"))
@@ -89,6 +93,19 @@ func (s *sale) asSold(d *decoder, o *order) {
 	}
 	if buckets != s.item.buckets {
 		s.broken(i3, "orders "+o.id, "has %d buckets, but the item has %d", buckets, s.item.buckets)
+	}
+	if d.row["item_version"] == nil && d.row["list_price"] == nil {
+		return // of an older release
+	}
+	version, price, list := d.number("item_version"), d.number("price"), d.number("list_price")
+	if version != s.item.version || d.bad != "" {
+		return
+	}
+	if price != s.item.price || list != s.item.listPrice || title != s.item.title ||
+		d.optional("cover") != s.item.cover {
+		s.broken(i9, "orders "+o.id, "keeps %d and %d fen, title %.40q, picture %.40q; its version %d of the item has "+
+			"%d and %d fen, %.40q, %.40q", price, list, title, d.optional("cover"), s.item.version, s.item.price,
+			s.item.listPrice, s.item.title, s.item.cover)
 	}
 }
 

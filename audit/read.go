@@ -76,10 +76,13 @@ func (s *sale) addItem(d *decoder) {
 		return
 	}
 	d.ours = true
-	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"),
-		end:   d.number("end"),
+	s.item = item{title: strings.Clone(d.text("title")), cover: strings.Clone(d.optional("cover")),
+		price: d.number("sk_price"), start: d.number("start"), end: d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
 		version: d.number("version"), checks: strings.Clone(d.optional("checks")), stopped: d.number("stopped") != 0}
+	if d.row["price"] != nil { // older dumps of a seckill run have none
+		s.item.listPrice = d.number("price")
+	}
 	if d.row["stops"] != nil {
 		s.item.stops, s.item.noted = d.stops()
 	}

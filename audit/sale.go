@@ -43,8 +43,9 @@ type sale struct {
 
 // item is the row of the items table.
 type item struct {
-	title                 string
-	price, start, end     int64
+	title, cover          string
+	price, listPrice      int64
+	start, end            int64
 	stock, limit, buckets int
 	version               int64
 	checks                string // "": none

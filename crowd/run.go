@@ -134,7 +134,7 @@ func (b *Bots) sign(secret string, v *visit, user int64, now, expires time.Time)
 	if v.kind == few {
 		age = youngAge
 	}
-	return s.SignToken(strconv.FormatInt(user, 10), now.Add(-age), expires)
+	return s.SignToken(strconv.FormatInt(user, 10), "", now.Add(-age), expires)
 }
 
 // dialer connects shoppers.

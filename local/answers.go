@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
@@ -43,7 +42,7 @@ func (s *System) answer(w http.ResponseWriter, r *http.Request, result any, err 
 
 // refuse answers with a problem document, as the API does.
 func (s *System) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if httpapi.Status(operator.CodeOf(err)) >= http.StatusInternalServerError {
+	if operator.Status(operator.CodeOf(err)) >= http.StatusInternalServerError {
 		s.log.Warn("request failed", "path", r.URL.Path, "err", err)
 	}
 	operator.WriteProblem(w, r, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
@@ -16,6 +17,7 @@ type changes struct {
 
 	mu  sync.Mutex
 	ids []string
+	at  []time.Time // when each of ids was added
 	has map[string]bool
 }
 
@@ -56,7 +58,7 @@ func (c *changes) back(order string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.has[order] {
-		c.has[order], c.ids = true, append(c.ids, order)
+		c.has[order], c.ids, c.at = true, append(c.ids, order), append(c.at, time.Now())
 	}
 }
 
@@ -66,7 +68,7 @@ func (c *changes) take(most int) []string {
 	defer c.mu.Unlock()
 	n := min(most, len(c.ids))
 	ids := c.ids[:n:n]
-	c.ids = c.ids[n:]
+	c.ids, c.at = c.ids[n:], c.at[n:]
 	for _, id := range ids {
 		delete(c.has, id)
 	}
@@ -77,6 +79,16 @@ func (c *changes) waiting() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.ids) > 0
+}
+
+// lag returns how long the oldest id waits.
+func (c *changes) lag() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.at) == 0 {
+		return 0
+	}
+	return time.Since(c.at[0])
 }
 
 // watchedRows tells the takers which orders were written.

@@ -80,12 +80,15 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 		stopped = 1
 	}
 	row := ledger.Row{"v": int64(1), "id": it.ID,
-		"title": it.Commodity.Title, "sk_price": int64(it.Price),
+		"title": it.Commodity.Title, "sk_price": int64(it.Price), "price": int64(it.Commodity.Price),
 		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit),
 		"buckets": int64(it.Buckets),
 		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}
 	if it.Checks != seckill.ChecksOff {
 		row["checks"] = string(it.Checks)
+	}
+	if it.Cover != "" {
+		row["cover"] = it.Cover
 	}
 	return each(&dump.Line{Table: dump.PartItems, Row: row})
 }

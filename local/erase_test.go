@@ -1,7 +1,10 @@
 package local_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/your-org/seckill/record/dump"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -120,6 +124,54 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	}
 	w.pass(time.Minute)
 	w.drained()
+}
+
+// TestNamesGoWithTheAddress: an order has the name that its shopper's sign-in told, only staff see it, and erasing the
+// address erases it in rows and Redis; without a name in the token there is none.
+func TestNamesGoWithTheAddress(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	w := start(t, local.Options{Log: telemetry.NewLog(&log, slog.LevelDebug),
+		Items: []seckill.Listing{live("5", 10, 5)}})
+	user, name := local.Shoppers[0].User, local.Shoppers[0].Name
+	token := w.call("", "POST", "/signin", w.signIn(user)).text("token")
+	order := w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": address}).
+		text("order_id")
+	w.awaitState(user, "5", seckill.PendingPayment)
+	w.waitIdle()
+	nameless, _ := w.bought("1002", "5")
+	if a := w.call(token, "POST", "/order/"+order+"/cancel", ""); a.status != http.StatusOK {
+		t.Fatal(a)
+	}
+	w.awaitState(user, "5", seckill.Cancelled)
+	w.waitIdle()
+	want := func(id, name, address string) {
+		t.Helper()
+		o, err := w.operators().Order(t.Context(), id)
+		d, derr := w.operators().Delivery(t.Context(), id)
+		if err != nil || derr != nil || o.Name != name || d.Name != name || d.Address != address {
+			t.Errorf("%+v, %+v, %v, %v; want the name %q and the address %q", o, d, err, derr, name, address)
+		}
+	}
+	want(order, name, address)
+	want(nameless, "", address)
+	if a := w.call(token, "GET", "/order/"+order, nil); strings.Contains(a.raw, name) {
+		t.Errorf("the API has the name: %v", a)
+	}
+	if _, err := w.operators().Erase(t.Context(), user, ""); err != nil {
+		t.Fatal(err)
+	}
+	want(order, "", "")
+	rows := fmt.Sprint(w.Rows.Dump(ledger.TableOrders))
+	it, err := w.Items.Get(t.Context(), "5")
+	err = errors.Join(err, w.Dump(t.Context(), &it, func(l *dump.Line) error { rows += l.Value; return nil }))
+	if err != nil || strings.Contains(rows, name) {
+		t.Errorf("%v; the name is still in %s", err, rows)
+	}
+	w.halt()
+	if strings.Contains(log.String(), name) {
+		t.Errorf("the log has the name: %s", &log)
+	}
 }
 
 // TestNothingIsErasedWhileAnOrderWaits checks that an order which waits for its placement blocks the erasure.

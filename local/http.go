@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/cover"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
@@ -24,7 +25,7 @@ func (s *System) handler() http.Handler {
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
-	door := s.door(delayed(api))
+	door := s.traffic.count(s.door(delayed(api)))
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
 		mux.Handle(path, door)
 	}
@@ -32,7 +33,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
-	mux.Handle("/seckill/buy", s.priority.purchases(door))
+	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(door)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/admin/", s.staff)
@@ -40,6 +41,9 @@ func (s *System) handler() http.Handler {
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL
+	}
+	if s.opt.Covers != "" {
+		mux.Handle("GET "+cover.Path+"{name}", cover.Serve(s.opt.Covers))
 	}
 	storefront := web.Handler(http.HandlerFunc(s.unknown), pages)
 	mux.Handle("/admin", storefront) // else ServeMux would add a slash

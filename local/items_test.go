@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -29,7 +30,7 @@ func TestItemsOutAndIn(t *testing.T) {
 	}
 	wanted := export(start(t, local.Options{}))
 	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	for _, want := range []string{"{[2001 2002 2003] [] []}", "{[] [] [2001 2002 2003]}"} {
+	for _, want := range []string{"{[2001 2002 2003] [] [] map[]}", "{[] [] [2001 2002 2003] map[]}"} {
 		if in, err := to.operators().Import(t.Context(), wanted); err != nil || fmt.Sprint(in) != want {
 			t.Errorf("import: %v, %v, want %s", in, err, want)
 		}
@@ -60,11 +61,65 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	later.Price = 1
 	_, err := w.operators().Import(t.Context(), []seckill.Listing{live("13", 1, 1), later})
 	if r := refusal(err); r.Code != seckill.CodeInvalid ||
-		!strings.HasPrefix(r.Detail, "item 12: it is another than the one that has been loaded") {
+		!strings.HasPrefix(r.Detail, "item 12: sk_price: fixed since ") {
 		t.Error(err)
+	}
+	later.Price, later.Stock, later.Commodity.Title = 77_00, 9, "mended"
+	if in, err := w.operators().Import(t.Context(), []seckill.Listing{later}); err != nil ||
+		fmt.Sprint(in.Changed) != "[12]" {
+		t.Error("text and more stock of a sale that runs:", in, err)
+	}
+	w.awaitLeft("12", "9")
+	if a := w.call("", "GET", "/seckill/detail/12", nil); !strings.Contains(a.raw, `"mended"`) {
+		t.Error(a)
 	}
 	if a := w.call("", "GET", "/seckill/detail/13", nil); a.status != 404 {
 		t.Errorf("imported beside a refused one: %v", a)
+	}
+}
+
+// TestAnOrderKeepsWhatWasBought: an item that gets another title, picture and prices is what it was in the orders that
+// have it; an order of an older release shows the item as it is.
+func TestAnOrderKeepsWhatWasBought(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
+	ctx := t.Context()
+	kept, _ := w.bought("1001", "11")
+	old, _ := w.bought("1002", "11")
+	it, err := w.Items.Get(ctx, "11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := fmt.Sprintf(`"title":%q,"price":%s,"covers":[%q]`, it.Commodity.Title, it.Commodity.Price.Yuan(), it.Cover)
+	price := `"sk_price":` + it.Price.Yuan()
+	it.Version, it.Price, it.Commodity.Title, it.Commodity.Price = it.Version+1, 1_00, "钟", 2_00
+	if err := w.Items.Put(ctx, it, &seckill.Description{Covers: []string{"/b.svg", "/c.svg"}}); err != nil {
+		t.Fatal(err)
+	}
+	is := `"title":"钟","price":2.00,"covers":["/b.svg","/c.svg"]`
+	err = w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: old},
+		Op: ledger.OpUpdate, Remove: []string{"item_version", "list_price", "cover"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.pass(time.Minute) // stage publishes the list again
+	w.eventually("the page has the change", func() bool {
+		return strings.Contains(w.call("", "GET", "/seckill/detail/11", nil).raw, is)
+	}, func() any { return w.call("", "GET", "/seckill/detail/11", nil) })
+	for _, path := range []string{"/order/" + kept, "/order/list?page=1&size=10"} {
+		if a := w.call(w.token("1001"), "GET", path, nil); !strings.Contains(a.raw, was) ||
+			!strings.Contains(a.raw, price) || !strings.Contains(a.raw, `"as_sold":true`) {
+			t.Errorf("%s: %v\nwant %s, %s", path, a, was, price)
+		}
+	}
+	if a := w.call(w.token("1002"), "GET", "/order/"+old, nil); !strings.Contains(a.raw, is) ||
+		strings.Contains(a.raw, "as_sold") {
+		t.Errorf("an older order: %v\nwant %s", a, is)
+	}
+	o, err := w.operators().Order(ctx, kept)
+	if err != nil || o.Title == "钟" || o.Price == 1_00 || o.List == 2_00 || o.Cover != "/pictures/headphones.svg" ||
+		o.Version != 1 {
+		t.Errorf("staff see %+v, %v", o, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -32,7 +31,7 @@ func (s *System) postOperator(w http.ResponseWriter, r *http.Request) {
 	}
 	var refused struct{ Problem *operator.Refusal }
 	if json.Unmarshal(answer, &refused) == nil && refused.Problem != nil &&
-		httpapi.Status(refused.Problem.Code) >= http.StatusInternalServerError {
+		operator.Status(refused.Problem.Code) >= http.StatusInternalServerError {
 		s.log.Warn("an operator's command failed", "code", refused.Problem.Code, "err", refused.Problem)
 	}
 	s.reply(w, json.RawMessage(answer))

@@ -31,7 +31,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	silent := slog.New(slog.DiscardHandler)
 	ids := system.NewIDs(nil)
 	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
-	office := &operator.Office{Sessions: s.Staff, Stack: staffStack, Clock: clock, Record: record,
+	viewers := s.liveHandler()
+	office := &operator.Office{Sessions: s.Staff, Live: viewers, Stack: staffStack, Clock: clock, Record: record,
 		Key: func() ed25519.PrivateKey { return private },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
@@ -40,7 +41,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
 		Clock: clock, Random: ids, Log: s.log})
-	s.operator = record.Serve(silent, append(handlers, operator.NewAuditHandler(s.Audit),
+	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err
 }

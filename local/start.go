@@ -18,6 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/system"
+	activities "github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/acts"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/block"
@@ -76,6 +77,8 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.acts = newActRing(s.auth.Hash)
+	s.traffic.begun.at = clock.Now()
+	s.traffic.last = s.traffic.begun
 	s.priority.line = make(chan struct{}, signLine)
 	s.priority.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
@@ -115,6 +118,7 @@ func (s *System) employ() {
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
+		{s.schedule("traffic", s.endMinute), 1},
 		{s.notifier(), 1},
 		{s.follower("counts", s.counts.changes, s.counts), 1},
 		{s.actKeeper(), 1},
@@ -202,15 +206,18 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock})
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Questions: s.Ledger})
+		Questions: s.Ledger, Activities: s.Ledger})
 	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
+	s.Activity = activities.New(activities.Deps{Activities: s.Ledger, Items: s.Items, Questions: s.Ledger,
+		Stage: s.Stage, Clock: s.Clock})
 	log := slog.New(slog.DiscardHandler)
 	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
 		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
 	record := operator.Recorder{Log: s.Audit, Text: s.log}
-	handlers := []operator.Handler{s.items, operator.NewPaymentHandler(s.Refund),
+	handlers := []operator.Handler{s.items, operator.NewActivityHandler(s.Activity, s.items),
+		operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),

@@ -26,6 +26,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	activities "github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/admit"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -78,6 +79,8 @@ type System struct {
 	Audit   *audit.Flow
 	Staff   *session.Flow
 
+	Activity *activities.Flow
+
 	Reconcile *reconcile.Flow
 	Deliver   *deliver.Flow // nil without Options.Events
 	Push      *push.Flow    // nil with Options.NoPush
@@ -95,6 +98,7 @@ type System struct {
 	inside   http.Handler // the server's handler, for calls within the process
 
 	priority         priority
+	traffic          traffic
 	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue

@@ -83,6 +83,9 @@ func (w *World) checkBirth(o *orderRow) error {
 	if o.state == seckill.Rejected && o.address != "" {
 		return fmt.Errorf("I9 order %s is rejected and keeps an address", o.id)
 	}
+	if o.state == seckill.Rejected && o.name != "" || o.state != seckill.Rejected && o.name != nameOf(o.user) {
+		return fmt.Errorf("I9 order %s in %s has the name %q", o.id, o.state, o.name)
+	}
 	if asked, keyed := w.asked[o.id]; keyed {
 		if !slices.ContainsFunc(asked, func(was ask) bool {
 			return was == a || o.state == seckill.Rejected && was.anywhere() == a
@@ -109,6 +112,12 @@ func (w *World) checkBirth(o *orderRow) error {
 		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
 	}
 	it := w.item(o.item)
+	// What is on sale has not changed since before its sale: an import is refused then.
+	now, err := w.items.Get(context.Background(), o.item)
+	if is := soldAs(now.Commodity.Title, now.Cover, int64(now.Price), int64(now.Commodity.Price)); err == nil &&
+		o.state != seckill.Rejected && o.sold != is {
+		return fmt.Errorf("I9 order %s is %s; on sale is %s", o.id, o.sold, is)
+	}
 	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
 		return fmt.Errorf("I10 order %s reserved at %s, outside the window", o.id, o.created.UTC())
 	}

@@ -84,7 +84,8 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 			Orders: orders, Clock: clock, Meter: w.Events, Alone: w.truth.limit}),
 		Fulfil:    fulfil.New(fulfil.Deps{Ledger: lg, Clock: clock}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
-		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg}),
+		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg,
+			Activities: w.ledger}),
 		Repair:    rep,
 		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
 			Meter: w.Events}),
@@ -213,6 +214,7 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
 	w := i.world
+	p.Name = nameOf(p.User)
 	slept := i.tickets != nil && i.tickets.wake()
 	may, before := w.passes(p, slept)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)

@@ -57,7 +57,7 @@ func (f fewNumbers) UserID() string {
 // noToken signs nothing: the world judges what the flow returns.
 type noToken struct{}
 
-func (noToken) SignToken(user string, _, _ time.Time) (string, error) { return user, nil }
+func (noToken) SignToken(user, _ string, _, _ time.Time) (string, error) { return user, nil }
 
 // startSignIn returns the step of an instance.
 func (w *World) startSignIn(hook Hook, clock seckill.Clock, lg seckill.Ledger) *signin.Flow {

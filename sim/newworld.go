@@ -46,10 +46,11 @@ func NewWorldOf(s Setting) (*World, error) {
 	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range w.allItems() {
 		w.grown[it.ID] = it.Stock
-		if err := w.items.Put(context.Background(), *it, &seckill.Description{Detail: "<p>手机</p>"}); err != nil {
+		if err := w.items.Put(context.Background(), *it, &seckill.Description{Detail: "<p>手机</p>",
+			Covers: []string{"/phone.jpg"}}); err != nil {
 			return nil, err
 		}
-		it.Described = it.Version
+		it.Described, it.Cover = it.Version, "/phone.jpg"
 		if it.Checks == seckill.ChecksStrict {
 			if err := w.ask(it.ID, s.Questions); err != nil {
 				return nil, err

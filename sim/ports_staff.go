@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -43,4 +44,19 @@ func (l Ledger) Proposals(ctx context.Context, after string, limit int) ([]secki
 // Withdraw implements seckill.Proposer.
 func (l Ledger) Withdraw(ctx context.Context, p seckill.Proposal) error {
 	return l.Hook("ledger.Withdraw", func() error { return l.Next.Withdraw(ctx, p) })
+}
+
+// Live implements seckill.LiveRows.
+func (l Ledger) Live(ctx context.Context, item string) (seckill.LiveRow, error) {
+	return get(l.Hook, "ledger.Live", func() (seckill.LiveRow, error) { return l.Next.Live(ctx, item) })
+}
+
+// LeaseLive implements seckill.LiveRows.
+func (l Ledger) LeaseLive(ctx context.Context, r seckill.LiveRow, until time.Time) (seckill.LiveRow, error) {
+	return get(l.Hook, "ledger.LeaseLive", func() (seckill.LiveRow, error) { return l.Next.LeaseLive(ctx, r, until) })
+}
+
+// KeepLive implements seckill.LiveRows.
+func (l Ledger) KeepLive(ctx context.Context, r seckill.LiveRow, at time.Time) error {
+	return l.Hook("ledger.KeepLive", func() error { return l.Next.KeepLive(ctx, r, at) })
 }

@@ -48,12 +48,13 @@ type truth struct {
 type orderRow struct {
 	id, item, user string
 	count          int
-	address        string
+	address, name  string
 	amount         int64
 	units          []int
 	state          seckill.State
 	reason         seckill.Code
 	created        time.Time
+	sold           string // what it keeps of its item
 	history        []string
 	gaveBack       int  // how often its history says so
 	cancelled      bool // its user began to cancel it
@@ -106,6 +107,10 @@ func text(r ledger.Row, attr string) string {
 func number(r ledger.Row, attr string) int64 {
 	n, _ := r[attr].(int64)
 	return n
+}
+
+func soldAs(title, cover string, price, list int64) string {
+	return fmt.Sprintf("%s, %s, at %d fen instead of %d", title, cover, price, list)
 }
 
 func unitsOf(r ledger.Row) []int {
@@ -191,9 +196,13 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		return
 	}
 	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
-		address: text(is, "address"), amount: number(is, "amount"), units: unitsOf(is),
+		address: text(is, "address"), name: text(is, "shopper_name"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
-		created: time.UnixMilli(number(is, "created")), first: old == nil}
+		created: time.UnixMilli(number(is, "created")), first: old == nil,
+		sold: soldAs(text(is, "title"), text(is, "cover"), number(is, "price"), number(is, "list_price"))}
+	if old != nil && o.sold != old.sold {
+		t.fail("I9 order %s was %s, and is %s now", id, old.sold, o.sold)
+	}
 	from := seckill.Queued
 	if old != nil {
 		from = old.state
@@ -277,11 +286,12 @@ var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, secki
 // wroteAddress checks I9 for an order's address. It may be erased only from an order that does not need it, or whose
 // goods were shipped long ago; it never changes otherwise, and nothing else changes with it.
 func (t *truth) wroteAddress(was, is ledger.Row) {
-	if was == nil || is == nil || text(was, "address") == text(is, "address") {
+	if was == nil || is == nil || text(was, "address") == text(is, "address") &&
+		text(was, "shopper_name") == text(is, "shopper_name") {
 		return
 	}
 	id, state := text(is, "id"), seckill.State(text(was, "state"))
-	if text(is, "address") != "" || number(is, "erased") == 0 {
+	if text(is, "address") != "" || text(is, "shopper_name") != "" || number(is, "erased") == 0 {
 		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
 	}
 	late := t.over(text(was, "item")) && (state == seckill.Paid || state == seckill.Confirmed)
@@ -289,7 +299,7 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 		t.fail("I9 order %s in %s has lost its address", id, state)
 	}
 	a, b := maps.Clone(was), maps.Clone(is)
-	for _, attr := range []string{"address", "erased", "refund_why"} {
+	for _, attr := range []string{"address", "shopper_name", "erased", "refund_why"} {
 		delete(a, attr)
 		delete(b, attr)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
@@ -40,7 +39,7 @@ func tried(cmd *cobra.Command, s *shop, n int, call func(context.Context) error)
 func passing(err error) bool {
 	var refused *operator.Refusal
 	if errors.As(err, &refused) {
-		return httpapi.Status(refused.Code) >= http.StatusInternalServerError
+		return operator.Status(refused.Code) >= http.StatusInternalServerError
 	}
 	return errors.As(err, &faultError{})
 }

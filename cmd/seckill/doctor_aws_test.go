@@ -439,9 +439,9 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 
 // stage executes a command as the stage function does.
 func (c *clinic) stage(event []byte) []byte {
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
-		Clock: shifted(c.ahead), IDs: system.NewIDs(nil),
-		Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
+		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: l, Activities: l})
 	handler := operator.NewItemHandler(flow)
 	handler.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)

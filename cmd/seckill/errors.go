@@ -19,8 +19,8 @@ func (f faultError) Unwrap() error { return f.error }
 var self = "seckill"
 
 var ownCommand = regexp.MustCompile(
-	`(^|[\s"(])seckill (run|items|orders|payments|refund|unknown|reconcile|erase|blocks|acts|events|counts|load|` +
-		`plan|staff|keys|token|doctor|audit|report|sim|version)\b`)
+	`(^|[\s"(])seckill (run|items|activities|orders|payments|refund|unknown|reconcile|erase|blocks|acts|events|counts|` +
+		`live|load|plan|staff|keys|token|doctor|audit|report|sim|version)\b`)
 
 // asCalled replaces the tool's name in the commands that a text suggests by the name that the caller used.
 func asCalled(text string) string { return ownCommand.ReplaceAllString(text, "${1}"+self+" $2") }

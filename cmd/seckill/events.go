@@ -69,6 +69,9 @@ rejected order never had, is empty. The shop logs who asked.`,
 			d, err := s.Delivery(cmd.Context(), args[0])
 			return f.print(cmd, s.explain(err, "order "+args[0]), &d, func(p *page) {
 				p.line("Order %s, %s: %d of %s (item %s), user %s.", d.Order, d.State, d.Count, d.Title, d.Item, d.User)
+				if d.Name != "" {
+					p.line("%s", printable(d.Name))
+				}
 				if d.Address == "" {
 					p.line("It has no address.")
 					return

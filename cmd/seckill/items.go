@@ -20,8 +20,8 @@ func itemsCommand() *cobra.Command {
 	var to target
 	cmd := &cobra.Command{
 		Use:   "items",
-		Short: "Import and export items, stop and resume a sale, add stock",
-		Long: `Import and export items, stop and resume an item's sale, or add stock, in a running shop
+		Short: "Import, export and show items, stop and resume a sale, add stock",
+		Long: `Import, export and show items, stop and resume an item's sale, or add stock, in a running shop
 ("seckill run", --url) or in a stack on AWS (--stack). Every command may be repeated, and reports
 when there was nothing left to do.
 
@@ -38,24 +38,29 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.on(cmd)
-	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false),
-		addStockCommand(&to))
+	cmd.AddCommand(importCommand(&to), exportCommand(&to), showItemCommand(&to), stopCommand(&to, true),
+		stopCommand(&to, false), addStockCommand(&to), pictureCommand())
 	return cmd
 }
 
 func importCommand(to *target) *cobra.Command {
-	return &cobra.Command{
+	var overwrite bool
+	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Create or change the items of a .json or .csv file: all of them, or none",
 		Long: `Create or change the items of a file: all of them, or none if any line is wrong.
 "seckill run --help" lists the columns.
 
-An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) +
-			` minutes before its start; after that it can only be stopped, resumed and given
-more stock. Its checks and questions are fixed ` + strconv.Itoa(int(seckill.TicketLead/time.Minute)) +
-			` minutes before its start. Questions that the file
-does not repeat are dropped, unless it has none for the item. Its stock never shrinks. Items that are
-not in the file stay as they are. Imported items can be bought within a minute, if their sale is open.`,
+What may change when ("seckill items show" says it of one item): title, covers and detail until the
+end of the sale; stock, which never shrinks, too; checks and questions until ` +
+			strconv.Itoa(int(seckill.TicketLead/time.Minute)) + ` minutes before the start, all else
+until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before it. Questions that the file does not repeat are dropped, unless it has none
+for the item. What a description must not have, such as scripts, is removed, and named. Items that are
+not in the file stay as they are. What is imported holds within a minute.
+
+An exported file says from which version of an item each line was made. If somebody has changed the
+item since, nothing is imported, and the command names what differs: export again and redo your
+change, or give --overwrite.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
@@ -64,20 +69,34 @@ not in the file stay as they are. Imported items can be bought within a minute, 
 			if err != nil {
 				return err
 			}
+			for i := range items {
+				if len(items[i].Removed) > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s: removed from its description: %s\n", items[i].ID,
+						strings.Join(items[i].Removed, ", "))
+				}
+				if overwrite {
+					items[i].Base = 0
+				}
+			}
 			s, err := to.shop(cmd)
 			if err != nil {
 				return err
 			}
 			done, err := s.Import(cmd.Context(), items)
-			if errors.Is(err, operator.ErrTooLarge) {
+			var refused *operator.Refusal
+			switch {
+			case errors.Is(err, operator.ErrTooLarge):
 				return fmt.Errorf("%s: its items are %w: split it", args[0], err)
-			}
-			if err != nil {
+			case errors.As(err, &refused) && refused.Code == operator.CodeConflict:
+				return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
+			case err != nil:
 				return s.explain(err, "")
 			}
 			return say(cmd, "%s", imported(done))
 		},
 	}
+	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "also change items that somebody has changed since the export")
+	return cmd
 }
 
 // imported describes in a line what an import did.
@@ -137,6 +156,31 @@ code is 1, and the file has all other items.`,
 			return nil
 		},
 	}
+}
+
+func showItemCommand(to *target) *cobra.Command {
+	var f printer
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show an item, and which of its fields may change now",
+		Long: `Show an item: its state, what is left, each field, and whether an import may change the field now.
+--json has the item in full, as an items file has it.`,
+		Example: `  seckill items show 2002
+  seckill items show 2002 --json`,
+		Args: exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := itemShop(cmd, to, args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.Item(cmd.Context(), args[0])
+			return f.print(cmd, s.explain(err, "item "+args[0]), &it, func(p *page) {
+				p.item(&it, describe(operator.ItemChange{ItemState: it.ItemState}))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	return cmd
 }
 
 func stopCommand(to *target, stop bool) *cobra.Command {

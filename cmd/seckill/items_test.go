@@ -67,7 +67,8 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 			{"import " + two, exitOK, "Imported 2 items: 1 created, 1 changed.\n", ""},
 			{"import " + two, exitOK, "Nothing to do: 2 items are up to date.\n", ""},
 			{"import " + fewer, exitUsage, "",
-				"seckill: item 31: stock 39: it has 40, and stock only grows (see: seckill items import --help)\n"},
+				"seckill: item 31: stock: 39 is less than the 40 that it has, and stock only grows (see: seckill " +
+					"items import --help)\n"},
 			{"import " + csv, exitOK, "Imported 1 item: 1 created.\n", ""},
 			{"stop 2002", exitOK, "Item 2002 is stopped (stopped, 10 of 10 left).\n", ""},
 			{"stop 2002", exitOK, "Nothing to do: item 2002 is already stopped (stopped, 10 of 10 left).\n", ""},
@@ -179,4 +180,51 @@ func TestItemsHelp(t *testing.T) {
 			t.Errorf("%v: exit %d\n%s%s", args, code, stdout, stderr)
 		}
 	}
+}
+
+// TestTwoEditorsOfOneItem: two export, both import: the second one changes nothing and is told what differs.
+func TestTwoEditorsOfOneItem(t *testing.T) {
+	t.Parallel()
+	later := local.DemoItems(time.Now(), 4, 1)[2]
+	later.ID, later.Start, later.End = "31", time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
+	started(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		items := func(code int, stdout, stderr string, args ...string) string {
+			t.Helper()
+			gotCode, out, errs := command(t, append(append([]string{"items"}, args...), "--url", base)...)
+			if gotCode != code || !strings.Contains(out, stdout) || !strings.Contains(errs, stderr) {
+				t.Errorf("items %v: exit %d\n%s%s\nwant exit %d, %q, %q", args, gotCode, out, errs, code, stdout,
+					stderr)
+			}
+			return out
+		}
+		items(exitOK, "1 created", "", "import", written(t, "a.json", itemfile.Format([]seckill.Listing{later})))
+		exported := items(exitOK, "", "", "export")
+		edit := func(name, from, to string) string {
+			t.Helper()
+			if !strings.Contains(exported, from) {
+				t.Fatalf("%s is not in %s", from, exported)
+			}
+			return written(t, name, []byte(strings.Replace(exported, from, to, 1)))
+		}
+		title := `"title": "` + later.Commodity.Title + `"`
+		first := edit("first.json", title, `"title": "one"`)
+		second := edit("second.json", title, `"title": "two"`)
+		scripted := edit("third.json", title, `"title": "three"`)
+		items(exitOK, "1 changed", "", "import", first)
+		items(exitUsage, "", "somebody has changed it since version 1, which this was made from: it is at version 2, "+
+			"with another title: export again and redo the change, or give --overwrite", "import", second)
+		items(exitOK, "1 changed", "", "import", "--overwrite", second)
+		items(exitOK, "title", "", "show", "31")
+		items(exitOK, `"title": "two"`, "", "show", "31", "--json")
+		items(exitOK, "no: it is loaded for sale, since ", "", "show", "2002")
+		items(exitUsage, "", "has no such item", "show", "999")
+		data, err := os.ReadFile(scripted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := strings.Replace(string(data), `"detail": "`, `"detail": "<script>x</script>`, -1)
+		items(exitOK, "changed", "item 31: removed from its description: <script>\n", "import", "--overwrite",
+			written(t, "bad.json", []byte(bad)))
+	})
 }

@@ -205,24 +205,11 @@ func (k *keysFlags) check() (g given, err error) {
 	if k.webhook {
 		names = append(names, secrets.WebhookSecret)
 	}
-	if k.password != "" {
-		names = append(names, secrets.RedisPassword)
-		if g.password, err = readPassword("redis-password", k.password); err != nil {
-			return g, err
-		}
+	more, err := g.read(k)
+	if err != nil {
+		return g, err
 	}
-	if k.staff != "" {
-		names = append(names, secrets.StaffSecret)
-		if g.staff, err = readPassword("staff-client-secret", k.staff); err != nil {
-			return g, err
-		}
-	}
-	if k.reportFile != "" {
-		names = append(names, secrets.ReportSalts)
-		if g.salts, err = readSalts(k.reportFile); err != nil {
-			return g, err
-		}
-	}
+	names = append(names, more...)
 	for _, r := range k.rotate {
 		if !slices.Contains(names, r) {
 			return g, fmt.Errorf("--rotate=%s: want one of %s", r, strings.Join(names, ", "))
@@ -248,6 +235,29 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	err = k.read(&g)
 	return g, err
+}
+
+// read reads the secrets that others have made, and returns their names.
+func (g *given) read(k *keysFlags) (names []string, err error) {
+	for _, of := range []struct {
+		name, file string
+		to         *string
+	}{{secrets.RedisPassword, k.password, &g.password}, {secrets.StaffSecret, k.staff, &g.staff}} {
+		if of.file == "" {
+			continue
+		}
+		names = append(names, of.name)
+		if *of.to, err = readPassword(of.name, of.file); err != nil {
+			return nil, err
+		}
+	}
+	if k.reportFile != "" {
+		names = append(names, secrets.ReportSalts)
+		if g.salts, err = readSalts(k.reportFile); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 func readPassword(flag, file string) (string, error) {

@@ -38,10 +38,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), ordersCommand(), paymentsCommand(), refundCommand(),
-		unknownCommand(), reconcileCommand(), eraseCommand(), blocksCommand(), actsCommand(), eventsCommand(),
-		countsCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv),
-		planCommand(), auditCommand(getenv), staffCommand(), reportCommand(getenv),
+	root.AddCommand(runCommand(getenv), itemsCommand(), activitiesCommand(), ordersCommand(), paymentsCommand(),
+		refundCommand(), unknownCommand(), reconcileCommand(), eraseCommand(), blocksCommand(), actsCommand(),
+		eventsCommand(), countsCommand(), liveCommand(), keysCommand(), tokenCommand(), doctorCommand(),
+		simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), reportCommand(getenv), staffCommand(),
 		versionCommand())
 	for _, top := range append(root.Commands(), root) {
 		for _, c := range append(top.Commands(), top) {

@@ -282,7 +282,15 @@ func (p *page) order(o *operator.Order) {
 	p.line("Order %s", o.ID)
 	p.row("item", o.Item+", "+o.Title)
 	p.row("user", o.User)
+	if o.Name != "" {
+		p.row("name", o.Name)
+	}
 	p.row("units", fmt.Sprintf("%d, of which %d are not for sale", o.Count, o.Held))
+	if o.Version > 0 {
+		p.row("bought", fmt.Sprintf("at %s yuan each, ordinary price %s; item version %d", o.Price.Yuan(),
+			o.List.Yuan(), o.Version))
+		p.row("picture", o.Cover)
+	}
 	p.row("yuan", o.Amount.Yuan())
 	p.row("state", string(o.State)+", older "+older(o))
 	if o.Carrier != "" {

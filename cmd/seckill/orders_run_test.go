@@ -47,6 +47,8 @@ func TestADaysOrders(t *testing.T) {
 		week := 7 * 24 * time.Hour // the most that a call lets pass
 		s.pass(week)
 		s.pass(week)
+		orders("  bought  at 199.00 yuan each, ordinary price 899.00; item version 1\n"+
+			"  picture  /pictures/headphones.svg\n", "show", order)
 		orders("  state  shipped, older", "show", order)
 		s.pass(seckill.ReceivedAfter - 2*week + time.Hour)
 		orders("  state  received, older", "show", order)

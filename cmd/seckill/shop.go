@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -36,7 +35,7 @@ func (s *shop) explain(err error, subject string) error {
 		return fmt.Errorf("%s: %s has no such item", subject, s.name)
 	case refused.Code == seckill.CodeOrderUnknown:
 		return fmt.Errorf("%s: %s has no such order", subject, s.name)
-	case httpapi.Status(refused.Code) >= http.StatusInternalServerError:
+	case operator.Status(refused.Code) >= http.StatusInternalServerError:
 		return faultError{refused}
 	case refused.Code == seckill.CodeInvalid && subject != "":
 		return fmt.Errorf("%s: %w", subject, refused)

@@ -210,8 +210,9 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 			t.Fatal(err)
 		}
 	}
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
-		IDs: system.NewIDs(nil), Questions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))})
+		IDs: system.NewIDs(nil), Questions: l, Activities: l})
 	audit = &bytes.Buffer{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewItemHandler(flow))
 	return func(event []byte) ([]byte, string) {
@@ -253,7 +254,8 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 			"seckill: stock 8: item 33 already has 9 units, and stock never shrinks (N is the new total) (see: " +
 				"seckill items add-stock --help)\n"},
 		{"items import " + file + "  --stack sale", exitUsage, "",
-			"seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
+			"seckill: item 33: stock: 5 is less than the 9 that it has, and stock only grows (see: seckill items " +
+				"import --help)\n"},
 		{"items stop 404 --stack sale", exitUsage, "",
 			"seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
 	}

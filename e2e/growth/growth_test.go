@@ -63,7 +63,8 @@ func newGrowingSale(t *testing.T, stock int) *growingSale {
 			Title: "手机", Price: 399_00}}
 	w.must(w.items.Put(t.Context(), w.item, nil))
 	orders := memory.NewQueue(w.clock, memory.QueueOptions{Name: "orders"})
-	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids})
+	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids,
+		Activities: w.ledger})
 	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock,
 		IDs: w.ids, Meter: w.meter})
 	return w

@@ -17,6 +17,7 @@ func TestShop(t *testing.T) {
 	t.Parallel()
 	t.Run("Contract", func(t *testing.T) { testContract(t, first) })
 	t.Run("BuyPayPaid", func(t *testing.T) { testBuyPayPaid(t, first) })
+	t.Run("Live", func(t *testing.T) { testLive(t, first) })
 	t.Run("Checks", func(t *testing.T) { testChecks(t, first) })
 	t.Run("Push", func(t *testing.T) { testPush(t, first) })
 	t.Run("Page", func(t *testing.T) { testPage(t, first) })

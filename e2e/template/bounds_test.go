@@ -165,3 +165,29 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 		t.Errorf("%d endpoints", len(endpoints))
 	}
 }
+
+// TestPoolOfShoppers checks what the pool of CreateIdentity asks of passwords and gives to pages: the shop's page keeps
+// no secret, gets codes only, and its tokens end within an hour.
+func TestPoolOfShoppers(t *testing.T) {
+	tree, err := parse(open(t).files["infra/identity.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tpl := &template{tree: tree}
+	if n := number(tpl.resource("Pool").prop("Policies", "PasswordPolicy"), "MinimumLength"); n < 12 {
+		t.Errorf("passwords of %d characters", n)
+	}
+	client := tpl.resource("Client")
+	got := []any{client.prop("GenerateSecret"), client.prop("AllowedOAuthFlows"), client.prop("ExplicitAuthFlows"),
+		client.prop("PreventUserExistenceErrors"), client.prop("EnableTokenRevocation"),
+		client.prop("TokenValidityUnits", "AccessToken"), client.prop("TokenValidityUnits", "IdToken")}
+	want := []any{false, []any{"code"}, []any{"ALLOW_USER_SRP_AUTH"}, "ENABLED", true, "minutes", "minutes"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got: %s", diff)
+	}
+	for _, kind := range []string{"IdTokenValidity", "AccessTokenValidity"} {
+		if n := number(client.prop(), kind); n > 60 {
+			t.Errorf("%s: %d minutes", kind, n)
+		}
+	}
+}

@@ -190,6 +190,12 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			add(strings.ToUpper(name[:1])+name[1:]+"Function:live", "lambda:InvokeFunction")
 		}
 	}
+	if main.names["LiveSource"] { // it asks how many messages wait, and for metrics
+		for _, variable := range queueVariables {
+			add(target(env[variable]), "sqs:GetQueueAttributes")
+		}
+		add("*", "cloudwatch:GetMetricData")
+	}
 	if out[right{"sqs:SendMessage", ""}] {
 		return nil, fmt.Errorf("it uses a queue that it is not told of")
 	}
@@ -238,9 +244,9 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		may["acts"]["dynamodb"])))); diff != "" {
 		t.Errorf("acts has two tables: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"AuditTable", "SessionsTable"}, may["admin"]["dynamodb"]); diff != "" ||
-		may["admin"]["sqs"] != nil {
-		t.Errorf("admin has two tables and no queue: %s, %v", diff, may["admin"]["sqs"])
+	if diff := cmp.Diff([]string{"AuditTable", "LiveTable", "CountsTable", "PaymentsTable/index/refunds_due",
+		"SessionsTable"}, may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
+		t.Errorf("admin has tables and no queue: %s, %v", diff, may["admin"]["sqs"])
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)

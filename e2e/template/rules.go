@@ -64,6 +64,9 @@ func (t *template) checkQueues(add func(string, ...any)) {
 		}
 	}
 	for _, q := range queues {
+		if q.prop("SqsManagedSseEnabled") != true {
+			add("%s: messages, which have addresses, are kept in the clear", q.id)
+		}
 		if n := number(q.prop(), "MaximumMessageSize"); n != seckill.MaxMessage {
 			add("%s: messages of %d bytes, want %d", q.id, n, seckill.MaxMessage)
 		}

@@ -39,6 +39,8 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"refused by LocalStack": {"    Type: AWS::SNS::Topic\n", "    Type: AWS::CloudWatch::Dashboard\n",
 			"AlarmTopic: LocalStack refuses"},
+		"in the clear": {"SqsManagedSseEnabled: true", "SqsManagedSseEnabled: false",
+			"OrdersQueue: messages, which have addresses"},
 		"message size": {"MaximumMessageSize: 262144", "MaximumMessageSize: 1024",
 			"messages of 1024 bytes"},
 		"no dead-letter queue": {

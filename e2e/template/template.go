@@ -206,6 +206,9 @@ var beginnings = map[string]func(rest string) string{
 }
 
 func short(on any) (string, error) {
+	if on == "*" { // stars holds it to a reason
+		return "*", nil
+	}
 	if id := target(on); id != "" {
 		return id, nil
 	}

@@ -130,6 +130,7 @@ func wires(t *testing.T) map[string][]right {
 		State:   seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
 	first := seckill.Proposal{Order: "o1", Who: "ann", Why: "w", Amount: 1, At: now}
+	row := seckill.LiveRow{Live: seckill.Live{Item: "1"}, Version: 1}
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
 	paid.State = seckill.Paid
@@ -291,6 +292,9 @@ func wires(t *testing.T) map[string][]right {
 			return err
 		}},
 		"Ledger.HandleAct": {func(ctx context.Context) error { return l.HandleAct(ctx, actID, "b", "n", now) }},
+		"Ledger.Live":      {func(ctx context.Context) error { _, err := l.Live(ctx, "1"); return err }},
+		"Ledger.LeaseLive": {func(ctx context.Context) error { _, err := l.LeaseLive(ctx, row, now); return err }},
+		"Ledger.KeepLive":  {func(ctx context.Context) error { return l.KeepLive(ctx, row, now) }},
 		"Ledger.AppendAudit": {func(ctx context.Context) error {
 			e := seckill.AuditEntry{At: now}
 			e.Follow(seckill.AuditHead{})
@@ -326,6 +330,23 @@ func wires(t *testing.T) map[string][]right {
 			return l.PutQuestion(ctx, "1", seckill.Question{ID: "q", Text: "2 + 2?", Answers: []string{"4"}})
 		}},
 		"Ledger.DropQuestion": {func(ctx context.Context) error { return l.DropQuestion(ctx, "1", "q") }},
+
+		"Ledger.Activity": {func(ctx context.Context) error { _, err := l.Activity(ctx, "1"); return err }},
+		"Ledger.ActivitiesOf": {func(ctx context.Context) error {
+			_, err := l.ActivitiesOf(ctx, []string{"1"})
+			return err
+		}},
+		"Ledger.ListActivities": {func(ctx context.Context) error {
+			_, err := l.ListActivities(ctx, "", 1)
+			return err
+		}},
+		"Ledger.SaveActivity": {func(ctx context.Context) error {
+			was := seckill.Activity{ID: "1", Title: "t", Start: now, End: now.Add(time.Hour), Items: []string{"1"},
+				Version: 1, MadeBy: "ann", MadeFrom: seckill.MadeAtCLI, Made: now}
+			next := was
+			next.Version, next.Items = 2, []string{"2"}
+			return l.SaveActivity(ctx, next, &was)
+		}},
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

@@ -1,18 +1,26 @@
 // Command admin is the back office's door as a Lambda function behind API Gateway: it takes the commands of staff whom
 // API Gateway has verified, and of those who have signed in in a browser, records them, and has the stack's other
-// functions execute them.
+// functions execute them. It shows running sales itself.
 package main
 
 import (
+	"context"
+
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/cloudmetrics"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/lambdacall"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/flow/session"
+	"github.com/your-org/seckill/shared/flow/watch"
 )
+
+// liveReads is how many figures of a live row are read at once.
+const liveReads = 8
 
 func main() {
 	boot.Run("admin", func(s config.Admin, b *boot.Boot) apigw.Handler {
@@ -21,9 +29,20 @@ func main() {
 			Keep: operator.KeepHeads(text)})
 		staff := session.New(session.Deps{Sessions: ledger, Issuer: office.Staff(b, s.Staff), Random: b.IDs,
 			Clock: b.Clock, Meter: b.Meter, Audit: flow})
-		door := operator.Office{Stack: b.Stack, Clock: b.Clock, Key: office.Key(b, s.Command),
+		door := &operator.Office{Stack: b.Stack, Clock: b.Clock, Key: office.Key(b, s.Command),
 			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke, Sessions: staff,
 			Record: &operator.Recorder{Log: flow, Text: text}}
-		return office.Doors(b, s.Page, &door)
+		source := &operator.LiveSource{Items: door.Items(), Waiting: []operator.LiveQueue{
+			{Name: "orders", Queue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
+			{Name: "closings", Queue: b.Queue(s.Closings.URL, s.ClosingsDead.URL)}},
+			Measured: cloudmetrics.New(b.AWS(), b.Clock, b.Stack, map[string]string{
+				"orders":   cloudmetrics.NameOf(s.Orders.URL),
+				"closings": cloudmetrics.NameOf(s.Closings.URL)}).Read}
+		viewers := watch.New(watch.Deps{Ledger: ledger, Source: source, Clock: b.Clock, MetricsAge: watch.MinuteAge,
+			Each: system.Several(liveReads), Failed: func(ctx context.Context, part string, err error) {
+				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
+			}})
+		door.Live = operator.NewLiveHandler(viewers)
+		return office.Doors(b, s.Page, door)
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/smithy-go/encoding/cbor"
+
 	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
@@ -22,10 +24,10 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, Lambda and the
-// connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it keeps
-// what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a real
-// server.
+// AWS is a server that answers the functions' calls to Secrets Manager, SQS, DynamoDB, EventBridge, CloudWatch, Lambda
+// and the connections of a WebSocket API, of which those that begin with "gone" have ended. It is not an emulator: it
+// keeps what is put and sent, and accepts every transaction without checking its conditions. Conditions are tested on a
+// real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
@@ -207,6 +209,12 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if path, ok := strings.CutPrefix(r.URL.Path, "/2015-03-31/functions/"); ok {
 		a.invoke(w, r, path, b)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/operation/GetMetricData") { // CloudWatch's protocol; it has no figures
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		w.Header().Set("Content-Type", "application/cbor")
+		_, _ = w.Write(cbor.Encode(cbor.Map{"MetricDataResults": cbor.List{}}))
 		return
 	}
 	var in request

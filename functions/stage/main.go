@@ -8,6 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/stage"
 )
 
@@ -15,9 +16,12 @@ func main() {
 	boot.Run("stage", func(s config.Stage, b *boot.Boot) apigw.Handler {
 		stock, servers := b.StockAndServers(s.Redis)
 		ledger, items := b.Ledger()
-		flow := stage.New(stage.Deps{Stock: stock, Items: items, Clock: b.Clock, IDs: b.IDs, Questions: ledger})
+		flow := stage.New(stage.Deps{Stock: stock, Items: items, Clock: b.Clock, IDs: b.IDs, Questions: ledger,
+			Activities: ledger})
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), office.Serve(b, s.Commands, handler))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), office.Serve(b, s.Commands, handler,
+			operator.NewActivityHandler(activity.New(activity.Deps{Activities: ledger, Items: items, Questions: ledger,
+				Stage: flow, Clock: b.Clock}), handler)))
 	})
 }

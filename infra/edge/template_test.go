@@ -275,6 +275,19 @@ func TestTemplateIsTheTable(t *testing.T) {
 	}
 }
 
+// TestTLS checks that the CDN speaks TLS 1.2 or newer, to browsers at the shop's own name and to the API.
+// TestTemplateIsTheTable checks that it sends browsers that come by http to https.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	text, _ := readTemplate(t)
+	for _, want := range []string{"MinimumProtocolVersion: TLSv1.2_2021}",
+		"{OriginProtocolPolicy: https-only, OriginSSLProtocols: [TLSv1.2],"} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("infra/edge.yaml lacks %s", want)
+		}
+	}
+}
+
 // cache returns a policy as the table has it.
 func (d deployed) cache(t *testing.T, policy string) Cache {
 	t.Helper()

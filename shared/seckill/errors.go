@@ -158,6 +158,8 @@ var (
 	ErrOrderExists = errors.New("seckill: order exists")
 	// ErrNoOrder: the ledger has no row for this order id.
 	ErrNoOrder = errors.New("seckill: no such order in the ledger")
+	// ErrNoActivity: there is no activity of this id.
+	ErrNoActivity = errors.New("seckill: no such activity")
 	// ErrQuota: the order would exceed the user's limit for the item; nothing was written.
 	ErrQuota = errors.New("seckill: quota exceeded")
 	// ErrBlocked: the user is blocked; nothing was written.

@@ -60,6 +60,10 @@ type Listing struct {
 	// Questions are asked before a ticket of ChecksStrict is given; nil: those that the item has stay. Only operators
 	// see them: the answers are the shop's secret.
 	Questions []Question
+	// Base is the version of the item that the listing was made from; 0: it does not say. A save from another version
+	// than the stored one is refused.
+	Base    int64
+	Removed []string // what sanitizing took out of Detail, for its author; not stored
 }
 
 // Item is one flash sale of one commodity.
@@ -81,6 +85,9 @@ type Item struct {
 	// Described is the item version that last wrote the Description; 0: there is none. A reader that has the
 	// Description of that version or a later one need not read it again. Items.Put sets it.
 	Described int64
+	// Cover is the first of the description's Covers; "": it has none, or an older release wrote it. Items.Put sets it.
+	// An item of the published List has none.
+	Cover string
 	// AddressesErased is when the last delivery address of the item's orders was erased; zero: some may remain. See
 	// MarkErased.
 	AddressesErased time.Time
@@ -194,6 +201,14 @@ func (d *Description) Validate() error {
 	return nil
 }
 
+// FirstCover returns the first picture's address, "" if there is none.
+func (d *Description) FirstCover() string {
+	if len(d.Covers) == 0 {
+		return ""
+	}
+	return d.Covers[0]
+}
+
 // Equal reports whether both descriptions have the same content.
 func (d *Description) Equal(other *Description) bool {
 	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
@@ -226,8 +241,8 @@ type Items interface {
 	// older or cannot be read; any other error is a fault.
 	Description(ctx context.Context, id string, described int64) (Description, error)
 	// Put makes an item, or replaces version it.Version-1, together with its description; nil keeps the stored
-	// description. ErrStateChanged: another version is stored, or its Described differs; CodeInvalid; any other error
-	// is a fault.
+	// description: then it must have Described and Cover as they were read. ErrStateChanged: another version is
+	// stored, or its Described differs; CodeInvalid; any other error is a fault.
 	Put(ctx context.Context, it Item, d *Description) error
 	// MarkErased sets only AddressesErased; the version stays. A Put of an item that was read before resets it, and
 	// the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.

@@ -32,11 +32,13 @@ type Ledger interface {
 	BlockKeeper
 	Attempts
 	QuestionKeeper
+	Activities
 	ActKeeper
 	ActHandler
 	StandingReader
 	AuditLog
 	WebhookKeeper
+	LiveRows
 }
 
 // OrderReader reads an order.
@@ -79,9 +81,8 @@ type OrderLister interface {
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.
 	OrdersByItem(ctx context.Context, item, after string, limit int) (OrderPage, error)
-	// EraseAddress deletes the delivery address of an order in this state and what its shopper wrote about a refund,
-	// and changes nothing else.
-	// ErrStateChanged.
+	// EraseAddress deletes the delivery address of an order in this state, its shopper's name and what they wrote about
+	// a refund, and changes nothing else. ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 }
 

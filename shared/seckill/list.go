@@ -7,6 +7,15 @@ import "context"
 type List struct {
 	Version int64 // each publication raises it; 0: never published
 	Items   []Item
+	// Activities are those of the items, latest end first. Titles that do not fit beside the items are left out.
+	Activities []ListedActivity
+}
+
+// ListedActivity is what pages show of an activity.
+type ListedActivity struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Items []string `json:"items"` // those of them that the list has, in order
 }
 
 // Lists is the published list: one step writes it, and every instance of another step reads it. So a viewer costs no

@@ -50,6 +50,7 @@ type wireMessage struct {
 	User    string      `json:"user,omitempty"`
 	Count   int         `json:"count,omitempty"`
 	Address string      `json:"address,omitempty"`
+	Name    string      `json:"shopper_name,omitempty"`
 	Created int64       `json:"created,omitempty"` // Unix milliseconds
 	Units   []int       `json:"units,omitempty"`
 	Trace   string      `json:"trace,omitempty"`
@@ -62,7 +63,7 @@ func (m *Message) Encode() []byte {
 		r := &m.Reservation
 		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address,
 			r.Units, r.Trace
-		w.Created = r.Created.UnixMilli()
+		w.Created, w.Name = r.Created.UnixMilli(), r.Name
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
@@ -93,7 +94,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	switch w.Kind {
 	case MessageOrder:
 		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count,
-			Address: w.Address,
+			Address: w.Address, Name: w.Name,
 			Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
 		if !ValidOrderID(r.Order) || w.Created <= 0 {
 			return Message{}, fmt.Errorf("order message without a valid order id and time")

@@ -42,7 +42,8 @@ type Order struct {
 	Price          Fen       // per unit, fixed at placement
 	Amount         Fen       // Price × Count
 	Address        string    // delivery address; "" after it is erased, and if rejected
-	Erased         time.Time // when the address was erased; zero: it was not
+	Name           string    // the shopper's, as the sign-in told it; "": it did not, or as of the address
+	Erased         time.Time // when address and name were erased; zero: they were not
 	State          State
 	Created        time.Time // when buy received the request
 	Placed         time.Time // when the row was written
@@ -50,12 +51,17 @@ type Order struct {
 	CloseTo        State     // in state closing: expired or cancelled; the first cause decides
 	Reason         Code      // rejected: the reason
 	Title          string    // the commodity's title when sold
-	Buckets        int       // the item's Buckets, which locate its unit rows
-	Carrier        string    // who carries the goods; "" until they are shipped
-	Number         string    // the carrier's number of the parcel
-	Hidden         bool      // staff took it off the lists
-	RefundWhy      string    // why its shopper asks for a refund; "": they do not, or it is erased with the address
-	History        []Change
+	ListPrice      Fen       // the ordinary price per unit when sold
+	Cover          string    // address of the first picture when sold; "": there was none
+	// ItemVersion is the version of the item that was sold; 0: rejected, or a row of an older release, which has no
+	// ListPrice and no Cover either.
+	ItemVersion int64
+	Buckets     int    // the item's Buckets, which locate its unit rows
+	Carrier     string // who carries the goods; "" until they are shipped
+	Number      string // the carrier's number of the parcel
+	Hidden      bool   // staff took it off the lists
+	RefundWhy   string // why its shopper asks for a refund; "": they do not, or it is erased with the address
+	History     []Change
 }
 
 // Due returns when expire must check the order: PayBy plus Grace.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,6 +17,7 @@ const (
 	MaxKey     = 128     // characters of an Idempotency-Key, printable ASCII
 	MaxBody    = 8 << 10 // bytes of a request's body
 	MaxUser    = 20      // characters of a user id (a 64-bit integer)
+	MaxName    = 64      // characters of a shopper's name
 )
 
 // Request is one purchase request of a shopper. A reservation stores it and a message carries it.
@@ -25,6 +27,7 @@ type Request struct {
 	User    string
 	Count   int
 	Address string
+	Name    string    // the shopper's, as the sign-in tells it; "": it does not; kept and erased with the address
 	Created time.Time // when buy received it, UTC, milliseconds
 	Trace   string    // the request id of the HTTP call, for logs only
 }
@@ -59,6 +62,18 @@ func (r *Request) Validate() error {
 		return Refuse(CodeToken)
 	}
 	return nil
+}
+
+// PlainName returns a name as it is kept: without characters that cannot be printed, up to MaxName characters. Names
+// come from other systems, and people read them in terminals and spreadsheets.
+func PlainName(s string) string {
+	kept := make([]rune, 0, MaxName)
+	for _, c := range strings.TrimSpace(s) {
+		if unicode.IsPrint(c) && c != utf8.RuneError && len(kept) < MaxName {
+			kept = append(kept, c)
+		}
+	}
+	return string(kept)
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -237,9 +252,9 @@ const BuildPatience = 2*SkewBound + time.Second
 
 // Body returns the part of a request that the stock stores without reading it.
 func (r *Request) Body() string {
-	b, err := json.Marshal(requestBody{Address: r.Address, Trace: r.Trace})
+	b, err := json.Marshal(requestBody{Address: r.Address, Name: r.Name, Trace: r.Trace})
 	if err != nil {
-		panic(err) // cannot happen: two strings always marshal
+		panic(err) // cannot happen: strings always marshal
 	}
 	return string(b)
 }
@@ -250,11 +265,12 @@ func (r *Request) SetBody(s string) error {
 	if err := json.Unmarshal([]byte(s), &b); err != nil {
 		return err
 	}
-	r.Address, r.Trace = b.Address, b.Trace
+	r.Address, r.Name, r.Trace = b.Address, b.Name, b.Trace
 	return nil
 }
 
 type requestBody struct {
 	Address string `json:"address"`
+	Name    string `json:"shopper_name,omitempty"`
 	Trace   string `json:"trace,omitempty"`
 }

@@ -37,6 +37,7 @@ type Proof struct {
 	Checked time.Time // when the token was checked
 	Expires time.Time // when it ends; after Checked
 	Created time.Time // when the issuer's account was made; zero: the issuer does not say
+	Name    string    // the person's, as PlainName has it; "": the issuer does not say
 	Refresh string    // gets the next proof without the shopper; "": the issuer gave none
 }
 
@@ -141,6 +142,7 @@ type UserIDs interface {
 
 // TokenSigner makes the shop's own tokens.
 type TokenSigner interface {
-	// SignToken makes an access token. created is when the shopper's account was made, zero if that is unknown.
-	SignToken(user string, created, expires time.Time) (string, error)
+	// SignToken makes an access token. name is the shopper's, "" if it is unknown; created is when their account was
+	// made, zero if that is unknown.
+	SignToken(user, name string, created, expires time.Time) (string, error)
 }

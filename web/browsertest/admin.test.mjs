@@ -8,6 +8,7 @@ import { changed, placeOf, readPlace } from '../src/admin/place.js';
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 const { whole } = await import('../src/admin/audit.js');
 const { dayOf } = await import('../src/admin/bills.js');
+const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { csvLine } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
 const { command, words, Problem } = await import('../src/admin/call.js');
@@ -136,4 +137,19 @@ test('a command that is refused because there are too many is given again, one t
   answers(json(200, { problem: { code: 'order_unknown', status: 404 } }));
   await assert.rejects(command('order', { order: 'o' }), (p) => p.status === 404 && p.code === 'order_unknown');
   assert.equal(given.length, 2);
+});
+
+test('curves by minute: quiet minutes are 0, what is not known is a gap, and an hour is shown at most', () => {
+  const minute = (n) => new Date(Date.UTC(2026, 10, 11, 2, n)).toISOString();
+  const seen = (counts, metrics = []) => ({ now: minute(90), counts: { value: { minutes: counts } }, metrics: { value: { minutes: metrics } } });
+  const curve = { name: 'counts', of: 'counts', lines: ['placed', 'paid'] };
+  const [at, placed, paid] = dataOf(curve, seen([{ minute: minute(87), placed: 3, paid: 1, given_back: 0 }, { minute: minute(89), placed: 2, paid: 0, given_back: 0 }]), []);
+  assert.equal(at.length, 11);
+  assert.deepEqual(placed.slice(6), [null, 3, 0, 2, 0]);
+  assert.deepEqual(paid.slice(6), [null, 1, 0, 0, 0]);
+  assert.equal(dataOf(curve, seen([{ minute: minute(0), placed: 3 }]), [])[0].length, 60);
+  assert.deepEqual(dataOf({ name: 'presses', of: 'metrics', lines: ['presses'] }, seen([]), []), [[], []]);
+  assert.deepEqual(dataOf({ name: 'stock', lines: ['left', 'held'] }, seen([]), [[1, 5, 2, 0], [2, 4, 3, 9]]), [[1, 2], [5, 4], [2, 3]]);
+  const rows = byMinute(seen([{ minute: minute(3), placed: 1 }], [{ minute: minute(2), presses: 4 }, { minute: minute(3), presses: 5 }]));
+  assert.deepEqual(rows.map((r) => [r.presses, r.placed]), [[4, undefined], [5, 1]]);
 });

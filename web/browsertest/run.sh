@@ -64,6 +64,7 @@ else
   drive admission.mjs --checks strict --stock 40 --limit 20
   drive sums.mjs --items sums.csv
   drive admin.mjs --refund-alone-yuan 100
+  drive live.mjs --stock 40 --limit 20
 fi
 wait || true
 [ "$(find "$logs" -name '*.ok' | wc -l)" -eq "$count" ]

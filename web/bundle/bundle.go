@@ -184,7 +184,7 @@ func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}
 	for _, entries := range [][]string{{"app.js"}, {"early.js", "status.js", "style.css", "status.css", "docs.css"},
-		{"admin.js", "admin.css"}} {
+		{"admin.js", "admin.css", "curves.css"}} {
 		result := api.Build(api.BuildOptions{
 			AbsWorkingDir: folder, Outdir: filepath.Join(root, dist), EntryPoints: entries,
 			EntryNames: hashed + "[name]-[hash]", ChunkNames: hashed + "[name]-[hash]", Splitting: true,
@@ -211,7 +211,7 @@ func bundle(root string, files map[string][]byte) (map[string]string, error) {
 
 // licences puts the licence of a vendored library into the file that its code gets into: its terms ask for that.
 var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
-	b.OnLoad(api.OnLoadOptions{Filter: `[/\\]vendor[/\\].*\.js$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	b.OnLoad(api.OnLoadOptions{Filter: `[/\\]vendor[/\\].*\.(js|css)$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		code, err := os.ReadFile(a.Path)
 		if err != nil {
 			return api.OnLoadResult{}, err
@@ -219,7 +219,11 @@ var licences = api.Plugin{Name: "licences", Setup: func(b api.PluginBuild) {
 		licence, err := os.ReadFile(filepath.Join(filepath.Dir(a.Path), "LICENSE.md"))
 		library := filepath.Base(filepath.Dir(a.Path))
 		text := "/*! " + library + "\n" + string(licence) + "*/\n" + string(code)
-		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
+		loader := api.LoaderJS
+		if strings.HasSuffix(a.Path, ".css") {
+			loader = api.LoaderCSS
+		}
+		return api.OnLoadResult{Contents: &text, Loader: loader}, err
 	})
 }}
 

@@ -4,6 +4,9 @@
 // name: [Chinese, English]; {x} is filled in.
 export const TEXTS = {
   parcel: ['物流信息', 'Delivery'],
+  prices: ['购买时的价格', 'Prices when you bought it'],
+  price_each: ['单价', 'Each'],
+  price_list: ['原价', 'Usually'],
   carrier: ['承运商', 'Carrier'],
   parcel_no: ['运单号', 'Parcel number'],
   receive: ['我已收到', 'I received it'],
@@ -36,13 +39,13 @@ let changed = ''; // the part that the shopper changed just now: it gets the foc
 /**
  * Shows in `node` what there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
  * it if it changed.
- * @param {object} io  el, put, t, TEXTS, when, now, announce, confirmSheet; orderAct(order, what, body), which throws a
- *   Problem; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper, tOr and yuan
+ * @param {object} io  el, put, t, TEXTS, when, now, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
+ *   Problem; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper and tOr
  */
 export function show(io, node, order, again) {
   Object.assign(io.TEXTS, TEXTS);
   const late = io.wantedCancel && REFUNDABLE.includes(order.state); // it was being cancelled
-  io.put(node, late && io.el('p', { class: 'notification' }, io.t('paid_first')), order.carrier && parcel(io, order, again), refund(io, order, again), reportCheck(io, order));
+  io.put(node, late && io.el('p', { class: 'notification' }, io.t('paid_first')), order.carrier && parcel(io, order, again), order.as_sold && prices(io, order), refund(io, order, again), reportCheck(io, order));
   if (late) io.announce(io.t('paid_first'));
   if (changed) document.getElementById(changed)?.focus();
   changed = '';
@@ -69,6 +72,16 @@ function parcel(io, order, again) {
     el('dl', { class: 'facts' }, el('dt', {}, t('carrier')), el('dd', {}, order.carrier), el('dt', {}, t('parcel_no')), el('dd', {}, order.number)),
     note && el('p', { class: 'soft rich' }, note),
     order.state === 'shipped' && receiveButton(io, order, again),
+  );
+}
+
+function prices(io, { seckill }) {
+  const { el, t, yuan } = io;
+  return el(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'head-prices' },
+    heading(io, 'prices'),
+    el('dl', { class: 'facts' }, el('dt', {}, t('price_each')), el('dd', {}, `¥${yuan(seckill.sk_price)}`), el('dt', {}, t('price_list')), el('dd', {}, `¥${yuan(seckill.commodity.price)}`)),
   );
 }
 

@@ -156,7 +156,7 @@ function itemCard(first, onBuy, onMove, heading = 'h3') {
     'article',
     { class: 'card', 'data-item': item.id },
     picture,
-    el('div', { class: 'card-body' }, el(heading, {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
+    el('div', { class: 'card-body' }, item.activity && el('span', { class: 'soft' }, item.activity.title), el(heading, {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
     el('div', { class: 'card-foot' }, timing.node, button),
   );
   let shown = '';

@@ -59,7 +59,6 @@ export function ordersView() {
     if (result.payable) {
       ticking.push(onSecond(() => setText(due, now() < order.payBy ? t('pay', { time: clockText(order.payBy - now()) }) : t('pay_over'))));
     }
-    const cancelled = (text) => (text ? put(fault, text) : show());
     return el(
       'li',
       { class: 'order', 'data-order': id, 'data-state': order.state },
@@ -70,7 +69,7 @@ export function ordersView() {
         el('div', { class: 'row' }, el('h2', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
         el('p', { class: 'soft' }, when(answer.create_time), ' · ', unitsText(answer.count)),
         el('div', { class: 'row' }, el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(answer.amount))), due),
-        result.payable && el('div', { class: 'actions' }, cancelButton({ id }, cancelled), payButton(order, show)),
+        result.payable && el('div', { class: 'actions' }, cancelButton({ id }, (text) => (text ? put(fault, text) : show())), payButton(order, show)),
         fault,
       ),
     );

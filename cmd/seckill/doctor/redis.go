@@ -3,14 +3,10 @@ package doctor
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/your-org/seckill/infra/stacks"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
-
-// fullPercent is how much of its memory limit a Redis may use before a sale.
-const fullPercent = 80
 
 // server checks what one Redis server reports about itself.
 func (c *check) server(ctx context.Context, n *redisconn.Node) {
@@ -25,7 +21,7 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 	}
 	c.ok("Redis %s answers the functions in %d ms, connecting included", n.Address, n.TookMS)
 	switch {
-	case strings.HasPrefix(n.Policy, "allkeys-"):
+	case n.Evicts():
 		c.fault("Redis %s evicts keys of sales when it is full (maxmemory-policy %s): set noeviction",
 			n.Address, n.Policy)
 	case n.Policy == "" && c.parameters["CreateCache"] == "true":
@@ -37,11 +33,11 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 		}
 		c.unasked("for the eviction policy of Redis "+n.Address,
 			errors.New(why+"; make sure that maxmemory-policy is noeviction"))
-	default: // noeviction; or volatile-…, which evicts only keys with a time to live: ours have none
+	default: // noeviction, or volatile-…
 		c.ok("Redis %s evicts no key of a sale (maxmemory-policy %s)", n.Address, n.Policy)
 	}
 	switch {
-	case n.Limit > 0 && n.Used > n.Limit/100*fullPercent:
+	case n.Full():
 		c.fault("Redis %s uses %s of %s, and purchases fail when it is full: give it more memory", n.Address,
 			size(n.Used), size(n.Limit))
 	case n.Limit > 0:

@@ -157,7 +157,7 @@ func TestRotatedSecretSigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	signedWith := func(secret string) bool {
-		token, err := signer.SignToken("1001", time.Time{}, clock.Now().Add(time.Minute))
+		token, err := signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -164,6 +164,7 @@ func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 type Shoppers interface {
 	httpapi.Who
 	httpapi.Accounts
+	httpapi.Names
 }
 
 // Tokens opens the verifier of shoppers' tokens.
@@ -203,6 +204,9 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 func (t *tokens) Account(token string) (user string, created time.Time, err error) {
 	return t.Load().Account(token)
 }
+
+// Named implements httpapi.Names.
+func (t *tokens) Named(token string) (user, name string, err error) { return t.Load().Named(token) }
 
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
@@ -300,8 +304,8 @@ type tokenSigner struct {
 }
 
 // SignToken implements seckill.TokenSigner.
-func (t *tokenSigner) SignToken(user string, created, expires time.Time) (string, error) {
-	return t.Load().SignToken(user, created, expires)
+func (t *tokenSigner) SignToken(user, name string, created, expires time.Time) (string, error) {
+	return t.Load().SignToken(user, name, created, expires)
 }
 
 // Issuers opens the issuers at which shoppers sign in. It calls none before a shopper does: a sign-in is worth little

@@ -103,9 +103,13 @@ type Acts struct {
 // Admin holds the settings of the function that is the back office's door.
 type Admin struct {
 	Base
-	Command CommandKey
-	Page    Page
-	Staff   Staff
+	Command      CommandKey
+	Page         Page
+	Staff        Staff
+	Orders       Orders // how many messages wait in the queues
+	OrdersDead   OrdersDead
+	Closings     Closings
+	ClosingsDead ClosingsDead
 }
 
 // Staff says where staff sign in in a browser.

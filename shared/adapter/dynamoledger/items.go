@@ -116,7 +116,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	}
 	writes := make([]ledger.Write, 1, 2)
 	if d != nil {
-		it.Described = it.Version
+		it.Described, it.Cover = it.Version, d.FirstCover()
 		writes = append(writes, ledger.Write{Key: descriptionKey(it.ID), Op: ledger.OpPut,
 			Row: encodeDescription(&it, d)})
 	}
@@ -163,6 +163,9 @@ func encodeItem(it *seckill.Item) ledger.Row {
 	}
 	if it.Checks != seckill.ChecksOff {
 		row["checks"] = string(it.Checks)
+	}
+	if it.Cover != "" {
+		row["cover"] = it.Cover
 	}
 	if !it.AddressesErased.IsZero() {
 		row["erased"] = it.AddressesErased.UnixMilli()
@@ -224,6 +227,9 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 	}
 	if row["checks"] != nil {
 		it.Checks = seckill.Checks(field[string](&d, "checks"))
+	}
+	if row["cover"] != nil {
+		it.Cover = field[string](&d, "cover")
 	}
 	if row["erased"] != nil {
 		it.AddressesErased = d.time("erased")

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -90,6 +91,16 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	if err != nil {
 		return err
 	}
+	list := ledger.Row{"v": catalogVersion, "version": l.Version, "items": text}
+	if len(l.Activities) > 0 {
+		titles, err := pack(l.Activities)
+		if err != nil {
+			return err
+		}
+		if len(text)+len(titles) <= maxList { // items matter more
+			list["activities"] = titles
+		}
+	}
 	if len(l.Items) > seckill.MaxItems || len(text) > maxList {
 		return seckill.Invalid("list",
 			fmt.Sprintf("at most %d items that take %d bytes packed; these are %d, and take %d", seckill.MaxItems,
@@ -105,8 +116,7 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 		writes = append(writes,
 			ledger.Write{Key: listKey("version", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion,
 				"version": l.Version}},
-			ledger.Write{Key: listKey("list", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion,
-				"version": l.Version, "items": text}})
+			ledger.Write{Key: listKey("list", n), Op: ledger.OpPut, Row: maps.Clone(list)})
 	}
 	writes[0].If = []ledger.Cond{first}
 	err = t.rows.Transact(ctx, writes)
@@ -126,10 +136,16 @@ func encodeList(items []seckill.Item) (string, error) {
 	for i := range items {
 		rows[i] = encodeItem(&items[i])
 		rows[i]["id"] = items[i].ID
+		delete(rows[i], "cover")
 	}
+	return pack(rows)
+}
+
+// pack encodes a value as JSON, gzip, base64.
+func pack(v any) (string, error) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if err := errors.Join(json.NewEncoder(z).Encode(rows), z.Close()); err != nil {
+	if err := errors.Join(json.NewEncoder(z).Encode(v), z.Close()); err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
@@ -154,27 +170,39 @@ func decodeList(row ledger.Row) (seckill.List, error) {
 			return seckill.List{}, err
 		}
 	}
+	if titles, ok := row["activities"].(string); ok { // a list without titles is better than none
+		if err := unpackInto(titles, &l.Activities); err != nil {
+			l.Activities = nil
+		}
+	}
 	return l, nil
 }
 
-func unpack(text string) ([]ledger.Row, error) {
+// unpackInto is the inverse of pack.
+func unpackInto(text string, v any) error {
 	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewBufferString(text)))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d := json.NewDecoder(io.LimitReader(z, maxListText))
 	d.UseNumber()
+	return d.Decode(v)
+}
+
+func unpack(text string) ([]ledger.Row, error) {
 	var rows []ledger.Row
-	if err := d.Decode(&rows); err != nil {
+	if err := unpackInto(text, &rows); err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
 		for attr, v := range r {
 			switch v := v.(type) {
 			case json.Number:
-				if r[attr], err = v.Int64(); err != nil {
+				n, err := v.Int64()
+				if err != nil {
 					return nil, fmt.Errorf("attribute %s: %w", attr, err)
 				}
+				r[attr] = n
 			case []any:
 				texts := make([]string, len(v))
 				for i := range v {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,7 +210,8 @@ func TestBuyRefusesBadKeys(t *testing.T) {
 	}
 }
 
-// jwtauth tests the verifier; this test checks what a client sees on every route that needs a token.
+// TestTokenTrouble: every route but those for everybody wants a good token, and calls nothing without one. jwtauth
+// tests the verifier.
 func TestTokenTrouble(t *testing.T) {
 	sign := func(claims string) string {
 		good, err := jwtauth.Sign(secret, alice, now.Add(time.Hour))
@@ -241,15 +243,18 @@ func TestTokenTrouble(t *testing.T) {
 		{"alg none", "Bearer " + base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." +
 			strings.Split(good, ".")[1] + "."},
 	}
-	routes := []Route{
-		{"POST", "/seckill/buy"}, {"GET", "/seckill/order/42"}, {"GET", "/order/list"}, {"GET", "/order/" + orderID},
-		{"POST", "/order/" + orderID + "/cancel"},
-	}
+	all, _ := newStubs()
 	for _, c := range cases {
-		for _, rt := range routes {
+		for _, rt := range all.Routes() {
+			if slices.Contains(forEverybody, rt.Pattern) {
+				continue
+			}
 			t.Run(c.name+" "+rt.Pattern, func(t *testing.T) {
 				h, s := newStubs()
-				w := do(t, h, rt.Method, rt.Pattern, purchaseBody("42", "1", "a"), "Authorization", c.header)
+				path := strings.NewReplacer("{seckill_id}", "42", "{id}", orderID).Replace(rt.Pattern)
+				// A token counts in its header only: addresses end up in logs.
+				w := do(t, h, rt.Method, path+"?access_token="+good, purchaseBody("42", "1", "a"), "Authorization",
+					c.header)
 				want(t, w, seckill.CodeToken)
 				if s.calls != 0 {
 					t.Error("the flow was called")
@@ -258,6 +263,10 @@ func TestTokenTrouble(t *testing.T) {
 		}
 	}
 }
+
+// forEverybody has the routes that ask for no token.
+var forEverybody = []string{"/seckill/ing", "/seckill/will", "/seckill/detail/{seckill_id}",
+	"/seckill/status/{seckill_id}", "/seckill/time", "/healthz", "/signin", "/seckill/alipay/notify"}
 
 func TestTokenSchemeHasNoCaseAndComesOnce(t *testing.T) {
 	h, _ := newStubs()

@@ -23,7 +23,14 @@ type itemJSON struct {
 	State      seckill.ItemState `json:"state"`
 	Commodity  commodityJSON     `json:"commodity"`
 	Checks     seckill.Checks    `json:"checks,omitempty"`
+	Activity   *activityJSON     `json:"activity,omitempty"`
 	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
+}
+
+// activityJSON names the activity that an item is in.
+type activityJSON struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
 }
 
 type commodityJSON struct {
@@ -41,6 +48,10 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 	if covers == nil {
 		covers = []string{}
 	}
+	var activity *activityJSON
+	if a := v.Activity; a != nil {
+		activity = &activityJSON{a.ID, a.Title}
+	}
 	return itemJSON{
 		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End),
 		CreateTime: rfc3339(it.CreateTime),
@@ -49,7 +60,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
 			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
 		},
-		Checks: it.Checks, AsOf: optional(v.AsOf),
+		Checks: it.Checks, Activity: activity, AsOf: optional(v.AsOf),
 	}
 }
 
@@ -64,6 +75,7 @@ type orderJSON struct {
 	Address    string        `json:"address"`
 	ItemID     string        `json:"seckill_id"`
 	Item       itemJSON      `json:"seckill"`
+	AsSold     bool          `json:"as_sold,omitempty"` // Item has title, prices and picture as when it was bought
 	PayString  string        `json:"alipay_order"`
 	PayBy      string        `json:"pay_by,omitempty"`
 	Reason     seckill.Code  `json:"reason,omitempty"`
@@ -113,7 +125,7 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 	return orderJSON{
 		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count,
 		Amount:  o.Amount,
-		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString,
+		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), AsSold: v.AsSold, PayString: v.PayString,
 		PayBy:  optional(o.PayBy),
 		Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, RefundWhy: o.RefundWhy, History: history,
 	}

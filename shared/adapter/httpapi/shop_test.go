@@ -56,6 +56,8 @@ func TestAnswersAreTheContracts(t *testing.T) {
 	bare := view()
 	bare.Description.Covers = nil
 	bare.Item.Stopped = true
+	grouped := view()
+	grouped.Activity = &seckill.ListedActivity{ID: "70", Title: "早场 <b>", Items: []string{itemID}}
 
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}
 	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID +
@@ -77,6 +79,8 @@ func TestAnswersAreTheContracts(t *testing.T) {
 		{"detail, stopped and without covers", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{bare}},
 			strings.NewReplacer(`"online"`, `"stopped"`, `["https://example.com/a.jpg?x=1&y=2"]`,
 				`[]`).Replace(viewJSON), shared},
+		{"in an activity", "GET", "/seckill/will", stubs{views: []shop.View{grouped}}, `{"seckills":[` +
+			strings.TrimSuffix(viewJSON, "}") + `,"activity":{"id":"70","title":"早场 <b>"}}]}`, shared},
 		{"no order", "GET", "/seckill/order/" + itemID, stubs{}, `{"alipay_order":"","state":"none"}`, "no-store"},
 		{"queued", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Queued,
 			RetryAfter: 500 * time.Millisecond}},

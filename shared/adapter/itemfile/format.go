@@ -24,6 +24,7 @@ type written struct {
 
 	Checks    seckill.Checks `json:"checks,omitempty"`
 	Questions []question     `json:"questions,omitempty"`
+	Version   int64          `json:"version,omitempty"`
 }
 
 // question is a question in a JSON file.
@@ -33,14 +34,14 @@ type question struct {
 }
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
-// set: the stop switch, the version, the time of creation.
+// set: the stop switch, the time of creation.
 func Format(items []seckill.Listing) []byte {
 	rows := make([]written, len(items))
 	for i, it := range items {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
 			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
-			CommodityID: it.Commodity.ID, Checks: it.Checks}
+			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base}
 		for _, q := range it.Questions {
 			rows[i].Questions = append(rows[i].Questions, question{q.Text, q.Answers})
 		}

@@ -69,13 +69,13 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := Parse("a.json", Format(first), now)
-		if diff := cmp.Diff(first, second, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		if diff := cmp.Diff(first, second, cmpopts.EquateEmpty(), notRemoved); err != nil || diff != "" {
 			t.Fatalf("%v\n-first +second\n%s", err, diff)
 		}
 		for i := range items {
 			items[i].Detail = first[i].Detail
 		}
-		if diff := cmp.Diff(items, first, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(items, first, cmpopts.EquateEmpty(), notRemoved); diff != "" {
 			t.Fatalf("-written +read\n%s", diff)
 		}
 	})

@@ -4,8 +4,8 @@
 //
 // Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
 // optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id),
-// checks (off, standard or strict; default: off) and questions (in CSV lines of text = answer | answer; none: those
-// that the item has stay).
+// checks (off, standard or strict; default: off), questions (in CSV lines of text = answer | answer; none: those
+// that the item has stay) and version (that of the item that the line was made from).
 package itemfile
 
 import (
@@ -35,7 +35,7 @@ const maxFaults = 10
 
 var (
 	required = []string{"id", "title", "price", "sk_price", "start_time", "end_time", "stock", "limit"}
-	optional = []string{"covers", "detail", "commodity_id", "checks", "questions"}
+	optional = []string{"covers", "detail", "commodity_id", "checks", "questions", "version"}
 )
 
 // record is one item as unchecked text.
@@ -158,6 +158,7 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 			CreateTime: now},
 	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])},
 		Questions: r.questions}
+	it.Removed = removed(r.text["detail"], it.Detail)
 	if it.Checks = seckill.Checks(r.text["checks"]); it.Checks == "off" {
 		it.Checks = seckill.ChecksOff
 	}
@@ -173,6 +174,7 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		yuan(r, "price", &it.Commodity.Price), yuan(r, "sk_price", &it.Price),
 		instant(r, "start_time", &it.Start), instant(r, "end_time", &it.End),
 		number(r, "stock", &it.Stock), number(r, "limit", &it.Limit),
+		version(r, &it.Base),
 	)
 	if err != nil {
 		return it, errors.New(strings.ReplaceAll(err.Error(), "\n", ", "))
@@ -200,6 +202,17 @@ func instant(r *record, column string, to *time.Time) error {
 func number(r *record, column string, to *int) (err error) {
 	if *to, err = strconv.Atoi(r.text[column]); err != nil {
 		return fmt.Errorf("%s %.40q: want a whole number", column, r.text[column])
+	}
+	return nil
+}
+
+func version(r *record, to *int64) (err error) {
+	text := r.text["version"]
+	if text == "" {
+		return nil
+	}
+	if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 1 {
+		return fmt.Errorf("version %.40q: want a whole number from 1, as an export has it", text)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func putDescribed(t *testing.T, items seckill.Items, it seckill.Item, d seckill.
 	if err := items.Put(t.Context(), it, &d); err != nil {
 		t.Fatalf("Put(%s, version %d, with a description): %v", it.ID, it.Version, err)
 	}
-	it.Described = it.Version
+	it.Described, it.Cover = it.Version, d.FirstCover()
 	if d := diff(it, get(t, items, it.ID)); d != "" {
 		t.Fatalf("item %s (-put +got):\n%s", it.ID, d)
 	}
@@ -171,7 +171,7 @@ func testNoSharing(t *testing.T, items seckill.Items) {
 		l.Stops[0].From = start
 	}
 	want := sample("5")
-	want.Described = 1
+	want.Described, want.Cover = 1, described("5").Covers[0]
 	if d := diff(want, get(t, items, "5")); d != "" {
 		t.Errorf("stored item (-want +got):\n%s", d)
 	}

@@ -50,9 +50,17 @@ func testPublish(t *testing.T, items seckill.Items) {
 	bare.Commodity.Price, bare.Stopped, bare.Stops = 0, false, nil
 	for n, list := range [][]seckill.Item{{sample("1"), bare, sample("9223372036854775807")}, {}, {bare}} {
 		l := seckill.List{Version: int64(n + 1), Items: list}
+		if n == 0 {
+			l.Activities = []seckill.ListedActivity{{ID: "9223372036854775807", Title: "双十一 “早场” 😀",
+				Items: []string{"2", "1"}}, {ID: "3", Title: "3", Items: []string{"9223372036854775807"}}}
+		}
 		publish(t, items, l)
 		wantPublished(t, items, l)
 	}
+	pictured := sample("3")
+	pictured.Cover = "/c.jpg"
+	publish(t, items, seckill.List{Version: 4, Items: []seckill.Item{pictured}})
+	wantPublished(t, items, seckill.List{Version: 4, Items: []seckill.Item{sample("3")}})
 }
 
 func testPublishVersions(t *testing.T, items seckill.Items) {

@@ -86,6 +86,19 @@ func (v *Verifier) Account(token string) (user string, created time.Time, err er
 // maxCreated is the year 9999, in Unix seconds.
 const maxCreated = 253402300799
 
+// Named returns the user id of an access token and the user's name as seckill.PlainName has it, "" if the token does
+// not say. It fails as User does.
+func (v *Verifier) Named(token string) (user, name string, err error) {
+	c, err := v.claims(token)
+	if err != nil {
+		return "", "", err
+	}
+	if c.Name != nil && json.Unmarshal(c.Name, &name) == nil {
+		name = seckill.PlainName(name)
+	}
+	return string(c.User), name, nil
+}
+
 func (v *Verifier) claims(token string) (claims, error) {
 	if len(token) > MaxToken {
 		return claims{}, refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
@@ -163,6 +176,7 @@ type claims struct {
 	NotBefore *float64 `json:"nbf"`
 	// seconds since 1970, of any type: issuers made tokens before anybody read it
 	Created json.RawMessage `json:"created"`
+	Name    json.RawMessage `json:"name"` // of any type, too
 }
 
 // UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
@@ -234,11 +248,14 @@ func NewSigner(keys Keys) (*Signer, error) {
 }
 
 // SignToken implements seckill.TokenSigner. user must be a user id as User returns it.
-func (s *Signer) SignToken(user string, created, expires time.Time) (string, error) {
+func (s *Signer) SignToken(user, name string, created, expires time.Time) (string, error) {
 	if !seckill.ValidUserID(user) {
 		return "", errUser
 	}
 	claims := jwt.MapClaims{"iss": json.Number(user), "sub": accessToken, "exp": expires.Unix()}
+	if name != "" {
+		claims["name"] = name
+	}
 	if !created.IsZero() {
 		claims["created"] = created.Unix()
 	}
@@ -256,5 +273,5 @@ func Sign(secret, user string, expires time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.SignToken(user, time.Time{}, expires)
+	return s.SignToken(user, "", time.Time{}, expires)
 }

@@ -299,6 +299,34 @@ func TestWithoutCurrentKeyOnlyKidsAreAccepted(t *testing.T) {
 	}
 }
 
+// TestNamed: a token tells its user's name, as PlainName has it; a strange name is none, and refuses nobody.
+func TestNamed(t *testing.T) {
+	s, err := NewSigner(Keys{Current: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("雷", seckill.MaxName)
+	for name, want := range map[string]string{"": "", "李雷": "李雷", " Li\u202e\x00\n Lei ": "Li Lei", long + "雷": long} {
+		token, err := s.SignToken("42", name, time.Time{}, now.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user, got, err := newVerifier(t).Named(token); user != "42" || got != want || err != nil {
+			t.Errorf("%q: user %s, name %q, %v; want %q", name, user, got, err, want)
+		}
+	}
+	for _, name := range []string{"7", "null", "{}", `["x"]`} {
+		token := hs256(header, fmt.Sprintf(`{"iss":42,"sub":"1","exp":%d,"name":%s}`, now.Unix()+1, name), secret)
+		if user, got, err := newVerifier(t).Named(token); user != "42" || got != "" || err != nil {
+			t.Errorf("%s: user %s, name %q, %v", name, user, got, err)
+		}
+	}
+	if user, name, err := newVerifier(t).Named(hs256(header, payload("42"), "guess")); user != "" || name != "" ||
+		seckill.CodeOf(err) != seckill.CodeToken {
+		t.Errorf("forged: %s, %s, %v", user, name, err)
+	}
+}
+
 func BenchmarkUser(b *testing.B) {
 	v := newVerifier(b)
 	tok := hs256(header, payload("9223372036854775807"), secret)
@@ -327,7 +355,7 @@ func TestSigner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for created, claim := range map[time.Time]string{made: fmt.Sprintf(`"created":%d,`, made.Unix()), {}: ""} {
-			got, err := s.SignToken("9223372036854775807", created, ends)
+			got, err := s.SignToken("9223372036854775807", "", created, ends)
 			want := hs256(c.want, fmt.Sprintf(`{%s"exp":%d,"iss":9223372036854775807,"sub":"1"}`, claim, ends.Unix()),
 				c.secret)
 			if err != nil || got != want {
@@ -335,7 +363,7 @@ func TestSigner(t *testing.T) {
 			}
 		}
 		for _, user := range []string{"", "0", "x", "9223372036854775808"} {
-			if got, err := s.SignToken(user, made, ends); err == nil {
+			if got, err := s.SignToken(user, "", made, ends); err == nil {
 				t.Errorf("%s: signed for user %q: %s", name, user, got)
 			}
 		}

@@ -137,8 +137,9 @@ func typeName(v any) string {
 }
 
 // reading lists the methods of seckill.Ledger that write nothing.
-var reading = []string{"Act", "ActsOn", "AuditHead", "AuditOn", "BlocksOn", "Counted", "Counts", "DueOrders",
-	"FulfilDue", "ListBlocks",
+var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditHead", "AuditOn", "BlocksOn",
+	"Counted", "Counts", "DueOrders",
+	"FulfilDue", "ListActivities", "ListBlocks", "Live",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
 	"Questions", "Quota", "Quotas",
 	"RangeBlocks", "Reconciliations",

@@ -124,11 +124,16 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 		o := seckill.Order{
 			ID: id.Draw(t, "id"), Item: "1", User: "7", Count: len(units), Units: units,
 			Price: seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "price")), Amount: seckill.MaxFen,
-			Address: text.Draw(t, "address"), Title: text.Draw(t, "title"), State: seckill.PendingPayment,
+			Address: text.Draw(t, "address"), Name: text.Draw(t, "name"), Title: text.Draw(t, "title"),
+			State:   seckill.PendingPayment,
 			Created: at.Draw(t, "created"), Placed: at.Draw(t, "placed"), PayBy: at.Draw(t, "pay by"),
+			Cover: text.Draw(t, "cover"), ItemVersion: rapid.Int64Range(0, 1<<40).Draw(t, "version"),
 			Buckets: rapid.IntRange(1, 2000).Draw(t, "buckets"),
 			History: []seckill.Change{{State: seckill.PendingPayment, At: at.Draw(t, "at"),
 				Cause: text.Draw(t, "cause")}},
+		}
+		if o.ItemVersion > 0 {
+			o.ListPrice = seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "list price"))
 		}
 		l := ledger.New(newRows())
 		if err := l.Place(ctx, o, seckill.MaxLimit); err != nil {

@@ -100,7 +100,7 @@ func encodeOrder(o *seckill.Order) Row {
 	for i, c := range o.History {
 		history[i] = encodeChange(c)
 	}
-	row := make(Row, 24) // room for all attributes and the key, so that it never grows
+	row := make(Row, 28) // room for all attributes and the key, so that it never grows
 	row["v"] = Version
 	row["item"] = o.Item
 	row["user"] = o.User
@@ -115,13 +115,23 @@ func encodeOrder(o *seckill.Order) Row {
 	row["history"] = history
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
+	if o.ItemVersion > 0 {
+		row["item_version"] = o.ItemVersion
+		row["list_price"] = int64(o.ListPrice)
+	}
+	if o.Cover != "" {
+		row["cover"] = o.Cover
+	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		// no address, because nothing is shipped, and no list by user has this row, through which
-		// the address could be erased
+		// no address and name, because nothing is shipped, and no list by user has this row, through which
+		// they could be erased
 		return row
 	}
 	row["address"] = o.Address
+	if o.Name != "" {
+		row["shopper_name"] = o.Name
+	}
 	row["units"] = encodeUnits(o.Units)
 	row["pay_by"] = o.PayBy.UnixMilli()
 	row["placed_by"] = o.User
@@ -135,11 +145,15 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	o := seckill.Order{
 		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
 		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Address: d.optional("address"), State: seckill.State(d.text("state")),
+		Address: d.optional("address"), Name: d.optional("shopper_name"), State: seckill.State(d.text("state")),
 		Created: d.time("created"), Placed: d.time("placed"),
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
 		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
+		Cover: d.optional("cover"),
+	}
+	if _, ok := row["item_version"]; ok {
+		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
 	}
 	if _, ok := row["hidden"]; ok {
 		o.Hidden = d.number("hidden") == 1

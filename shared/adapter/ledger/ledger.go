@@ -183,7 +183,7 @@ func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cau
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
-		Remove: []string{"address", "refund_why"},
+		Remove: []string{"address", "shopper_name", "refund_why"},
 		If:     []Cond{Eq("state", string(state))},
 	}})
 	return changed(c, err, "erase the address of", id)

@@ -24,13 +24,19 @@ func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: me
 
 func order(id string, units ...int) seckill.Order {
 	return seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
-		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Title: "t", Buckets: 1,
+		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Name: "Lei", Title: "t", Buckets: 1,
+		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1,
 		CloseTo: seckill.Expired,
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 }
 
 func block(subject seckill.Subject) seckill.Block {
 	return seckill.Block{Subject: subject, Item: "1", Reason: "a script", By: "ada", Made: start}
+}
+
+func activity(version int64) seckill.Activity {
+	return seckill.Activity{ID: "70", Title: "t", Start: start, End: start.Add(time.Hour), Items: []string{"7", "8"},
+		Version: version, MadeBy: "ada", MadeFrom: seckill.MadeAtCLI, Made: start}
 }
 
 // fulfilled is the order d in a state.
@@ -178,6 +184,22 @@ var lifeSteps = []struct {
 	{"Proposal", "Get", func(l seckill.Ledger) error { return second(l.Proposal(ctx, "a")) }},
 	{"Proposals", "Query", func(l seckill.Ledger) error { return second(l.Proposals(ctx, "", 9)) }},
 	{"Withdraw", "Transact 1", func(l seckill.Ledger) error { return l.Withdraw(ctx, proposal("a")) }},
+	{"SaveActivity", "Transact 3", func(l seckill.Ledger) error { return l.SaveActivity(ctx, activity(1), nil) }},
+	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
+		was, a := activity(1), activity(2)
+		a.Items, a.Offline = a.Items[:1], true
+		return l.SaveActivity(ctx, a, &was)
+	}},
+	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
+		was, a := activity(2), activity(3)
+		was.Items, a.Items, a.Deleted = was.Items[:1], a.Items[:1], start
+		return l.SaveActivity(ctx, a, &was)
+	}},
+	{"Activity", "Get", func(l seckill.Ledger) error { return second(l.Activity(ctx, "70")) }},
+	{"ActivitiesOf", "GetBatch", func(l seckill.Ledger) error {
+		return second(l.ActivitiesOf(ctx, []string{"7", "8"}))
+	}},
+	{"ListActivities", "Index", func(l seckill.Ledger) error { return second(l.ListActivities(ctx, "", 9)) }},
 	{"SaveStaffSession", "Transact 1", func(l seckill.Ledger) error {
 		return l.(seckill.StaffSessions).SaveStaffSession(ctx, seckill.StaffSession{Key: "k", Who: "ann", Ends: start})
 	}},
@@ -263,6 +285,13 @@ var lifeSteps = []struct {
 		return l.PutMark(ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: start})
 	}},
 	{"Standing", "GetBatch", func(l seckill.Ledger) error { return second(l.Standing(ctx, "7", "1")) }},
+	{"Live", "Get", func(l seckill.Ledger) error { return second(l.Live(ctx, "1")) }},
+	{"LeaseLive", "Update", func(l seckill.Ledger) error {
+		return second(l.LeaseLive(ctx, seckill.LiveRow{Live: seckill.Live{Item: "1"}}, start))
+	}},
+	{"KeepLive", "Update", func(l seckill.Ledger) error {
+		return l.KeepLive(ctx, seckill.LiveRow{Live: seckill.Live{Item: "1"}, Version: 1}, start)
+	}},
 	{"AppendAudit", "Transact 2", func(l seckill.Ledger) error { return l.AppendAudit(ctx, auditEntry()) }},
 	{"AuditOn", "Query", func(l seckill.Ledger) error { return second(l.AuditOn(ctx, seckill.Day(start), 0, 9)) }},
 	{"AuditHead", "Get", func(l seckill.Ledger) error { return second(l.AuditHead(ctx)) }},

@@ -20,7 +20,9 @@ const (
 	TableMarks           = "marks"
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
+	TableActivities      = "activities"
 	TableSessions        = "sessions"
+	TableLive            = "live"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
@@ -31,6 +33,8 @@ const (
 
 	IndexDeliveriesDue = "deliveries_due"
 	IndexBlocksListed  = "blocks_listed"
+
+	IndexActivitiesListed = "activities_listed"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -83,5 +87,9 @@ var Schema = []Table{
 	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
+	{Name: TableActivities, PK: "id", Indexes: []Index{
+		{Name: IndexActivitiesListed, PK: "list", SK: "end_id"},
+	}},
 	{Name: TableSessions, PK: "list", SK: "session", TTL: attrExpires},
+	{Name: TableLive, PK: "item", TTL: attrExpires},
 }

@@ -124,7 +124,7 @@ var erasures = []testCase{
 		other := s.placed("1", "8", 3)
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.Expired, now))
 		want := was
-		want.Address, want.Erased = "", now
+		want.Address, want.Name, want.Erased = "", "", now
 		s.same("order", s.read(o.ID), want)
 		s.CatchUp()
 		list, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 10)
@@ -155,7 +155,7 @@ var erasures = []testCase{
 				return s.Ledger.Place(s.ctx, o, 5)
 			})
 			s.refused("rejected", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, o) })
-			if got := s.read(o.ID); got.Address != "" {
+			if got := s.read(o.ID); got.Address != "" || got.Name != "" {
 				s.Errorf("the address is back: %q", got.Address)
 			}
 		}},

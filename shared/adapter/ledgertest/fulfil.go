@@ -123,7 +123,7 @@ var fulfilCases = []testCase{
 		o.Hidden = false
 		s.same("shown", s.read(o.ID), o)
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, o.State, now))
-		o.Address, o.RefundWhy, o.Erased = "", "", now
+		o.Address, o.Name, o.RefundWhy, o.Erased = "", "", "", now
 		s.same("erased", s.read(o.ID), o)
 		o.State = seckill.Confirmed
 		for what, write := range map[string]func() error{

@@ -127,7 +127,7 @@ func (m *model) reject(t *rapid.T) {
 	o := m.s.order(m.item, m.user(t))
 	o.State, o.Reason, o.PayBy = seckill.Rejected, seckill.CodeSoldOut, time.Time{}
 	if expect(t, m.s.Ledger.Reject(m.s.ctx, o), nil) {
-		o.Address = ""
+		o.Address, o.Name = "", ""
 		m.write(o)
 	}
 }

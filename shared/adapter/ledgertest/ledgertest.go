@@ -57,7 +57,9 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 	o := seckill.Order{
 		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
 		Item: item, User: user, Count: len(units), Units: units,
-		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Address: "上海市 南京路 1 号", Title: "茅台 500ml",
+		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Address: "上海市 南京路 1 号", Name: "李雷",
+		Title:     "茅台 500ml",
+		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
 		State: seckill.PendingPayment, Buckets: buckets,
 		Created: epoch.Add(time.Duration(s.made) * time.Second),
 		Placed:  epoch.Add(time.Duration(s.made)*time.Second + 7*time.Millisecond),
@@ -84,7 +86,7 @@ func (s *suite) rejected(item, user string) seckill.Order {
 	o.Count, o.State, o.Reason, o.PayBy = 2, seckill.Rejected, seckill.CodeSoldOut, time.Time{}
 	o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "no unit left"}}
 	s.ok(s.Ledger.Reject(s.ctx, o))
-	o.Address = ""
+	o.Address, o.Name = "", ""
 	return o
 }
 

@@ -15,9 +15,10 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},
 		{"admission", admissionCases}, {"acts", actCases}, {"audit log", auditCases}, {"proposals", proposalCases},
+		{"activities", activityCases},
 		{"sessions", sessionCases},
 		{"index", indexCases},
-		{"history", historyCases}, {"counts", countCases},
+		{"history", historyCases}, {"counts", countCases}, {"live rows", liveCases},
 	}
 	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {

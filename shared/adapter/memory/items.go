@@ -111,7 +111,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	}
 	l := seckill.Listing{Item: it, Description: old.Description}
 	if d != nil {
-		l.Described, l.Description = it.Version, cloneDescription(*d)
+		l.Described, l.Cover, l.Description = it.Version, d.FirstCover(), cloneDescription(*d)
 	}
 	t.rows[it.ID] = l
 	return nil

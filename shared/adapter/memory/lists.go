@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,6 +49,9 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 		return seckill.ErrStateChanged
 	}
 	t.list = cloneList(l)
+	for i := range t.list.Items {
+		t.list.Items[i].Cover = ""
+	}
 	return nil
 }
 
@@ -55,6 +59,10 @@ func cloneList(l seckill.List) seckill.List {
 	out := seckill.List{Version: l.Version}
 	for _, it := range l.Items {
 		out.Items = append(out.Items, cloneItem(it))
+	}
+	for _, a := range l.Activities {
+		a.Items = slices.Clone(a.Items)
+		out.Activities = append(out.Activities, a)
 	}
 	return out
 }

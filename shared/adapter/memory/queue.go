@@ -249,6 +249,18 @@ func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 		Parked: len(q.parked)}, nil
 }
 
+// Oldest returns how long the oldest visible message can be received already; 0 if there is none.
+func (q *Queue) Oldest() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.clock.Now()
+	q.uncover(now)
+	if len(q.visible) == 0 {
+		return 0
+	}
+	return now.Sub(q.visible[0].due)
+}
+
 // Parked lists the dead-letter queue, oldest first.
 func (q *Queue) Parked() []ParkedMessage {
 	q.mu.Lock()

@@ -45,6 +45,8 @@ type claims struct {
 	NotBefore *float64 `json:"nbf"`
 	Issued    *float64 `json:"iat"`
 	Created   *float64 `json:"created_at"` // of the account; not standard
+
+	Name json.RawMessage `json:"name"` // of any type: a strange name is no reason to refuse
 }
 
 // UnmarshalJSON refuses a claim that occurs twice: the issuer and this reader might take different ones.
@@ -98,6 +100,9 @@ func (s *Issuers) check(ctx context.Context, token string, want wanted) (seckill
 		Expires: moment(*c.Expires)}
 	if made := c.Created; made != nil && *made > 0 && *made <= maxSeconds {
 		p.Created = moment(*made)
+	}
+	if name := ""; c.Name != nil && json.Unmarshal(c.Name, &name) == nil {
+		p.Name = seckill.PlainName(name)
 	}
 	return p, nil
 }

@@ -152,6 +152,19 @@ func TestAccountsAge(t *testing.T) {
 	}
 }
 
+// TestName checks that a proof has the person's name if the issuer tells a text.
+func TestName(t *testing.T) {
+	f, s, _ := fresh(t)
+	long := strings.Repeat("李", seckill.MaxName)
+	for value, want := range map[any]string{" 李雷\u202e\n": "李雷", long + "x": long, 7: "", nil: "", "": ""} {
+		p, err := s.Redeem(t.Context(), seckill.Grant{Kind: seckill.GrantToken,
+			Token: f.token("RS256", "rsa", testKeys().rsa, map[string]any{"name": value})})
+		if err != nil || p.Name != want {
+			t.Errorf("name %q: got %q, %v, want %q", value, p.Name, err, want)
+		}
+	}
+}
+
 // FuzzCheck checks that only what the issuer has signed signs somebody in, and that no text is a fault.
 func FuzzCheck(f *testing.F) {
 	is := newFake(f)

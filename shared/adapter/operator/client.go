@@ -25,8 +25,9 @@ type Client struct {
 
 // Refusal is a problem document's code and detail.
 type Refusal struct {
-	Code   seckill.Code `json:"code"`
-	Detail string       `json:"detail"` // a sentence; of a fault: its cause
+	Code      seckill.Code `json:"code"`
+	Detail    string       `json:"detail"` // a sentence; of a fault: its cause
+	Conflicts []Conflict   `json:"conflicts,omitempty"`
 }
 
 func (r *Refusal) Error() string { return r.Detail }
@@ -105,6 +106,12 @@ func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it It
 // AddStock raises an item's stock to n units in total.
 func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAddStock, Item: id, Stock: n}, &it)
+	return it, err
+}
+
+// Item returns an item, with how far a save may change each field.
+func (c *Client) Item(ctx context.Context, id string) (it ItemView, err error) {
+	err = c.give(ctx, &request{Command: cmdItem, Item: id}, &it)
 	return it, err
 }
 

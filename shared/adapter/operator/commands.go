@@ -6,6 +6,7 @@ import "slices"
 type command struct {
 	name     string
 	has, may []string
+	quiet    bool // it is given each second, so only failures have a line in the log
 }
 
 // The commands about items.
@@ -16,6 +17,8 @@ const (
 	cmdResume   = "resume"
 	cmdAddStock = "add-stock"
 	cmdHealth   = "health"
+	cmdLevel    = "level"
+	cmdItem     = "item"
 )
 
 var itemCommands = []command{
@@ -25,6 +28,29 @@ var itemCommands = []command{
 	{name: cmdResume, has: []string{"item"}},
 	{name: cmdAddStock, has: []string{"item", "stock"}},
 	{name: cmdHealth},
+	{name: cmdLevel, has: []string{"item"}, quiet: true},
+	{name: cmdItem, has: []string{"item"}},
+}
+
+// The commands about activities.
+const (
+	cmdActivities     = "activities"
+	cmdActivity       = "activity"
+	cmdSaveActivity   = "save-activity"
+	cmdDeleteActivity = "delete-activity"
+	cmdCopyActivity   = "copy-activity"
+	cmdOffline        = "offline"
+	cmdOnline         = "online"
+)
+
+var activityCommands = []command{
+	{name: cmdActivities, has: []string{"limit"}, may: []string{"all", "cursor"}},
+	{name: cmdActivity, has: []string{"activity"}},
+	{name: cmdSaveActivity, has: []string{"save"}, may: []string{"via"}},
+	{name: cmdDeleteActivity, has: []string{"activity"}, may: []string{"undo"}},
+	{name: cmdCopyActivity, has: []string{"activity", "start"}, may: []string{"via"}},
+	{name: cmdOffline, has: []string{"activity"}},
+	{name: cmdOnline, has: []string{"activity"}},
 }
 
 // The commands about money.
@@ -161,10 +187,16 @@ var sessionCommands = []command{
 	{name: cmdEndSessions, has: []string{"person"}},
 }
 
+// The command about a running sale.
+const cmdLive = "live"
+
+var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
-	return slices.Concat(itemCommands, moneyCommands, billCommands, userCommands, eventCommands, countCommands,
-		webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands)
+	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
+		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
+		liveCommands)
 }
 
 // Acts returns the names of all commands.

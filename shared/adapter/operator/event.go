@@ -47,7 +47,7 @@ type request struct {
 	Subject string          `json:"subject,omitempty"`  // unblock, blocks: a user, or a range of addresses
 	Limit   int             `json:"limit,omitempty"`    // blocks, acts: in a page
 	Act     string          `json:"act,omitempty"`
-	All     bool            `json:"all,omitempty"` // acts: also those that are handled; orders: also hidden ones
+	All     bool            `json:"all,omitempty"` // acts: also those that are handled; orders, activities: also hidden, deleted ones
 
 	State   seckill.State   `json:"state,omitempty"` // orders
 	From    time.Time       `json:"from,omitzero"`   // orders: created since
@@ -55,9 +55,24 @@ type request struct {
 	Asked   bool            `json:"asked,omitempty"` // orders: whose shopper asks for a refund
 	Parcels []fulfil.Parcel `json:"parcels,omitempty"`
 	Confirm bool            `json:"confirm,omitempty"` // ship: also paid orders, which are confirmed first
-	Undo    bool            `json:"undo,omitempty"`    // hide: show it again
+	Undo    bool            `json:"undo,omitempty"`    // hide, delete-activity: undo it
+
+	Activity string        `json:"activity,omitempty"`
+	Save     *ActivityFile `json:"save,omitempty"` // save-activity
+	Start    time.Time     `json:"start,omitzero"` // copy-activity: when the copy begins
+	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
 
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
+}
+
+// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
+type ActivityFile struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Start   time.Time `json:"start_time"`
+	End     time.Time `json:"end_time"`
+	Items   []string  `json:"items"`
+	Version int64     `json:"version,omitempty"`
 }
 
 // argument describes one argument of a request: whether it is present, whether it is valid, and which values are
@@ -94,6 +109,11 @@ func (r *request) arguments() []argument {
 		{"parcels", len(r.Parcels) > 0, true, ""}, // the flow checks them
 		{"confirm", r.Confirm, true, ""},
 		{"undo", r.Undo, true, ""},
+		{"activity", r.Activity != "", seckill.ValidItemID(r.Activity), ""},
+		{"save", r.Save != nil, true, ""}, // the flow checks it
+		{"start", !r.Start.IsZero(), true, ""},
+		{"via", r.Via != "", r.Via == seckill.MadeAtCLI || r.Via == seckill.MadeAtPage,
+			seckill.MadeAtCLI + ", " + seckill.MadeAtPage},
 		{"person", r.Person != "", validWho(r.Person), whoWanted},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}

@@ -29,7 +29,8 @@ type Delivery struct {
 	Title   string        `json:"title"`
 	Count   int           `json:"count"`
 	User    string        `json:"user"`
-	Address string        `json:"address"` // "" once it is erased
+	Name    string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or as of the address
+	Address string        `json:"address"`                // "" once it is erased
 }
 
 func (h *EventHandler) commands() []command { return eventCommands }
@@ -45,7 +46,8 @@ func (h *EventHandler) do(ctx context.Context, r *request) (done, error) {
 		return done{result: Told(step), outcome: read, more: []slog.Attr{slog.Int("changes", step.Changes)}}, err
 	}
 	o, err := h.tell.Delivery(ctx, r.Order)
-	return done{result: Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Address}, outcome: read}, err
+	return done{result: Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name,
+		o.Address}, outcome: read}, err
 }
 
 // Tell tells every change of an order once more.

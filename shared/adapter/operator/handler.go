@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Outcomes of a command, as the audit log names them.
@@ -39,9 +40,9 @@ type Handler interface {
 }
 
 // Serve returns a function that handles operators' events with these handlers. It answers a refused or failed command
-// with a problem document. For an event of another kind it returns an error and does nothing. It writes one line to
-// the audit log per event: who, which command, which item, order or day, and the outcome. Of items and orders the
-// line has only ids and numbers.
+// with a problem document. For an event of another kind it returns an error and does nothing. It writes one line to the
+// audit log per event that is not quiet: who, which command, which item, order or day, and the outcome. Of items and
+// orders the line has only ids and numbers.
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
 	var commands []command
 	for _, h := range handlers {
@@ -73,7 +74,9 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 				slog.Any("err", err))...)
 			return marshal(answer{Problem: document(err), Did: d.did()})
 		}
-		audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
+		if at := slices.IndexFunc(commands, func(c command) bool { return c.name == r.Command }); !commands[at].quiet {
+			audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
+		}
 		b, err := marshal(d.result)
 		if err != nil {
 			return nil, err
@@ -110,6 +113,15 @@ func (r *request) attrs() []slog.Attr {
 	if r.Stock != 0 {
 		what = append(what, slog.Int("stock", r.Stock))
 	}
+	if r.Activity != "" {
+		what = append(what, slog.String("activity", short(r.Activity)))
+	}
+	if r.Save != nil {
+		what = append(what, slog.String("activity", short(r.Save.ID)))
+	}
+	if !r.Start.IsZero() {
+		what = append(what, slog.String("start", r.Start.UTC().Format(time.RFC3339)))
+	}
 	if r.Order != "" {
 		what = append(what, slog.String("order", short(r.Order)))
 	}
@@ -144,6 +156,9 @@ func (r *request) attrs() []slog.Attr {
 	}
 	if r.Restock {
 		what = append(what, slog.Bool("restock", true))
+	}
+	if r.Undo {
+		what = append(what, slog.Bool("undo", true))
 	}
 	if r.Raw {
 		what = append(what, slog.Bool("raw", true))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -86,17 +87,45 @@ func (d *ItemHandler) Health(ctx context.Context) Health {
 // Import creates or changes the items of a JSON items file (package itemfile). After a *FileError or a
 // *stage.ImportError nothing was written. After a fault some items may be written; repeating the import is harmless.
 func (d *ItemHandler) Import(ctx context.Context, data []byte) (stage.Imported, error) {
+	in, _, err := d.imported(ctx, data)
+	return in, err
+}
+
+// imported is Import, with what the audit log has of it.
+func (d *ItemHandler) imported(ctx context.Context, data []byte) (in stage.Imported, out done, err error) {
 	items, err := itemfile.Parse("items.json", data, d.stage.Clock.Now())
 	if err != nil {
-		return stage.Imported{}, &FileError{err}
+		return in, done{}, &FileError{err}
 	}
 	d.one.Lock()
 	defer d.one.Unlock()
-	done, err := d.stage.Import(ctx, items)
+	before := d.saved(ctx, items)
+	in, err = d.stage.Import(ctx, items)
 	if err == nil && d.Imported != nil {
 		d.Imported(ctx)
 	}
-	return done, err
+	out = done{result: in, outcome: changedIf(len(in.Made)+len(in.Changed) > 0),
+		more: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}
+	if err == nil && out.outcome == changed {
+		out.before, out.after = before, d.saved(ctx, items)
+	}
+	return in, out, err
+}
+
+// saved returns what the audit log has of the item that is saved; nil if there are several, or it cannot be read.
+func (d *ItemHandler) saved(ctx context.Context, items []seckill.Listing) []slog.Attr {
+	if len(items) != 1 {
+		return nil
+	}
+	it, err := d.stage.Items.Get(ctx, items[0].ID)
+	if err != nil {
+		return nil
+	}
+	utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	return append(edited(&it), slog.String("sk_price", it.Price.Yuan()),
+		slog.String("price", it.Commodity.Price.Yuan()),
+		slog.Int("limit", it.Limit), slog.String("start", utc(it.Start)), slog.String("end", utc(it.End)),
+		slog.String("title", it.Commodity.Title))
 }
 
 // SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. It reads the stock's level at the same
@@ -141,6 +170,21 @@ func (c *ItemChange) done() done {
 	return done{result: c, outcome: changedIf(c.Changed), before: c.before, after: c.after}
 }
 
+// Level returns an item and its units, as this machine sees them.
+func (d *ItemHandler) Level(ctx context.Context, id string) (seckill.LiveStock, error) {
+	it, err := d.stage.Items.Get(ctx, id)
+	if err != nil {
+		return seckill.LiveStock{}, err
+	}
+	l, err := d.stage.Stock.Level(ctx, id)
+	if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+		return seckill.LiveStock{}, err
+	}
+	now := d.stage.Clock.Now()
+	return seckill.LiveStock{Title: it.Commodity.Title, State: it.StateAt(now), Opens: it.Start, Closes: it.End,
+		Stock: it.Stock, Installed: err == nil, Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Clock: now}, nil
+}
+
 // State returns an item's current state.
 func (d *ItemHandler) State(ctx context.Context, it *seckill.Item) ItemState {
 	return d.state(it, d.level(ctx, it.ID))
@@ -165,20 +209,41 @@ func (d *ItemHandler) level(ctx context.Context, id string) level {
 	return level{l, true}
 }
 
+// ItemView is an item as an editor sees it.
+type ItemView struct {
+	ItemState
+	Item  json.RawMessage `json:"item"`  // as in an items file, with its version
+	Rules []seckill.Rule  `json:"rules"` // how far a save may change each field now
+}
+
+// Item returns an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is empty.
+func (d *ItemHandler) Item(ctx context.Context, id string) (ItemView, error) {
+	l, err := d.stage.Listing(ctx, id)
+	if err != nil {
+		return ItemView{}, err
+	}
+	return ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil
+}
+
 func (d *ItemHandler) commands() []command { return itemCommands }
 
 // do executes a command.
 func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
-		in, err := d.Import(ctx, r.Items)
-		return done{result: in, outcome: changedIf(len(in.Made)+len(in.Changed) > 0),
-			more: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}, err
+		_, out, err := d.imported(ctx, r.Items)
+		return out, err
+	case cmdItem:
+		view, err := d.Item(ctx, r.Item)
+		return done{result: view, outcome: read}, err
 	case cmdExport:
 		p, err := d.export(ctx, r.After)
 		return done{result: p, outcome: read}, err
 	case cmdHealth:
 		return done{result: d.Health(ctx), outcome: read}, nil
+	case cmdLevel:
+		it, err := d.Level(ctx, r.Item)
+		return done{result: it, outcome: read}, err
 	case cmdAddStock:
 		it, err := d.AddStock(ctx, r.Item, r.Stock)
 		return it.done(), err
@@ -210,7 +275,7 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 			unreadable = append(unreadable, bad...)
 			continue
 		}
-		l := seckill.Listing{Item: it, Description: described}
+		l := seckill.Listing{Item: it, Description: described, Base: it.Version}
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}

@@ -34,17 +34,19 @@ type Office struct {
 	Record *Recorder
 	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
 	Sessions *session.Flow
+	// Live executes the command about a running sale; nil: it is unknown.
+	Live *LiveHandler
 }
 
-// itself is the short name of the function that the office runs in. It executes the commands about the audit log and
-// about sessions.
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log,
+// sessions, and a running sale.
 const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
-	"stage": {itemCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
+	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands},
 }
 
 // Functions returns the short names of the functions that the office calls, sorted.
@@ -159,12 +161,25 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 	switch {
 	case err != nil:
 		return nil, err
-	case function == itself && o.Record == nil:
-		return nil, seckill.Refuse(seckill.CodeNotFound)
 	case function == itself:
-		return Serve(o.Record.Text, NewAuditHandler(o.Record.Log),
-			NewSessionHandler(o.Sessions))(ctx, command)
+		return o.own(ctx, r, command)
 	}
+	return o.invoke(ctx, function, role, command)
+}
+
+// own executes a command itself.
+func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
+	switch {
+	case o.Record == nil, r.Command == cmdLive && o.Live == nil:
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	case r.Command == cmdLive:
+		return Serve(o.Record.Text, o.Live)(ctx, command)
+	}
+	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)
+}
+
+// invoke has a function execute a command.
+func (o *Office) invoke(ctx context.Context, function string, role seckill.Role, command []byte) ([]byte, error) {
 	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
 		At: o.Clock.Now().UnixMilli()}, command)
 	if err != nil {
@@ -175,6 +190,13 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 		return nil, fmt.Errorf("function %s: %w", function, err)
 	}
 	return answer, nil
+}
+
+// Items returns a client of the commands about items, which the office itself gives as a viewer.
+func (o *Office) Items() Client {
+	return Client{Who: "the live screen", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return o.invoke(ctx, functionOf(cmdLevel), seckill.RoleViewer, event)
+	}}
 }
 
 // read returns a body's command with the verified caller.

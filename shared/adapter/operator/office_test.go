@@ -45,7 +45,7 @@ func (r *recording) do(_ context.Context, got *request) (done, error) {
 }
 
 // deployed has the handlers of each function, as its main in functions has them.
-var deployed = map[string][]Handler{"stage": {&ItemHandler{}}, "refund": {&PaymentHandler{}},
+var deployed = map[string][]Handler{"stage": {&ItemHandler{}, &ActivityHandler{}}, "refund": {&PaymentHandler{}},
 	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}},
 	"deliver": {&WebhookHandler{}},
 	"tell":    {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
@@ -73,8 +73,9 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
-		Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
+	real := &Office{Record: record, Live: newLive(o.clock, answers(`{"title":"a"}`)),
+		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
+			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			o.called, o.last = append(o.called, function), event

@@ -22,9 +22,13 @@ type Order struct {
 	Item    string        `json:"item"`
 	Title   string        `json:"title"`
 	User    string        `json:"user"`
+	Name    string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or it is erased with the address
 	Count   int           `json:"count"`
 	Held    int           `json:"held"` // units that are not for sale
 	Price   seckill.Fen   `json:"price"`
+	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit, as sold, as are Title and Cover
+	Cover   string        `json:"cover,omitempty"`
+	Version int64         `json:"item_version,omitempty"` // 0: an order of an older release, without List and Cover
 	Amount  seckill.Fen   `json:"amount"`
 	State   seckill.State `json:"state"`
 	Created time.Time     `json:"create_time"`
@@ -60,9 +64,10 @@ type OrderChange struct {
 }
 
 func shown(o *seckill.Order) Order {
-	out := Order{ID: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),
-		Price: o.Price, Amount: o.Amount, State: o.State, Created: o.Created, PayBy: o.PayBy, Reason: o.Reason,
-		Carrier: o.Carrier, Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden}
+	out := Order{ID: o.ID, Item: o.Item, Title: o.Title, User: o.User, Name: o.Name, Count: o.Count,
+		Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover, Version: o.ItemVersion,
+		Amount: o.Amount, State: o.State, Created: o.Created, PayBy: o.PayBy, Reason: o.Reason, Carrier: o.Carrier,
+		Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden}
 	if n := len(o.History); n > 0 {
 		out.Changed = o.History[n-1].At
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -29,15 +30,25 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	code := CodeOf(err)
-	b, marshalErr := marshal(map[string]any{"type": "urn:problem-type:seckill:" + string(code),
-		"title": "Nothing was imported", "status": httpapi.Status(code),
-		"code": code, "detail": err.Error()})
+	document := map[string]any{"type": "urn:problem-type:seckill:" + string(code),
+		"title": "Nothing was saved", "status": Status(code),
+		"code": code, "detail": err.Error()}
+	if code == CodeActivityUnknown {
+		document["detail"] = "There is no such activity."
+	}
+	if found := conflicts(err); len(found) > 0 {
+		document["conflicts"] = found
+	}
+	if found := faults(err); len(found) > 0 {
+		document["faults"] = found
+	}
+	b, marshalErr := marshal(document)
 	if marshalErr != nil {
 		panic(marshalErr) // cannot happen: strings and a number always marshal
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(httpapi.Status(code))
+	w.WriteHeader(Status(code))
 	_, _ = w.Write(b) // an error means that the client has disconnected
 }
 
@@ -45,13 +56,16 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 func inWords(err error) bool {
 	var bad *FileError
 	var refused *stage.ImportError
-	return errors.As(err, &bad) || errors.As(err, &refused)
+	var no *activity.Refused
+	var conflict *activity.Conflict
+	return errors.As(err, &bad) || errors.As(err, &refused) || errors.As(err, &no) || errors.As(err, &conflict) ||
+		errors.Is(err, seckill.ErrNoActivity)
 }
 
 // cause returns the cause of a fault, for the operator; "" if the error is no fault or has no cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
-	if e.Err == nil || httpapi.Status(e.Code) < http.StatusInternalServerError {
+	if e.Err == nil || Status(e.Code) < http.StatusInternalServerError {
 		return ""
 	}
 	text := strings.Map(func(c rune) rune {
@@ -67,8 +81,33 @@ func cause(err error) string {
 	return text
 }
 
-// CodeOf is seckill.CodeOf, except that it returns CodeInvalid for an error in an items file.
+// Codes of the back office alone; shoppers never get them.
+const (
+	// CodeConflict: somebody has changed what is to be saved since the version that the save was made from.
+	CodeConflict        seckill.Code = "version_conflict"
+	CodeActivityUnknown seckill.Code = "activity_unknown"
+)
+
+// Status returns the HTTP status of a code of the back office.
+func Status(c seckill.Code) int {
+	switch c {
+	case CodeConflict:
+		return http.StatusConflict
+	case CodeActivityUnknown:
+		return http.StatusNotFound
+	default:
+		return httpapi.Status(c)
+	}
+}
+
+// CodeOf is seckill.CodeOf, except that it returns CodeInvalid for an error in a save, and the back office's codes.
 func CodeOf(err error) seckill.Code {
+	if len(conflicts(err)) > 0 {
+		return CodeConflict
+	}
+	if errors.Is(err, seckill.ErrNoActivity) {
+		return CodeActivityUnknown
+	}
 	if inWords(err) {
 		return seckill.CodeInvalid
 	}

@@ -12,7 +12,8 @@ import (
 func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
 	reads := []string{cmdExport, cmdHealth, cmdCounts, cmdBlocks, cmdActs, cmdAct, cmdDelivery, cmdReconciled, cmdOpen,
-		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead, cmdSessions}
+		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead, cmdItem, cmdSessions, cmdLive, cmdLevel,
+		cmdActivities, cmdActivity}
 	for _, c := range allCommands() {
 		least, ok := seckill.LeastRole(c.name)
 		if !ok || !least.May(c.name) || !seckill.ValidRole(least) {

@@ -27,6 +27,16 @@ type Node struct {
 	Evictions int64     `json:"evicted_keys"` // since it was started
 }
 
+// fullPercent is how much of its memory limit a Redis may use before a sale.
+const fullPercent = 80
+
+// Full reports whether a sale might find no room.
+func (n *Node) Full() bool { return n.Limit > 0 && n.Used > n.Limit/100*fullPercent }
+
+// Evicts reports whether the server evicts keys of a sale when it is full. volatile-… evicts only keys with a time to
+// live: ours have none.
+func (n *Node) Evicts() bool { return strings.HasPrefix(n.Policy, "allkeys-") }
+
 // Look asks the server about itself; in cluster mode each master. It takes at most Options.Timeout.
 func (r *Runner) Look(ctx context.Context) []Node {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)

@@ -84,7 +84,9 @@ func TestIDsFollowTheirEntropy(t *testing.T) {
 func TestIDsPanicWithoutEntropy(t *testing.T) {
 	mints := map[string]func(*system.IDs) string{"OrderID": func(s *system.IDs) string {
 		return s.OrderID("1001")
-	}, "Token": (*system.IDs).Token}
+	}, "Token": (*system.IDs).Token, "Bytes": func(s *system.IDs) string {
+		return string(s.Bytes(16))
+	}}
 	for name, mint := range mints {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

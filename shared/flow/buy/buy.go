@@ -76,8 +76,8 @@ var (
 // no item while the stock has it. The error is an *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
-	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now,
-		Trace: seckill.Trace(ctx)}
+	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Name: p.Name,
+		Created: now, Trace: seckill.Trace(ctx)}
 	if err := r.Validate(); err != nil {
 		return "", err
 	}

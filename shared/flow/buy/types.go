@@ -9,6 +9,7 @@ type Purchase struct {
 	User    string
 	Count   int
 	Address string
+	Name    string // the shopper's; "" if their token does not say
 	Key     string // Idempotency-Key, "" if the request has none
 	Ticket  string // "" if the request has none
 }

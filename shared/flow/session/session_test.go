@@ -207,7 +207,7 @@ func TestItsEnds(t *testing.T) {
 	cookie = o.signIn()
 	o.clock.Advance(seckill.StaffIdle)
 	o.want("unused", o.roles(cookie), "ended")
-	o.Flow.Issuer = noRefresh{o.issuer}
+	o.Issuer = noRefresh{o.issuer}
 	cookie = o.signIn()
 	o.clock.Advance(seckill.StaffStale - time.Millisecond)
 	o.want("without a refresh token", o.roles(cookie), "operator,finance")
@@ -337,7 +337,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	o.Flow.Audit = audit.New(audit.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
+	o.Audit = audit.New(audit.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
 	o.issuer.err, o.issuer.member = nil, ada
 	if cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); err == nil || cookie != "" {
 		t.Errorf("unrecorded: %q, %v", cookie, err)
@@ -345,7 +345,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if list, err := o.List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("sessions %+v, %v", list, err)
 	}
-	o.Flow.Issuer = nil
+	o.Issuer = nil
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeNotFound {
 		t.Errorf("without an issuer: %v", err)
 	}

@@ -33,7 +33,8 @@ type known struct {
 	asOf    time.Time // taken before the read began
 	items   []seckill.Item
 	byID    map[string]*seckill.Item
-	byTag   map[string][]*seckill.Item // items by the tag in their order ids
+	byTag   map[string][]*seckill.Item         // items by the tag in their order ids
+	in      map[string]*seckill.ListedActivity // by the item's id
 }
 
 func newList(lists seckill.Lists, clock seckill.Clock) *list {
@@ -94,6 +95,16 @@ func (l *list) last(now time.Time) (*known, time.Time, error) {
 	}
 }
 
+// activityOf returns the activity of an item as the remembered list has it, nil if it is in none.
+func (l *list) activityOf(item string) *seckill.ListedActivity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := l.usable(l.clock.Now()); k != nil {
+		return k.in[item]
+	}
+	return nil
+}
+
 // usable returns the remembered list, nil if it is too old to be shown.
 func (l *list) usable(now time.Time) *known {
 	if l.known == nil {
@@ -126,7 +137,12 @@ func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, err
 	}
 	k := &known{version: read.Version, asOf: now, items: read.Items, byID: make(map[string]*seckill.Item,
 		len(read.Items)),
-		byTag: make(map[string][]*seckill.Item, len(read.Items))}
+		byTag: make(map[string][]*seckill.Item, len(read.Items)), in: map[string]*seckill.ListedActivity{}}
+	for i := range read.Activities {
+		for _, id := range read.Activities[i].Items {
+			k.in[id] = &read.Activities[i]
+		}
+	}
 	for i := range k.items {
 		it := &k.items[i]
 		tag := seckill.ItemTag(it.ID)

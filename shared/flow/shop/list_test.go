@@ -269,3 +269,36 @@ func TestAStockThatCannotSayHidesNoItem(t *testing.T) {
 		t.Errorf("%+v, error %v, want as of %v", list, err, asked)
 	}
 }
+
+// TestItemsOfAnActivity: each item of the list names its activity, and a newer list takes the name back.
+func TestItemsOfAnActivity(t *testing.T) {
+	p, clock := newPublished(t)
+	other := onSale(1)
+	other.ID = "1002"
+	a := seckill.ListedActivity{ID: "70", Title: "早场", Items: []string{"1001"}}
+	if err := p.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{onSale(1), other},
+		Activities: []seckill.ListedActivity{a}}); err != nil {
+		t.Fatal(err)
+	}
+	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
+	for _, titles := range []map[string]string{{"1001": "早场", "1002": ""}, {"1001": "", "1002": ""}} {
+		list, err := f.Live(t.Context(), 1, 10)
+		if err != nil || len(list.Items) != 2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		for _, v := range list.Items {
+			detail, err := f.Detail(t.Context(), v.Item.ID)
+			title := ""
+			if v.Activity != nil {
+				title = v.Activity.Title
+			}
+			if title != titles[v.Item.ID] || err != nil || (detail.Activity == nil) != (v.Activity == nil) {
+				t.Errorf("item %s: %+v in the list, %+v alone, %v", v.Item.ID, v.Activity, detail.Activity, err)
+			}
+		}
+		if titles["1001"] != "" {
+			p.publish(t, 2, onSale(1), other)
+		}
+		clock.Advance(seckill.ItemFresh)
+	}
+}

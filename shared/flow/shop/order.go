@@ -205,11 +205,23 @@ func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
 	if err != nil {
 		return OrderView{}, err
 	}
-	v := OrderView{Order: o, Item: f.look(ctx, it, asOf, f.Clock.Now())}
+	v := OrderView{Order: o, Item: f.look(ctx, it, asOf, f.Clock.Now()), AsSold: o.ItemVersion > 0}
+	if v.AsSold {
+		v.Item.asSold(&o)
+	}
 	if o.Payable(f.Clock.Now()) {
 		v.PayString, err = f.prepare(o)
 	}
 	return v, err
+}
+
+// asSold gives the item the title, prices and first picture that the order keeps. If there was no picture, today's
+// stay.
+func (v *View) asSold(o *seckill.Order) {
+	v.Item.Commodity.Title, v.Item.Commodity.Price, v.Item.Price = o.Title, o.ListPrice, o.Price
+	if o.Cover != "" {
+		v.Description.Covers = []string{o.Cover}
+	}
 }
 
 // Orders lists the shopper's placed orders, newest first, size per page; page counts from 1. It may lag by seconds.

@@ -210,7 +210,7 @@ func (f *Flow) Left(ctx context.Context, id string) (View, error) {
 
 // look returns an item as shoppers see it.
 func (f *Flow) look(ctx context.Context, it *seckill.Item, asOf, now time.Time) View {
-	v := View{Item: *it, Description: f.describe(ctx, it)}
+	v := View{Item: *it, Description: f.describe(ctx, it), Activity: f.list.activityOf(it.ID)}
 	v.Left, v.AsOf = f.left(ctx, it, now)
 	v.AsOf = older(v.AsOf, asOf)
 	return v

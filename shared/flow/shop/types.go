@@ -13,7 +13,8 @@ import (
 type View struct {
 	Item        seckill.Item
 	Description seckill.Description
-	Left        int // units left
+	Left        int                     // units left
+	Activity    *seckill.ListedActivity // nil: the item is in none
 	// AsOf is when this state was certain, if it is older than a moment because a newer one could not be read;
 	// otherwise zero.
 	AsOf time.Time
@@ -39,6 +40,7 @@ type Status struct {
 type OrderView struct {
 	Order     seckill.Order
 	Item      View
+	AsSold    bool // Item has title, prices and first picture as when it was bought, else as they are now
 	PayString string
 	Payments  []seckill.Payment // only in a single order's view
 }

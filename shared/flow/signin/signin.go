@@ -75,7 +75,7 @@ func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
 	if !expires.After(f.Clock.Now()) {
 		return Session{}, &seckill.Error{Code: seckill.CodeSignIn, Token: seckill.TokenExpired}
 	}
-	token, err := f.Signer.SignToken(user, p.Created, expires)
+	token, err := f.Signer.SignToken(user, p.Name, p.Created, expires)
 	if err != nil {
 		return Session{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}

@@ -97,12 +97,12 @@ func (s *stage) UserID() string {
 	return next
 }
 
-func (s *stage) SignToken(user string, created, expires time.Time) (string, error) {
+func (s *stage) SignToken(user, name string, created, expires time.Time) (string, error) {
 	made := int64(0)
 	if !created.IsZero() {
 		made = created.Unix()
 	}
-	return fmt.Sprintf("%s until %d, made %d", user, expires.Unix(), made), s.signs
+	return fmt.Sprintf("%s%s until %d, made %d", user, name, expires.Unix(), made), s.signs
 }
 
 func (s *stage) Count(e seckill.Event, n int) {
@@ -150,12 +150,12 @@ func TestLife(t *testing.T) {
 // TestSession checks what a shopper gets, at first and later.
 func TestSession(t *testing.T) {
 	s := newStage()
-	s.proof.Created = now.AddDate(-1, 0, 0)
+	s.proof.Created, s.proof.Name = now.AddDate(-1, 0, 0), " 李雷"
 	for range 2 {
 		got, err := s.flow().SignIn(t.Context(), grant)
 		ends := now.Add(time.Hour).Truncate(time.Second)
 		want := signin.Session{User: "9223372036854775807", Expires: ends, Refresh: "next",
-			Token: fmt.Sprintf("9223372036854775807 until %d, made %d", ends.Unix(), now.AddDate(-1, 0, 0).Unix())}
+			Token: fmt.Sprintf("9223372036854775807 李雷 until %d, made %d", ends.Unix(), now.AddDate(-1, 0, 0).Unix())}
 		if err != nil || got != want {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}

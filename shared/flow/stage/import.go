@@ -16,10 +16,26 @@ type Imported struct {
 	Made      []string `json:"made"`
 	Changed   []string `json:"changed"`
 	Unchanged []string `json:"unchanged"`
+	// Removed is what sanitizing took out of descriptions, by item.
+	Removed map[string][]string `json:"removed,omitempty"`
 }
 
 // ImportFault says why one item cannot be imported.
-type ImportFault struct{ Item, What string }
+type ImportFault struct {
+	Item, What string
+	Conflict   *Conflict // nil: it is another fault
+	Fields     []Fault   // those that may not be changed so
+}
+
+// Fault says why a field may not be changed.
+type Fault struct{ Field, What string }
+
+// Conflict is a save from a version that is no longer the stored one.
+type Conflict struct {
+	From   int64           // the version that the save was made from
+	Fields []string        // in which both differ
+	Now    seckill.Listing // the item as it is
+}
 
 // ImportError names the items that cannot be imported. Nothing was written.
 type ImportError struct{ Faults []ImportFault }
@@ -32,10 +48,22 @@ func (e *ImportError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Import creates the items or changes existing ones. An item can be changed until stage loads it (StageLead before
-// its start), its checks and questions until TicketLead before; its stock never shrinks; its stop switch and its
-// buckets stay. All items are checked before the first is written: an *ImportError means that nothing was written.
-// After a fault some items may be written; repeating the import is harmless.
+// Conflicts returns the conflicts, if there is no other fault.
+func (e *ImportError) Conflicts() []Conflict {
+	var all []Conflict
+	for _, f := range e.Faults {
+		if f.Conflict == nil {
+			return nil
+		}
+		all = append(all, *f.Conflict)
+	}
+	return all
+}
+
+// Import creates the items or changes existing ones, as far as their Rules allow; their stop switch and buckets stay.
+// A listing that says from which version it was made changes no other one. All items are checked before the first is
+// written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
+// import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	var refused ImportError
 	for i := range items {
@@ -47,7 +75,11 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 			refused.Faults = append(refused.Faults, *fault)
 		}
 	}
-	if len(refused.Faults) > 0 {
+	outside, err := f.outside(ctx, items)
+	if err != nil {
+		return Imported{}, err
+	}
+	if refused.Faults = append(refused.Faults, outside...); len(refused.Faults) > 0 {
 		return Imported{}, &refused
 	}
 	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
@@ -58,6 +90,38 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 	}
 	_ = f.publish(ctx) // if this fails, the next run publishes
 	return out, nil
+}
+
+// outside names the items whose window does not lie in that of their activity.
+func (f *Flow) outside(ctx context.Context, items []seckill.Listing) (faults []ImportFault, err error) {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	in, err := f.Activities.ActivitiesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]seckill.Activity{}
+	for i := range items {
+		id := in[items[i].ID]
+		a, ok := known[id]
+		if id == "" {
+			continue
+		}
+		if !ok {
+			if a, err = f.Activities.Activity(ctx, id); err != nil {
+				return nil, err
+			}
+			known[id] = a
+		}
+		if !a.Covers(&items[i].Item) {
+			what := fmt.Sprintf("start_time, end_time: outside of its activity %s, which is from %s to %s", a.ID,
+				a.Start.Format(time.RFC3339), a.End.Format(time.RFC3339))
+			faults = append(faults, ImportFault{Item: items[i].ID, What: what})
+		}
+	}
+	return faults, nil
 }
 
 func (f *ImportFault) Error() string { return f.What }
@@ -87,6 +151,12 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 			}
 		}
 		*list = append(*list, it.ID)
+		if len(it.Removed) > 0 {
+			if out.Removed == nil {
+				out.Removed = map[string][]string{}
+			}
+			out.Removed[it.ID] = it.Removed
+		}
 		return nil
 	}
 	return seckill.ErrStateChanged
@@ -98,7 +168,7 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
 	it := l.Item
 	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
-		return it, false, &ImportFault{it.ID, fmt.Sprintf(format, args...)}
+		return it, false, &ImportFault{Item: it.ID, What: fmt.Sprintf(format, args...)}
 	}
 	old, err := f.Items.Get(ctx, it.ID)
 	switch {
@@ -111,54 +181,69 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	case err != nil:
 		return it, false, err
 	}
-	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
-	it.Stopped, it.Stops = old.Stopped, old.Stops
-	it.Commodity.CreateTime = old.Commodity.CreateTime
-	sameAsked, err := f.sameQuestions(ctx, l)
+	stored, readable, err := f.stored(ctx, &old, l.Questions != nil || l.Base != 0)
 	if err != nil {
 		return it, false, err
 	}
-	if sameItem(&it, &old) {
-		shown, err := f.Items.Description(ctx, it.ID, old.Described)
-		// an unreadable description is replaced by the new one
-		if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
-			return it, false, err
-		}
-		if err == nil && shown.Equal(&l.Description) && sameAsked {
-			return old, true, nil
-		}
+	differs := l.Differs(&stored)
+	if len(differs) == 0 && readable {
+		return old, true, nil
 	}
 	if err := l.Validate(); err != nil {
 		return refuse("%v", err)
 	}
-	tickets := old.Start.Add(-seckill.TicketLead)
-	loads := old.Start.Add(-seckill.StageLead)
-	switch {
-	case !f.Clock.Now().Before(loads):
-		return refuse(
-			"it is another than the one that has been loaded for sale since %s: now it can only be stopped, resumed "+
-				"and given more stock",
-			loads.Format(time.RFC3339))
-	case it.Checks != old.Checks && !f.Clock.Now().Before(tickets):
-		return refuse("checks %q: they are fixed since %s, when shoppers began to pass them", it.Checks,
-			tickets.Format(time.RFC3339))
-	case !sameAsked && !f.Clock.Now().Before(tickets):
-		return refuse("questions: they are fixed since %s, when shoppers began to be asked",
-			tickets.Format(time.RFC3339))
-	case it.Stock < old.Stock:
-		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
+	if l.Base != 0 && l.Base != old.Version {
+		return it, false, &ImportFault{it.ID, fmt.Sprintf("somebody has changed it since version %d, which this was "+
+			"made from: it is at version %d, with another %s", l.Base, old.Version, strings.Join(differs, ", ")),
+			&Conflict{l.Base, differs, stored}, nil}
 	}
+	var forbidden []string
+	var fields []Fault
+	for _, r := range old.Rules(f.Clock.Now()) {
+		if why := refusal(&r, l, &old); slices.Contains(differs, r.Field) && why != "" {
+			forbidden, fields = append(forbidden, r.Field+": "+why), append(fields, Fault{r.Field, why})
+		}
+	}
+	if len(forbidden) > 0 {
+		return it, false, &ImportFault{Item: it.ID, What: strings.Join(forbidden, ", "), Fields: fields}
+	}
+	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
+	it.Stopped, it.Stops, it.Cover = old.Stopped, old.Stops, old.Cover
+	it.Commodity.CreateTime = old.Commodity.CreateTime
 	return it, false, nil
 }
 
-// sameQuestions reports whether the item has the file's questions, in the file's order; a file without any keeps those
-// of the item.
-func (f *Flow) sameQuestions(ctx context.Context, l *seckill.Listing) (bool, error) {
-	if l.Questions == nil {
-		return true, nil
+// refusal says why a rule forbids the change of its field; "" if it does not.
+func refusal(r *seckill.Rule, l *seckill.Listing, old *seckill.Item) string {
+	since := r.Since.Format(time.RFC3339)
+	switch {
+	case r.May == seckill.MayChange:
+	case r.May == seckill.MayGrow && l.Stock < old.Stock:
+		return fmt.Sprintf("%d is less than the %d that it has, and stock only grows", l.Stock, old.Stock)
+	case r.May == seckill.MayGrow:
+	case r.Why == seckill.WhyEnded:
+		return "fixed since " + since + ", when its sale ended"
+	case r.Why == seckill.WhyTickets:
+		return "fixed since " + since + ", when shoppers began to pass its checks"
+	default:
+		return "fixed since " + since + ", when it was loaded for sale"
 	}
-	old, err := f.Questions.Questions(ctx, l.ID)
-	return slices.EqualFunc(old, l.Questions, func(a, b seckill.Question) bool { return a.Equal(&b) }), err
+	return ""
+}
+
+// stored returns an existing item as a listing, asked: with its questions. readable: its description can be read.
+func (f *Flow) stored(ctx context.Context, it *seckill.Item, asked bool) (l seckill.Listing, readable bool, err error) {
+	l.Item = *it
+	l.Description, err = f.Items.Description(ctx, it.ID, it.Described)
+	readable = err == nil
+	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // an unreadable one is replaced
+		return l, false, err
+	}
+	if asked {
+		l.Questions, err = f.Questions.Questions(ctx, it.ID)
+		return l, readable, err
+	}
+	return l, readable, nil
 }
 
 // ask gives an item the file's questions, with ids in the file's order, and drops all others.
@@ -190,10 +275,13 @@ func (f *Flow) ask(ctx context.Context, l *seckill.Listing) error {
 	return nil
 }
 
-// sameItem compares what an operator sets, without the description.
-func sameItem(a, b *seckill.Item) bool {
-	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock &&
-		a.Limit == b.Limit && a.Checks == b.Checks &&
-		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title &&
-		a.Commodity.Price == b.Commodity.Price
+// Listing returns an item as it is stored. CodeItemUnknown; any other error is a fault. An unreadable description is
+// empty.
+func (f *Flow) Listing(ctx context.Context, id string) (seckill.Listing, error) {
+	it, err := f.Items.Get(ctx, id)
+	if err != nil {
+		return seckill.Listing{}, err
+	}
+	l, _, err := f.stored(ctx, &it, true)
+	return l, err
 }

@@ -4,13 +4,22 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// maxListed is how many activities, latest end first, a publication looks at.
+const maxListed = 500
+
+// Publish makes a change of activities visible on pages. The index of activities may lag: the next run publishes what
+// this one does not see.
+func (f *Flow) Publish(ctx context.Context) error { return f.publish(ctx) }
+
 // publish writes the list that pages show from the current items. Two concurrent calls do not undo each other: each
 // reads the published list's version before it reads the items, and reads the items again if the list was replaced
-// meanwhile. It returns the errors of List and Lists; an item that cannot be read is left out.
+// meanwhile. It returns the errors of List and Lists; an item that cannot be read is left out. If the activities cannot
+// be read, the list keeps their titles as they were.
 func (f *Flow) publish(ctx context.Context) error {
 	for range maxTries {
 		l, err := f.Items.Published(ctx)
@@ -18,14 +27,20 @@ func (f *Flow) publish(ctx context.Context) error {
 		if err != nil && !lost {
 			return err
 		}
-		items, bad := f.Items.List(ctx, f.Clock.Now().Add(-seckill.MaxUnplaced))
+		since := f.Clock.Now().Add(-seckill.MaxUnplaced)
+		items, bad := f.Items.List(ctx, since)
 		if bad != nil && !errors.Is(bad, seckill.ErrUnreadable) {
 			return bad
 		}
-		if l.Version > 0 && !lost && slices.EqualFunc(l.Items, items, sameVersion) {
+		activities, err := f.titles(ctx, items, since)
+		if err != nil {
+			bad, activities = errors.Join(bad, err), l.Activities
+		}
+		if l.Version > 0 && !lost && slices.EqualFunc(l.Items, items, sameVersion) &&
+			slices.EqualFunc(l.Activities, activities, sameTitle) {
 			return bad
 		}
-		err = f.Items.Publish(ctx, seckill.List{Version: l.Version + 1, Items: items})
+		err = f.Items.Publish(ctx, seckill.List{Version: l.Version + 1, Items: items, Activities: activities})
 		if !errors.Is(err, seckill.ErrStateChanged) {
 			return errors.Join(err, bad)
 		}
@@ -33,4 +48,37 @@ func (f *Flow) publish(ctx context.Context) error {
 	return seckill.ErrStateChanged
 }
 
+// titles returns the activities that these items are in. An unreadable one is left out.
+func (f *Flow) titles(ctx context.Context, items []seckill.Item, since time.Time) ([]seckill.ListedActivity, error) {
+	listed := make(map[string]bool, len(items))
+	for i := range items {
+		listed[items[i].ID] = true
+	}
+	var out []seckill.ListedActivity
+	for after, read := "", 0; read < maxListed && len(items) > 0; {
+		p, err := f.Activities.ListActivities(ctx, after, seckill.MaxActivityPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range p.Rows {
+			if !a.End.After(since) { // so did its items, and all that follow
+				return out, nil
+			}
+			shown := slices.DeleteFunc(slices.Clone(a.Held()), func(id string) bool { return !listed[id] })
+			if len(shown) > 0 {
+				out = append(out, seckill.ListedActivity{ID: a.ID, Title: a.Title, Items: shown})
+			}
+		}
+		if after = p.Next; after == "" {
+			break
+		}
+		read += seckill.MaxActivityPage
+	}
+	return out, nil
+}
+
 func sameVersion(a, b seckill.Item) bool { return a.ID == b.ID && a.Version == b.Version }
+
+func sameTitle(a, b seckill.ListedActivity) bool {
+	return a.ID == b.ID && a.Title == b.Title && slices.Equal(a.Items, b.Items)
+}

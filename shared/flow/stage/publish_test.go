@@ -62,7 +62,7 @@ func (l *lists) listed(t *testing.T, id string) int64 {
 func publisher(t *testing.T) (*stage.Flow, *lists, *memory.Clock) {
 	t.Helper()
 	l, clock := &lists{Items: memory.NewItems()}, memory.NewClock(now)
-	f := stage.New(stage.Deps{Items: l, Stock: willing{}, Clock: clock})
+	f := stage.New(stage.Deps{Items: l, Stock: willing{}, Clock: clock, Activities: newLedger()})
 	if _, err := f.Import(t.Context(), []seckill.Listing{item("1", time.Hour)}); err != nil {
 		t.Fatal(err)
 	}

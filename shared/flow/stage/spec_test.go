@@ -49,7 +49,7 @@ func newScripted(t *testing.T, at time.Duration, faults map[string]error) (*stag
 		t.Fatal(err)
 	}
 	return stage.New(stage.Deps{Stock: s, Items: items, Clock: memory.NewClock(opening.Add(at)),
-		IDs: system.NewIDs(nil)}), s
+		IDs: system.NewIDs(nil), Activities: newLedger()}), s
 }
 
 // TestRun is the specification of a run: what it does to the stock, by time and by the stock's answers.

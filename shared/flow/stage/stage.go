@@ -36,7 +36,8 @@ type Deps struct {
 	Clock seckill.Clock
 	IDs   seckill.IDs
 
-	Questions seckill.QuestionKeeper
+	Questions  seckill.QuestionKeeper
+	Activities seckill.Activities
 }
 
 // Flow is one instance of the step. It has no memory.
@@ -115,6 +116,27 @@ func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 		it.Stock = max(it.Stock, n)
 		return it.Stock != old
 	})
+}
+
+// SetAllStopped stops or resumes several items' sales: all, or as many as it can. It says of how many that changed
+// something. Errors as SetStopped, one for each item that does not have the change for sure.
+func (f *Flow) SetAllStopped(ctx context.Context, ids []string, stopped bool) (changed int, err error) {
+	var errs []error
+	for _, id := range ids {
+		did := false
+		err := f.write(ctx, id, func(it *seckill.Item) bool {
+			did = it.SetStopped(stopped, f.Clock.Now())
+			return did
+		})
+		if did {
+			changed++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("item %s: %w", id, err))
+		}
+	}
+	_ = f.publish(ctx) // as after change
+	return changed, errors.Join(errs...)
 }
 
 func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) bool) error {

@@ -25,7 +25,8 @@ func TestStopSaysThatRedisIsPending(t *testing.T) {
 	if err := items.Put(t.Context(), item("2", 0).Item, nil); err != nil {
 		t.Fatal(err)
 	}
-	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now)})
+	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now),
+		Activities: newLedger()})
 	for _, when := range []string{"first", "again"} {
 		err := f.SetStopped(t.Context(), "2", true)
 		if seckill.CodeOf(err) != seckill.CodeUnavailable || !errors.Is(err, errDeaf) || err == nil ||

@@ -40,9 +40,10 @@ import { bills } from './bills.js';
 import { blocks } from './blocks.js';
 import { imports } from './import.js';
 import { item, items } from './items.js';
+import { live } from './live.js';
 import { money } from './money.js';
 import { order } from './order.js';
 import { orders } from './orders.js';
 import { ship } from './ship.js';
 
-export const SCREENS = [orders, order, ship, money, bills, items, item, imports, blocks, acts, act, audit];
+export const SCREENS = [orders, order, ship, live, money, bills, items, item, imports, blocks, acts, act, audit];

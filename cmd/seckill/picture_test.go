@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAPictureIsMadeAndShown: what the command puts into the folder is shown, and nothing else of the folder.
+func TestAPictureIsMadeAndShown(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	file := written(t, "tea.jpg", b.Bytes()) // the name says nothing
+	folder := filepath.Dir(written(t, "secret.txt", []byte("secret")))
+	for range 2 {
+		code, stdout, stderr := command(t, "items", "picture", file, "--to", folder)
+		if code != exitOK || !strings.Contains(stdout, ".png (30 by 20, 1 KiB)") {
+			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+		}
+	}
+	_, stdout, _ := command(t, "items", "picture", file, "--to", folder)
+	path := find(t, stdout, `^(/covers/[0-9a-f]{32}\.png) `)
+	svg := written(t, "a.png", []byte("<svg>"))
+	refused(t, exitUsage, "neither a JPEG nor a PNG", "items", "picture", svg, "--to", folder)
+	refused(t, exitUsage, "--to FOLDER is missing", "items", "picture", file)
+	started(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		if status, body := get(t, base+path, ""); status != 200 || !strings.HasPrefix(body, "\x89PNG") {
+			t.Errorf("%s: %d", path, status)
+		}
+		for _, other := range []string{"/covers/secret.txt", "/covers/..%2fsecret.txt",
+			"/covers/" + strings.Repeat("0", 32) + ".png"} {
+			if status, body := get(t, base+other, ""); status != 404 || strings.Contains(body, "secret\n") {
+				t.Errorf("%s: %d %s", other, status, body)
+			}
+		}
+	}, "--pictures", folder)
+}

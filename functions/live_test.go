@@ -1,0 +1,67 @@
+package functions_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestLiveScreen checks that admin assembles an item's figures from the stage function, the ledger, the queues and
+// CloudWatch, records and logs no viewer, and that a function that fails makes one part old, and the others not.
+func TestLiveScreen(t *testing.T) {
+	w := newDeployment(t)
+	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
+		t.Fatal(err)
+	}
+	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "warn")
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
+	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
+		answer, err := stage.Invoke(event)
+		return answer, "", err
+	})
+	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
+	seen, err := viewers.Live(t.Context(), "2002")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
+		t.Errorf("stock %+v", s)
+	}
+	if q := seen.Queues; q.Failed != "" || len(q.Value) != 2 || q.Value[0].Name != "orders" {
+		t.Errorf("queues %+v", q)
+	}
+	if s := seen.Servers; s.Failed != "" || len(s.Value) != 1 || s.Value[0].Problem != "" {
+		t.Errorf("servers %+v", s)
+	}
+	for part, failed := range map[string]seckill.Code{"counts": seen.Counts.Failed, "money": seen.Money.Failed,
+		"metrics": seen.Metrics.Failed} {
+		if failed != "" {
+			t.Errorf("%s: %s", part, failed)
+		}
+	}
+	if age := seen.Now.Sub(seen.Stock.At); age < 0 || age > 10*time.Second {
+		t.Errorf("the stock is %v old", age)
+	}
+	if admin.Says(`"msg":"audit head"`) || admin.Says(`"command":"live"`) {
+		t.Errorf("a viewer leaves a trace: %s", admin.Output())
+	}
+	var refused *operator.Refusal
+	if _, err := viewers.Live(t.Context(), "2003"); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeItemUnknown {
+		t.Errorf("an unknown item: %v", err)
+	}
+	w.aws.SetFunction("seckill-stage", func([]byte) ([]byte, string, error) {
+		return nil, "", errors.New("out of memory")
+	})
+	seen, err = viewers.Live(t.Context(), "2002")
+	if err != nil || seen.Stock.Failed != seckill.CodeUnavailable || seen.Queues.Failed != "" {
+		t.Errorf("without the stage function: %+v, %v", seen, err)
+	}
+	if !admin.Says(`"msg":"figures are old","part":"stock"`) {
+		t.Errorf("admin does not say why: %s", admin.Output())
+	}
+}

@@ -1,0 +1,149 @@
+// Package cloudmetrics reads a stack's metrics of the last hour from CloudWatch, for the live screen. In: a stack's
+// name and its queues. Out: sums, and a figure for each minute. It makes one call, which CloudWatch bills by the number
+// of metrics: about a hundred.
+//
+// Metrics come a minute or two late, so the newest minutes may be missing. Those of AWS's own services are counted for
+// the whole stack, not for an item.
+package cloudmetrics
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	period = time.Minute
+	span   = seckill.LiveMinutes * period
+	stage  = "live" // of the API
+)
+
+// refusing are the steps whose refusals are read: those that shoppers press.
+var refusing = []string{"buy", "admit"}
+
+// Reader reads metrics. It is safe for concurrent use.
+type Reader struct {
+	client  *cloudwatch.Client
+	clock   seckill.Clock
+	queries []query
+}
+
+// query is one metric, and what its figures are added to.
+type query struct {
+	types.MetricDataQuery
+	add func(*reading, *seckill.LiveMinute, float64)
+}
+
+// reading is what an answer says. Times ascend, so that the newest figure of a metric is the last one.
+type reading struct {
+	seckill.LiveMetrics
+	minutes [seckill.LiveMinutes]seckill.LiveMinute
+	newest  int // of minutes that has a figure; -1: none
+}
+
+// New returns a reader of a stack's metrics; queues are the names of its queues by the names that the screen shows.
+func New(cfg aws.Config, clock seckill.Clock, stack string, queues map[string]string) *Reader {
+	r := &Reader{client: cloudwatch.NewFromConfig(cfg), clock: clock}
+	api := dimensions("ApiName", stack, "Stage", stage)
+	buy := dimensions("FunctionName", stack+"-buy")
+	r.query("AWS/ApiGateway", "Count", "Sum", api, func(to *reading, m *seckill.LiveMinute, n float64) {
+		m.Requests, to.Requests, to.PerSecond = int(n), to.Requests+int(n), n/period.Seconds()
+	})
+	r.query("AWS/ApiGateway", "5XXError", "Sum", api, func(to *reading, m *seckill.LiveMinute, n float64) {
+		m.Errors, to.Errors = int(n), to.Errors+int(n)
+	})
+	r.query("AWS/Lambda", "Invocations", "Sum", buy, func(to *reading, m *seckill.LiveMinute, n float64) {
+		m.Presses, to.Presses = int(n), to.Presses+int(n)
+	})
+	r.query("AWS/Lambda", "Duration", "p99", buy, func(_ *reading, m *seckill.LiveMinute, ms float64) { m.P99 = &ms })
+	r.query("AWS/Lambda", "IteratorAge", "Maximum", dimensions("FunctionName", stack+"-tell"),
+		func(to *reading, _ *seckill.LiveMinute, ms float64) { to.Lag = &ms })
+	for shown, name := range queues {
+		r.query("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", dimensions("QueueName", name),
+			func(to *reading, _ *seckill.LiveMinute, seconds float64) { to.Age[shown] = int(seconds) })
+	}
+	r.query(stack, string(seckill.EventDrift), "Sum", dimensions("step", "repair"),
+		func(to *reading, _ *seckill.LiveMinute, n float64) { to.Drift += int(n) })
+	for _, step := range []string{"expire", "refund"} {
+		r.query(stack, string(seckill.EventUnknown), "Sum", dimensions("step", step),
+			func(_ *reading, m *seckill.LiveMinute, n float64) { m.Unknown += int(n) })
+	}
+	for _, step := range refusing {
+		for _, reason := range seckill.Reasons() {
+			r.query(stack, "refusals", "Sum", dimensions("step", step, "reason", string(reason)),
+				func(to *reading, m *seckill.LiveMinute, n float64) {
+					m.Refused += int(n)
+					to.Refusals[reason] += int(n)
+				})
+		}
+	}
+	return r
+}
+
+func (r *Reader) query(namespace, name, stat string, of []types.Dimension,
+	add func(*reading, *seckill.LiveMinute, float64)) {
+	r.queries = append(r.queries, query{types.MetricDataQuery{Id: aws.String(fmt.Sprintf("m%d", len(r.queries))),
+		MetricStat: &types.MetricStat{Stat: &stat, Period: aws.Int32(int32(period.Seconds())),
+			Metric: &types.Metric{Namespace: &namespace, MetricName: &name, Dimensions: of}}}, add})
+}
+
+// dimensions returns names and values, which alternate.
+func dimensions(pairs ...string) (out []types.Dimension) {
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, types.Dimension{Name: &pairs[i], Value: &pairs[i+1]})
+	}
+	return out
+}
+
+// Read reads the metrics of the last hour, up to the last full minute that has any.
+func (r *Reader) Read(ctx context.Context) (seckill.LiveMetrics, error) {
+	end := r.clock.Now().Truncate(period)
+	from := end.Add(-span)
+	to := reading{newest: -1, LiveMetrics: seckill.LiveMetrics{Since: from, Refusals: map[seckill.Reason]int{},
+		Age: map[string]int{}}}
+	for i := range to.minutes {
+		to.minutes[i].Minute = from.Add(time.Duration(i) * period)
+	}
+	in := cloudwatch.GetMetricDataInput{StartTime: &from, EndTime: &end, ScanBy: types.ScanByTimestampAscending}
+	of := map[string]*query{}
+	for i := range r.queries {
+		q := &r.queries[i]
+		in.MetricDataQueries = append(in.MetricDataQueries, q.MetricDataQuery)
+		of[*q.Id] = q
+	}
+	for pages := cloudwatch.NewGetMetricDataPaginator(r.client, &in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return seckill.LiveMetrics{}, fmt.Errorf("cloudmetrics: %w", err)
+		}
+		for _, result := range page.MetricDataResults {
+			if q := of[aws.ToString(result.Id)]; q != nil {
+				to.take(q, from, result.Timestamps, result.Values)
+			}
+		}
+	}
+	to.SetMinutes(to.minutes[:to.newest+1])
+	return to.LiveMetrics, nil
+}
+
+// take adds a metric's figures.
+func (to *reading) take(q *query, from time.Time, at []time.Time, values []float64) {
+	for i := range min(len(at), len(values)) {
+		n := int(at[i].Sub(from) / period)
+		if n < 0 || n >= len(to.minutes) {
+			continue
+		}
+		to.newest = max(to.newest, n)
+		q.add(to, &to.minutes[n], values[i])
+	}
+}
+
+// NameOf returns a queue's name, the last part of its address.
+func NameOf(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }

@@ -1,0 +1,73 @@
+package operator_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestAnEditorReadsSavesAndIsRefused: an item as an editor gets it may be saved as it is; a save from an older version
+// gets a problem with the item as it is now.
+func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newShop(t, item("7", time.Hour))
+	save := func(change func(map[string]any), from json.RawMessage) (string, error) {
+		var fields map[string]any
+		if err := json.Unmarshal(from, &fields); err != nil {
+			t.Fatal(err)
+		}
+		change(fields)
+		file, _ := json.Marshal([]any{fields})
+		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "import", "who": "ann",
+			"items": json.RawMessage(file)}})
+		b, err := w.handle(t.Context(), event)
+		return string(b), err
+	}
+	first, err := w.client.Item(t.Context(), "7")
+	if err != nil || first.State != seckill.ItemWaiting || !strings.Contains(string(first.Item), `"version":1`) ||
+		len(first.Rules) != 12 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if got, err := save(func(map[string]any) {}, first.Item); err != nil || !strings.Contains(got, `"unchanged":["7"]`) {
+		t.Errorf("as it was: %s, %v", got, err)
+	}
+	got, err := save(func(m map[string]any) { m["detail"] = `<p onclick="x()">1</p><script>2</script>` }, first.Item)
+	if err != nil || !strings.Contains(got, `"removed":{"7":["onclick of <p>","<script>"]}`) ||
+		!strings.Contains(got, `"before":"stock=10 stopped=false version=1 `) ||
+		!strings.Contains(got, `"after":"stock=10 stopped=false version=2 `) {
+		t.Errorf("a description with a script: %s, %v", got, err)
+	}
+	got, err = save(func(m map[string]any) { m["title"], m["stock"] = "二", 30 }, first.Item)
+	var answer struct {
+		Problem struct {
+			operator.Refusal
+			Status int `json:"status"`
+		} `json:"problem"`
+	}
+	if err := errors.Join(err, json.Unmarshal([]byte(got), &answer)); err != nil {
+		t.Fatal(err)
+	}
+	p := answer.Problem
+	if p.Status != 409 || p.Code != operator.CodeConflict || len(p.Conflicts) != 1 {
+		t.Fatalf("the second editor: %s", got)
+	}
+	c := p.Conflicts[0]
+	if c.ID != "7" || c.From != 1 || c.Version != 2 || !slices.Equal(c.Fields, []string{"title", "detail", "stock"}) {
+		t.Errorf("the conflict: %+v", c)
+	}
+	if got, err := save(func(m map[string]any) { m["title"] = "二" }, c.Now); err != nil ||
+		!strings.Contains(got, `"changed":["7"]`) {
+		t.Errorf("made from the item that the problem has: %s, %v", got, err)
+	}
+	var refused *operator.Refusal
+	if _, err := w.client.Item(t.Context(), "99"); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeItemUnknown {
+		t.Errorf("no such item: %v", err)
+	}
+}

@@ -1,0 +1,53 @@
+package staffdoor_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	"github.com/your-org/seckill/shared/adapter/system"
+)
+
+// TestLinks: a link has 128 random bits, signs in once and for a quarter of an hour, and ends when there is another.
+func TestLinks(t *testing.T) {
+	o := newOffice(t)
+	links := &staffdoor.Links{Who: "local", Clock: o.clock, Random: system.NewIDs(nil)}
+	options := o.door.Options
+	options.Links = links
+	door, err := staffdoor.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(path string) int {
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		return w.Code
+	}
+	const prefix = "/admin/link?key="
+	for _, c := range []struct {
+		what   string
+		before func(path string)
+		want   int
+	}{
+		{"a new one", func(string) {}, http.StatusSeeOther},
+		{"once used", func(path string) { status(path) }, http.StatusForbidden},
+		{"just before its end", func(string) { o.clock.Advance(staffdoor.LinkLife - time.Millisecond) },
+			http.StatusSeeOther},
+		{"at its end", func(string) { o.clock.Advance(staffdoor.LinkLife) }, http.StatusForbidden},
+		{"after another one", func(string) { links.New() }, http.StatusForbidden},
+	} {
+		path := links.New()
+		if len(path) != len(prefix)+22 || path == links.New() {
+			t.Fatalf("%s, and the same again", path)
+		}
+		path = links.New()
+		if c.before(path); status(path) != c.want {
+			t.Errorf("%s: want %d", c.what, c.want)
+		}
+	}
+	if status(prefix) != http.StatusForbidden || status("/admin/link") != http.StatusForbidden {
+		t.Error("no key opens it")
+	}
+}

@@ -1,0 +1,82 @@
+package seckill
+
+import (
+	"slices"
+	"time"
+)
+
+// May is how far a save may change a field.
+type May string
+
+// How far.
+const (
+	MayChange May = "free"
+	MayWithin May = "within" // the bounds that the reason names
+	MayGrow   May = "up"
+	MayNot    May = "fixed"
+)
+
+// Why a field may not be changed freely.
+const (
+	WhyGrows   = "only_grows"    // units have numbers, and those that were given stay
+	WhyTickets = "tickets_given" // shoppers pass the item's checks since TicketLead before its start
+	WhyLoaded  = "loaded"        // the item is in the stock since StageLead before its start
+	WhyEnded   = "ended"         // the window is over
+)
+
+// Rule says how far a save may change one field at a time.
+type Rule struct {
+	Field string    `json:"field"` // its name in a file
+	May   May       `json:"may"`
+	Why   string    `json:"why,omitempty"`
+	Since time.Time `json:"since,omitzero"` // since when it is fixed
+}
+
+// itemFields are the fields of an item, by their names in an items file.
+var itemFields = []string{"title", "covers", "detail", "stock", "checks", "questions", "price", "sk_price",
+	"start_time", "end_time", "limit", "commodity_id"}
+
+// Rules says how far a save may change each field of the item at a time. What a shopper reads can be mended until the
+// sale ends; what the stock has is fixed while the stock has it.
+func (it *Item) Rules(now time.Time) []Rule {
+	loads, tickets := it.Start.Add(-StageLead), it.Start.Add(-TicketLead)
+	rules := make([]Rule, len(itemFields))
+	for i, field := range itemFields {
+		rules[i] = Rule{Field: field, May: MayChange}
+		r := &rules[i]
+		text := field == "title" || field == "covers" || field == "detail"
+		switch {
+		case !now.Before(it.End):
+			r.May, r.Why, r.Since = MayNot, WhyEnded, it.End
+		case text:
+		case field == "stock":
+			r.May, r.Why = MayGrow, WhyGrows
+		case (field == "checks" || field == "questions") && !now.Before(tickets):
+			r.May, r.Why, r.Since = MayNot, WhyTickets, tickets
+		case !now.Before(loads):
+			r.May, r.Why, r.Since = MayNot, WhyLoaded, loads
+		}
+	}
+	return rules
+}
+
+// Differs returns the fields of a listing that differ from a stored one, in the order of Rules. A listing without
+// questions keeps the stored ones.
+func (l *Listing) Differs(old *Listing) []string {
+	asked := slices.EqualFunc(l.Questions, old.Questions, func(a, b Question) bool { return a.Equal(&b) })
+	same := map[string]bool{
+		"title":  l.Commodity.Title == old.Commodity.Title,
+		"covers": slices.Equal(l.Covers, old.Covers), "detail": l.Detail == old.Detail,
+		"stock": l.Stock == old.Stock, "checks": l.Checks == old.Checks, "questions": l.Questions == nil || asked,
+		"price": l.Commodity.Price == old.Commodity.Price, "sk_price": l.Price == old.Price,
+		"start_time": l.Start.Equal(old.Start), "end_time": l.End.Equal(old.End), "limit": l.Limit == old.Limit,
+		"commodity_id": l.Commodity.ID == old.Commodity.ID,
+	}
+	var fields []string
+	for _, field := range itemFields {
+		if !same[field] {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
