@@ -233,26 +233,7 @@ func (k *keysFlags) check() (g given, err error) {
 		return g,
 			errors.New("--rotate=alipay-certificates: give the new ones as well, with --alipay-certificates FOLDER")
 	}
-	if k.alipayFile != "" {
-		text, err := readSmall(k.alipayFile, maxKeyFile)
-		if err != nil {
-			return g, err
-		}
-		if g.key, err = alipay.ParsePublicKey(text); err != nil {
-			return g, fmt.Errorf("%s: %w", k.alipayFile, err)
-		}
-	}
-	if k.shopFile != "" {
-		if g.private, err = readSmall(k.shopFile, maxKeyFile); err != nil {
-			return g, err
-		}
-		if _, err = alipay.ParsePrivateKey(g.private); err != nil {
-			return g, fmt.Errorf("%s: %w", k.shopFile, err)
-		}
-	}
-	if k.certFolder != "" {
-		g.certs, err = readCertificates(k.certFolder)
-	}
+	err = k.read(&g)
 	return g, err
 }
 

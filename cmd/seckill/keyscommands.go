@@ -8,6 +8,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/salts"
 )
@@ -66,4 +67,29 @@ func (p *keyPlan) take(name, value, what string) error {
 		p.put(name, value, what)
 	}
 	return nil
+}
+
+// read reads the keys and certificates of Alipay that the flags name.
+func (k *keysFlags) read(g *given) (err error) {
+	if k.alipayFile != "" {
+		text, err := readSmall(k.alipayFile, maxKeyFile)
+		if err != nil {
+			return err
+		}
+		if g.key, err = alipay.ParsePublicKey(text); err != nil {
+			return fmt.Errorf("%s: %w", k.alipayFile, err)
+		}
+	}
+	if k.shopFile != "" {
+		if g.private, err = readSmall(k.shopFile, maxKeyFile); err != nil {
+			return err
+		}
+		if _, err = alipay.ParsePrivateKey(g.private); err != nil {
+			return fmt.Errorf("%s: %w", k.shopFile, err)
+		}
+	}
+	if k.certFolder != "" {
+		g.certs, err = readCertificates(k.certFolder)
+	}
+	return err
 }
