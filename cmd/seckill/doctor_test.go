@@ -439,16 +439,16 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 		want              string
 	}{
 		"a sandbox": {"true", "false", 10, ""},
-		"kept":      {"false", "true", 357, ""},
-		"kept, and does not fit": {"false", "true", 356,
-			"ReserveConcurrency=true reserves 257 instances, which AWS refuses in this account: request an increase " +
-				"of the account's quota of 356 concurrent executions to 357 or more"},
-		"not kept, though it fits": {"false", "false", 357,
+		"kept":      {"false", "true", 350, ""},
+		"kept, and does not fit": {"false", "true", 349,
+			"ReserveConcurrency=true reserves 250 instances, which AWS refuses in this account: request an increase " +
+				"of the account's quota of 349 concurrent executions to 350 or more"},
+		"not kept, though it fits": {"false", "false", 350,
 			"so a crowd can starve them: deploy with ReserveConcurrency=true"},
 		"not kept, and cannot be": {"false", "false", 10,
 			"the account is too small to reserve any: request an increase of the account's quota of 10 concurrent " +
 				"executions to " +
-				"357 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+				"350 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic(t)

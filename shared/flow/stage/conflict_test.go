@@ -38,7 +38,7 @@ func TestTheSecondOfTwoEditorsSeesTheDifference(t *testing.T) {
 	}
 	got := refused.Conflicts()[0]
 	want := with(item("1", time.Hour), first)
-	want.Version, want.Described = 2, 2
+	want.Version, want.Described, want.Cover = 2, 2, "/a.svg"
 	if diff := cmp.Diff(stage.Conflict{From: 1, Fields: []string{"title", "detail", "stock"}, Now: want}, got,
 		cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
