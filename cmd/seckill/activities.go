@@ -224,7 +224,7 @@ exist already, in the order in which pages show them. version is that of "seckil
 			if overwrite {
 				now, err := s.Activity(cmd.Context(), file.ID)
 				var refused *operator.Refusal
-				if err != nil && !(errors.As(err, &refused) && refused.Code == operator.CodeActivityUnknown) {
+				if err != nil && (!errors.As(err, &refused) || refused.Code != operator.CodeActivityUnknown) {
 					return s.explain(err, "activity "+file.ID)
 				}
 				file.Version = now.Version

@@ -223,7 +223,7 @@ func TestTwoEditorsOfOneItem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bad := strings.Replace(string(data), `"detail": "`, `"detail": "<script>x</script>`, -1)
+		bad := strings.ReplaceAll(string(data), `"detail": "`, `"detail": "<script>x</script>`)
 		items(exitOK, "changed", "item 31: removed from its description: <script>\n", "import", "--overwrite",
 			written(t, "bad.json", []byte(bad)))
 	})

@@ -60,7 +60,7 @@ func (f *moneyFlags) live(cmd *cobra.Command, s *shop, item string, once bool) e
 		err = s.explain(err, "item "+item)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // Ctrl-C ends the watching
 		case err != nil && (first || !errors.As(err, new(faultError))):
 			return err
 		case err != nil:

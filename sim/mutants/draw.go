@@ -17,9 +17,9 @@ const (
 
 // unjudged lists files and functions of the flows that no guarantee covers: what a list or a page shows, how a file
 // of items is read, what is known of a queued order during a rebuild, the operator's view of open money and questions
-// that come too early; activities, staff's sessions and the live screen; which days are compared and may be, and what happens with an unreadable bill (simulated worlds
-// rarely last two days); a clock that is set back, which one seed in tens of thousands shows (TestRegressions has
-// it). Other tests cover these.
+// that come too early; activities, staff's sessions and the live screen; which days are compared and may be, and what
+// happens with an unreadable bill (simulated worlds rarely last two days); a clock that is set back, which one seed in
+// tens of thousands shows (TestRegressions has it). Other tests cover these.
 var unjudged = []string{"shop/shop.go:", "shop/describe.go:", "stage/import.go:", "shop/order.go:Orders:",
 	"shop/order.go:mayHaveQueued:", "staff/staff.go:Check", "refund/operator.go:Open:",
 	"refund/operator.go:cut:", "refund/operator.go:closingSince:", "refund/operator.go:Case:",

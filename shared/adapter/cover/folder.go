@@ -26,7 +26,7 @@ func Keep(folder string, p *Picture) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it is gone when it was renamed
 	_, err = f.Write(p.Data)
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -208,7 +208,7 @@ func (refunds) RefundsRefused(context.Context, string, int) (seckill.Page[seckil
 
 // TestReady names what is wrong before a start.
 func TestReady(t *testing.T) {
-	f, s, _ := newFlow()
+	f, _, _ := newFlow()
 	wrong := func() (names []string) {
 		for _, c := range of(t, f).Ready {
 			if !c.OK {
@@ -223,7 +223,8 @@ func TestReady(t *testing.T) {
 	if got, want := wrong(), []string{"server a:1 full", "dead_letters orders"}; !slices.Equal(got, want) {
 		t.Errorf("wrong: %q, want %q", got, want)
 	}
-	f, s, _ = newFlow()
+	next, s, _ := newFlow()
+	f = next
 	s.fails["stock"], s.fails["servers"] = errors.New("no"), errors.New("no")
 	want := []string{"installed ", "unknown", "not_stopped ", "unknown", "units ", "unknown", "clock 0s", "unknown",
 		"server ", "unknown", "dead_letters orders"}
