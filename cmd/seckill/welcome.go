@@ -28,7 +28,7 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p("seckill %s: a whole sale on this machine. Ctrl-C stops it; %s.\n", opt.Version, kept)
 	p("  Storefront  %s/", sys.URL())
 	p("  Status      %s/status", sys.URL())
-	p("  back office: %s", sys.StaffLink())
+	p("  Back office %s (good once, for 15 minutes)", sys.StaffLink())
 	p("  Cashier     opens when you pay an order; no money moves")
 	p("  Sign-in     as one of %d demo shoppers, without a password", len(local.Shoppers))
 	keys := "new at each start"
