@@ -33,8 +33,15 @@ func newRecent(clock seckill.Clock) *recent {
 func (r *recent) Add(e seckill.OrderEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := r.forget(1)
+	r.of[e.User] = append(r.of[e.User], e)
+	r.ends = append(r.ends, recentEnd{e.User, now.Add(seckill.PassLife)})
+}
+
+// forget forgets events whose time is over, and the oldest ones until there is room for n more. It returns the time.
+func (r *recent) forget(n int) time.Time {
 	now := r.clock.Now()
-	for len(r.ends) > 0 && (len(r.ends) == maxRecent || !now.Before(r.ends[0].at)) {
+	for len(r.ends) > 0 && (len(r.ends)+n > maxRecent || !now.Before(r.ends[0].at)) {
 		user := r.ends[0].user
 		if r.ends = r.ends[1:]; len(r.of[user]) > 1 {
 			r.of[user] = r.of[user][1:]
@@ -42,12 +49,12 @@ func (r *recent) Add(e seckill.OrderEvent) {
 			delete(r.of, user)
 		}
 	}
-	r.of[e.User] = append(r.of[e.User], e)
-	r.ends = append(r.ends, recentEnd{e.User, now.Add(seckill.PassLife)})
+	return now
 }
 
 func (r *recent) Of(user string) []seckill.OrderEvent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget(0)
 	return slices.Clone(r.of[user])
 }

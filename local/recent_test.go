@@ -31,6 +31,7 @@ func TestRecent(t *testing.T) {
 	r.Add(seckill.OrderEvent{User: "7", Sequence: 2})
 	wants("all", "7", 1, 2)
 	clock.Advance(time.Second)
+	wants("the first one's time is over, and nothing came", "7", 2)
 	r.Add(seckill.OrderEvent{User: "8", Sequence: 1})
 	wants("the first one's time is over", "7", 2)
 	for i := range maxRecent - 1 {

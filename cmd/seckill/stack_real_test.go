@@ -105,12 +105,21 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of,
 			"BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": attributes, "KeySchema": schema}}
 	}
+	activities := table(ledger.TableActivities, "id")
+	of := activities["Properties"].(object)
+	of["AttributeDefinitions"] = append(of["AttributeDefinitions"].([]object),
+		object{"AttributeName": "list", "AttributeType": "S"}, object{"AttributeName": "end_id", "AttributeType": "S"})
+	of["GlobalSecondaryIndexes"] = []object{{"IndexName": "activities_listed", "KeySchema": []object{
+		{"AttributeName": "list", "KeyType": "HASH"}, {"AttributeName": "end_id", "KeyType": "RANGE"}},
+		"Projection": object{"ProjectionType": "ALL"}}}
 	template, err := json.Marshal(object{
 		"Resources": object{
-			"Items":     table(dynamoledger.TableItems, "id"),
-			"Catalog":   table(dynamoledger.TableCatalog, "id"),
-			"Questions": table(ledger.TableQuestions, "item", "id"),
-			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog", "Questions"},
+			"Activities": activities,
+			"Items":      table(dynamoledger.TableItems, "id"),
+			"Catalog":    table(dynamoledger.TableCatalog, "id"),
+			"Questions":  table(ledger.TableQuestions, "item", "id"),
+			"Stage": object{"Type": "AWS::Lambda::Function",
+				"DependsOn": []string{"Items", "Catalog", "Questions", "Activities"},
 				"Properties": object{"FunctionName": name + "-stage",
 					"Runtime": "provided.al2023", "Handler": "bootstrap",
 					"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256,

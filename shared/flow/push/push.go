@@ -9,6 +9,8 @@ package push
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -45,12 +47,19 @@ func (f *Flow) Connect(ctx context.Context, p seckill.Pass, connection string) e
 	return nil
 }
 
-// Opened sends what happened to a shopper's orders before a connection was open.
+// Opened sends the newest of what happened to each of a shopper's orders before a connection was open.
 func (f *Flow) Opened(ctx context.Context, user, connection string) {
 	if f.Recent == nil {
 		return
 	}
+	newest := map[string]seckill.OrderEvent{}
 	for _, e := range f.Recent.Of(user) {
+		if e.Sequence > newest[e.Order].Sequence {
+			newest[e.Order] = e
+		}
+	}
+	for _, order := range slices.Sorted(maps.Keys(newest)) {
+		e := newest[order]
 		f.sendTo(ctx, connection, &e)
 	}
 }

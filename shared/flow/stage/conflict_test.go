@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -100,5 +101,50 @@ func TestOfARunningSale(t *testing.T) {
 				t.Errorf("the rule of %s says %s", field, r.May)
 			}
 		}
+	}
+}
+
+// faster is a table of items before whose next write somebody else saves.
+type faster struct {
+	seckill.Items
+	save func() error
+}
+
+func (r *faster) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
+	if save := r.save; save != nil {
+		r.save = nil
+		if err := save(); err != nil {
+			return err
+		}
+	}
+	return r.Items.Put(ctx, it, d)
+}
+
+// TestTheSlowerOfTwoEditors: both saves pass the check; the one that writes later is refused with the difference, and
+// changes no question either.
+func TestTheSlowerOfTwoEditors(t *testing.T) {
+	t.Parallel()
+	items := memory.NewItems()
+	f := flow(t, memory.NewClock(now), items, item("1", time.Hour))
+	asking := func(text string) seckill.Listing {
+		return with(item("1", time.Hour), func(it *seckill.Listing) {
+			it.Base, it.Questions = 1, []seckill.Question{{Text: text, Answers: []string{"1"}}}
+			it.Commodity.Title = text
+		})
+	}
+	r := &faster{Items: items}
+	f.Items = r
+	r.save = func() error {
+		_, err := f.Import(t.Context(), []seckill.Listing{asking("first")})
+		return err
+	}
+	_, err := f.Import(t.Context(), []seckill.Listing{asking("second")})
+	var refused *stage.ImportError
+	if !errors.As(err, &refused) || len(refused.Conflicts()) != 1 {
+		t.Fatalf("the slower editor: %v, want one conflict", err)
+	}
+	got, err := f.Listing(t.Context(), "1")
+	if err != nil || got.Commodity.Title != "first" || len(got.Questions) != 1 || got.Questions[0].Text != "first" {
+		t.Errorf("%+v, %v: want the first editor's title and question", got, err)
 	}
 }

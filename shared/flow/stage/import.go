@@ -84,7 +84,12 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 	}
 	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
 	for i := range items {
-		if err := f.put(ctx, &items[i], &out); err != nil {
+		err := f.put(ctx, &items[i], &out)
+		var fault *ImportFault
+		if errors.As(err, &fault) && len(out.Made)+len(out.Changed) == 0 { // somebody was faster since the check
+			return Imported{}, &ImportError{[]ImportFault{*fault}}
+		}
+		if err != nil {
 			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
 		}
 	}
@@ -135,9 +140,11 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 		}
 		list := &out.Unchanged
 		if !same {
-			// Before the item: no item is without the questions of its file.
-			if err := f.ask(ctx, it); err != nil {
-				return err
+			made := merged.Version == 1
+			if made { // before the item: no item is without the questions of its file
+				if err := f.ask(ctx, it); err != nil {
+					return err
+				}
 			}
 			err := f.Items.Put(ctx, merged, &it.Description)
 			if errors.Is(err, seckill.ErrStateChanged) {
@@ -146,8 +153,10 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 			if err != nil {
 				return err
 			}
-			if list = &out.Changed; merged.Version == 1 {
+			if list = &out.Changed; made {
 				list = &out.Made
+			} else if err := f.ask(ctx, it); err != nil { // after it: a save that comes too late changes no question
+				return err
 			}
 		}
 		*list = append(*list, it.ID)
@@ -193,8 +202,9 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 		return refuse("%v", err)
 	}
 	if l.Base != 0 && l.Base != old.Version {
-		return it, false, &ImportFault{it.ID, fmt.Sprintf("somebody has changed it since version %d, which this was "+
-			"made from: it is at version %d, with another %s", l.Base, old.Version, strings.Join(differs, ", ")),
+		return it, false, &ImportFault{it.ID, fmt.Sprintf("it has changed since version %d, which this was made from: "+
+			"it is at version %d now, and this save differs from it in %s", l.Base, old.Version,
+			strings.Join(differs, ", ")),
 			&Conflict{l.Base, differs, stored}, nil}
 	}
 	var forbidden []string

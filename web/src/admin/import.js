@@ -11,7 +11,7 @@ import { addTexts } from './texts.js';
 
 addTexts({
   import_title: ['导入秒杀商品', 'Import items'],
-  import_text: ['JSON 或 CSV 文件，与 seckill items import 相同。文件里没有的商品不变。开始前 10 分钟起只能停止、恢复和加库存。', 'A JSON or CSV file, as “seckill items import” takes. Items that it does not have stay as they are. From 10 minutes before its start, an item can only be stopped, resumed and given more stock.'],
+  import_text: ['JSON 或 CSV 文件，与 seckill items import 相同。文件里没有的商品不变。标题、图片和详情在结束前都能改，库存只能加；验证方式和问题到开始前 30 分钟为止，其余到开始前 10 分钟为止。', 'A JSON or CSV file, as “seckill items import” takes. Items that it does not have stay as they are. Title, pictures and details can change until the end, and stock can grow; checks and questions until 30 minutes before the start, all else until 10 minutes before it.'],
   import_file: ['文件', 'File'],
   import_look: ['看看会改什么', 'Show what would change'],
   import_kind: ['请选择 .json 或 .csv 文件。', 'Please choose a .json or .csv file.'],
