@@ -212,8 +212,9 @@ func TestTwoEditorsOfOneItem(t *testing.T) {
 		second := edit("second.json", title, `"title": "two"`)
 		scripted := edit("third.json", title, `"title": "three"`)
 		items(exitOK, "1 changed", "", "import", first)
-		items(exitUsage, "", "somebody has changed it since version 1, which this was made from: it is at version 2, "+
-			"with another title: export again and redo the change, or give --overwrite", "import", second)
+		items(exitUsage, "", "it has changed since version 1, which this was made from: it is at version 2 now, "+
+			"and this save differs from it in title: export again and redo the change, or give --overwrite",
+			"import", second)
 		items(exitOK, "1 changed", "", "import", "--overwrite", second)
 		items(exitOK, "title", "", "show", "31")
 		items(exitOK, `"title": "two"`, "", "show", "31", "--json")
