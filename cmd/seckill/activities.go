@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -307,18 +308,10 @@ refused while one of them is on sale. "seckill activities undelete" brings it ba
 		long = `Bring a deleted activity back with its items. It is refused if one of them has gone to another, or sells
 outside of its window by now.`
 	}
-	return &cobra.Command{
-		Use: verb + " ID", Short: short, Long: long, Example: "  seckill activities " + verb + " 7001",
-		Args: exactly("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.activityShop(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			a, err := s.DeleteActivity(cmd.Context(), args[0], undo)
-			return f.changed(cmd, s, err, &a, did)
-		},
-	}
+	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
+		operator.ActivityChange, error) {
+		return s.DeleteActivity(ctx, id, undo)
+	})
 }
 
 func offlineCommand(f *activityFlags, offline bool) *cobra.Command {
@@ -331,6 +324,15 @@ that was stopped by itself. If the command fails, give it again until it succeed
 reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
 many as it could and names the others: give it again until it succeeds.`
 	}
+	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
+		operator.ActivityChange, error) {
+		return s.SetOffline(ctx, id, offline)
+	})
+}
+
+// switching returns a command that switches one activity.
+func (f *activityFlags) switching(verb, short, long, did string,
+	do func(ctx context.Context, s *shop, id string) (operator.ActivityChange, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Long: long, Example: "  seckill activities " + verb + " 7001",
 		Args: exactly("ID"),
@@ -339,7 +341,7 @@ many as it could and names the others: give it again until it succeeds.`
 			if err != nil {
 				return err
 			}
-			a, err := s.SetOffline(cmd.Context(), args[0], offline)
+			a, err := do(cmd.Context(), s, args[0])
 			return f.changed(cmd, s, err, &a, did)
 		},
 	}
