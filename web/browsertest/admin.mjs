@@ -166,6 +166,7 @@ for (const place of PLACES) {
     same(new URL(page.url()).hash, `#/orders?item=${place.id}`, 'address');
     await press(place, page, '#sort-created');
     await page.waitForURL(/sort=created/);
+    await page.locator('th[aria-sort=ascending]').waitFor(); // the list is asked for anew
     await still(page);
     same(await page.evaluate(() => document.activeElement.id), 'sort-created', 'focus after sorting');
     same(await page.locator('th[aria-sort=ascending]').count(), 1, 'sorted columns');
