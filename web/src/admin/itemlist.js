@@ -2,21 +2,28 @@
 import { command } from './call.js';
 import { records } from './csv.js';
 
-/** Every item, sorted by id: {items, unreadable}. `first` wants only the items from one id on, one page of them. */
-export async function allItems(first = '') {
+/** Every item, sorted by id: {items, unreadable}. */
+export async function allItems() {
   const items = [];
   const unreadable = new Set();
-  for (let after = first ? String(BigInt(first) - 1n) : ''; ; ) {
-    const page = await command('export', { after: after === '0' ? undefined : after || undefined });
+  for (let after; ; ) {
+    const page = await command('export', { after });
     items.push(...page.items);
     for (const row of page.unreadable || []) unreadable.add(row);
-    if (!page.next || page.next === after || first) return { items, unreadable: [...unreadable] };
+    if (!page.next || page.next === after) return { items, unreadable: [...unreadable] };
     after = page.next;
   }
 }
 
 /** The item of an id, or undefined. */
-export const oneItem = async (id) => (await allItems(id)).items.find((it) => it.id === id);
+export async function oneItem(id) {
+  try {
+    return (await command('item', { item: id })).item;
+  } catch (problem) {
+    if (problem.code === 'item_unknown') return undefined;
+    throw problem;
+  }
+}
 
 /** The columns of a file, in the order in which changes are told. */
 export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'covers', 'questions', 'detail'];

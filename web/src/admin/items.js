@@ -120,7 +120,7 @@ export const item = {
   name: 'item',
   title: 'item_title',
   parent: 'items',
-  needs: ['export'],
+  needs: ['item'],
   menu: false,
   async show(page) {
     const [it, status, counts] = await Promise.all([oneItem(page.id), statusOf(page.id, page.now()), page.may('counts') ? command('counts', { item: page.id }).catch(() => null) : null]);
