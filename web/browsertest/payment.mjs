@@ -215,6 +215,7 @@ async function inTurn(place) {
     await faults({ 'pay-late': 1 });
     await pastTheHold(who, late, GRACE + 1);
     await until('order', async () => (await orderOf(who, late)).state, 'expired');
+    await faults({ 'pay-late': 1, 'call-5xx': 1 }); // no refund is made before the page has been read
     await payAndReturn(cashier, place);
     await says(cashier, place.late);
     await faults({});
