@@ -40,7 +40,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Clock: clock, Random: ids, Log: s.log})
+		Tool: "--url " + s.URL(), Clock: clock, Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err

@@ -187,10 +187,19 @@ var sessionCommands = []command{
 	{name: cmdEndSessions, has: []string{"person"}},
 }
 
-// The command about a running sale.
-const cmdLive = "live"
+// The commands about a running sale.
+const (
+	cmdLive    = "live"
+	cmdRedrive = "redrive"
+)
 
-var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
+var liveCommands = []command{
+	{name: cmdLive, has: []string{"item"}, quiet: true},
+	{name: cmdRedrive, has: []string{"queue"}},
+}
+
+// Queues are the names of the queues whose dead letters can be moved back.
+var Queues = []string{"orders", "closings"}
 
 // allCommands returns the commands of every handler.
 func allCommands() []command {

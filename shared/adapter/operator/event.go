@@ -63,6 +63,7 @@ type request struct {
 	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
 
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
+	Queue  string `json:"queue,omitempty"`  // redrive: one of Queues
 }
 
 // ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
@@ -115,6 +116,7 @@ func (r *request) arguments() []argument {
 		{"via", r.Via != "", r.Via == seckill.MadeAtCLI || r.Via == seckill.MadeAtPage,
 			seckill.MadeAtCLI + ", " + seckill.MadeAtPage},
 		{"person", r.Person != "", validWho(r.Person), whoWanted},
+		{"queue", r.Queue != "", slices.Contains(Queues, r.Queue), strings.Join(Queues, ", ")},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

@@ -151,6 +151,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.Person != "" {
 		what = append(what, slog.String("person", short(r.Person)))
 	}
+	if r.Queue != "" {
+		what = append(what, slog.String("queue", short(r.Queue)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

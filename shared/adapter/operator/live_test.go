@@ -20,7 +20,7 @@ import (
 // newLive returns a handler over an empty ledger; items answers about the stock.
 func newLive(clock seckill.Clock, items Client) *LiveHandler {
 	return NewLiveHandler(watch.New(watch.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
-		Source: &LiveSource{Items: items}, Clock: clock, MetricsAge: watch.MinuteAge, Each: system.Several(3)}))
+		Source: &LiveSource{Items: items}, Clock: clock, MetricsAge: watch.MinuteAge, Each: system.Several(3)}), nil)
 }
 
 // answers returns a client whose commands all have this result.

@@ -34,7 +34,7 @@ type Office struct {
 	Record *Recorder
 	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
 	Sessions *session.Flow
-	// Live executes the command about a running sale; nil: it is unknown.
+	// Live executes the commands about a running sale; nil: they are unknown.
 	Live *LiveHandler
 }
 
@@ -169,10 +169,11 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 
 // own executes a command itself.
 func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
+	live := r.Command == cmdLive || r.Command == cmdRedrive
 	switch {
-	case o.Record == nil, r.Command == cmdLive && o.Live == nil:
+	case o.Record == nil, live && o.Live == nil:
 		return nil, seckill.Refuse(seckill.CodeNotFound)
-	case r.Command == cmdLive:
+	case live:
 		return Serve(o.Record.Text, o.Live)(ctx, command)
 	}
 	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)

@@ -34,6 +34,8 @@ type Options struct {
 	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
 	Public string
 	SignIn bool // staff sign in at an issuer
+	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
+	Tool   string
 	Clock  seckill.Clock
 	Random session.Random
 	Log    *slog.Logger // for faults
@@ -64,12 +66,13 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles,
-		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn})
+		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn, "tool": d.Tool})
 }
 
-// command has a command executed for whoever the cookie names.
+// command has a command executed for whoever the cookie names. A command that a screen gives by itself leaves the session
+// idle.
 func (d *Door) command(w http.ResponseWriter, r *http.Request) {
-	s, err := d.Sessions.Resume(r.Context(), d.cookie(r))
+	s, err := d.Sessions.Look(r.Context(), d.cookie(r))
 	if err != nil {
 		d.fail(w, r, err)
 		return
@@ -82,6 +85,12 @@ func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		httpapi.Problem(w, r, seckill.Invalid("body", ""))
 		return
+	}
+	if !operator.Watches(body) {
+		if s, err = d.Sessions.Confirm(r.Context(), d.cookie(r), s); err != nil {
+			d.fail(w, r, err)
+			return
+		}
 	}
 	// A browser that hangs up does not stop a command halfway.
 	status, answer := d.Do(context.WithoutCancel(r.Context()), operator.Caller{Who: s.Who, Roles: s.Roles,

@@ -119,9 +119,11 @@ func text(a *http.Response) string {
 }
 
 // give gives a command as the page does.
-func (o *office) give() *http.Response {
+func (o *office) give() *http.Response { return o.giveOne(`"command":"open"`) }
+
+func (o *office) giveOne(command string) *http.Response {
 	o.Helper()
-	return o.send(http.MethodPost, "/admin/commands", `{"operator":{"command":"open"}}`, staffdoor.Header, "1",
+	return o.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, staffdoor.Header, "1",
 		"Origin", "https://shop.example.com", "Sec-Fetch-Site", "same-origin")
 }
 
@@ -308,6 +310,38 @@ func TestWhoseCookie(t *testing.T) {
 	o.clock.Advance(seckill.StaffIdle)
 	if a := o.give(); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("ended: %d", a.StatusCode)
+	}
+}
+
+// TestAScreenIsNobody: a live screen that asks by itself leaves the session idle, and it ends. Any other command renews
+// it, one that fails to look like it, too.
+func TestAScreenIsNobody(t *testing.T) {
+	o := newOffice(t)
+	o.signIn("right", nil)
+	const watches = `"command":"live","item":"7"`
+	status := func(command string) int {
+		o.clock.Advance(seckill.StaffIdle/2 - time.Second)
+		return o.giveOne(command).StatusCode
+	}
+	for range 3 {
+		if got := status(watches); got != http.StatusOK {
+			t.Fatalf("watching: %d", got)
+		}
+		if got := status(`"command":"open"`); got != http.StatusOK { // in use
+			t.Fatalf("in use: %d", got)
+		}
+	}
+	if one, two, three := status(watches), status(watches), status(watches); one != 200 || two != 200 ||
+		three != http.StatusUnauthorized {
+		t.Errorf("a screen that nobody uses: %d, %d, %d", one, two, three)
+	}
+	for body, want := range map[string]bool{`{"operator":{"command":"live","item":"7"}}`: true, `{}`: false, ``: false,
+		`{"operator":{"command":"stop","item":"7"}}`: false, `{"operator":{"command":"live","command":"stop"}}`: false,
+		`{"operator":{"command":"live"}} {}`: false, `{"operator":null}`: false, `{"operator":{"command":"live","x":1}}`: false,
+		strings.Repeat(" ", 2000) + `{"operator":{"command":"live"}}`: false} {
+		if got := operator.Watches([]byte(body)); got != want {
+			t.Errorf("%.60s watches: %v", strings.TrimSpace(body), got)
+		}
 	}
 }
 

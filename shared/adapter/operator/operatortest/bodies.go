@@ -35,6 +35,7 @@ var arguments = map[string]string{
 	"handle": act + why, "audit": page, "audit-head": "", "orders": page, "order": order, "confirm": order,
 	"ship": `,"parcels":[{"order":"` + Order + `","carrier":"sf","number":"1"}]`, "note": order + why,
 	"hide": order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,
+	"redrive": `,"queue":"orders"`,
 }
 
 // Body returns the body of a request to give a command; "" for a command that is missing here.
