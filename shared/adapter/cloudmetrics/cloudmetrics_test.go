@@ -83,9 +83,10 @@ func reader(c *cloud) *cloudmetrics.Reader {
 // left out.
 func TestRead(t *testing.T) {
 	c := &cloud{t: t, data: map[string][]point{
-		"Count shop live": {{60, 5}, {3, 600}, {2, 1200}}, "5XXError shop live": {{3, 2}},
+		"Count shop live": {{60, 5}, {4, 10}, {3, 660}, {2, 1320}}, "Invocations shop-admin": {{4, 30}, {3, 60}, {2, 120}},
+		"5XXError shop live":   {{3, 2}},
 		"Invocations shop-buy": {{3, 300}, {2, 900}}, "Duration shop-buy": {{3, 12.5}, {2, 40}},
-		"IteratorAge shop-tell": {{3, 900}, {2, 1500}}, "ApproximateAgeOfOldestMessage shop-Orders-X": {{3, 9}, {2, 4}},
+		"IteratorAge shop-tell": {{9, 900}, {8, 1500}}, "ApproximateAgeOfOldestMessage shop-Orders-X": {{3, 9}, {2, 4}},
 		"drift repair": {{50, 1}, {3, 2}}, "unknown_payments expire": {{9, 50}, {2, 3}},
 		"unknown_payments refund": {{2, 1}}, "refusals buy sold_out": {{3, 100}, {2, 700}},
 		"refusals admit ticket_expired": {{2, 1}}}}
@@ -94,7 +95,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Requests != 1805 || m.Presses != 1200 || m.Errors != 2 || m.PerSecond != 20 || *m.P99 != 40 ||
-		*m.Lag != 1500 || m.Age["orders"] != 4 || m.Drift != 3 || m.Unknown != 4 ||
+		*m.Lag != 1500 || !m.LagAt.Equal(now.Truncate(time.Minute).Add(-8*time.Minute)) || m.Age["orders"] != 4 || m.Drift != 3 || m.Unknown != 4 ||
 		m.Refusals["sold_out"] != 800 || m.Refusals["ticket_expired"] != 1 ||
 		!m.Since.Equal(now.Truncate(time.Minute).Add(-time.Hour)) {
 		t.Errorf("%+v", m)
