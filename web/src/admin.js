@@ -19,7 +19,7 @@ const content = document.getElementById('content');
 const menu = document.getElementById('menu');
 const whoButton = document.getElementById('who');
 
-let me = null; // {who, name, roles, may, ends_at}
+let me = null; // {who, name, roles, may, ends_at, tool}
 let left = new AbortController(); // aborts when what is shown is left
 let saying = ''; // a result, for the next drawing
 
@@ -192,6 +192,7 @@ async function show() {
     node,
     may,
     who: me.who,
+    tool: me.tool || '', // what the command line tool needs to find this shop
     now: () => Date.now(),
     signal: round.signal,
     go(changes) {

@@ -91,6 +91,15 @@ export async function command(name, args = {}, items = '') {
   }
 }
 
+/** Signs in again after a Problem with status 401; resolves with whether the same person did. */
+export const signedInAgain = (problem) => signInAgain(problem);
+
+/**
+ * Gives a command that a page gives by itself, again and again: once, so that it takes no call from what a person does,
+ * and nobody is asked to sign in.
+ */
+export const look = async (name, args) => (await once('POST', 'admin/commands', { operator: { command: name, ...args } })).result;
+
 /** What everybody sees of an item's sale: {state, left}; null if that cannot be told now. */
 export const itemStatus = (item) => ask('GET', `seckill/status/${item}`).catch(() => null);
 
