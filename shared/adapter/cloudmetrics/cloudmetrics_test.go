@@ -26,6 +26,7 @@ type cloud struct {
 	data   map[string][]point
 	refuse bool
 	asked  []string
+	period int // seconds
 }
 
 type point struct {
@@ -55,6 +56,7 @@ func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 		q := q.(cbor.Map)
 		stat := q["MetricStat"].(cbor.Map)
 		metric := stat["Metric"].(cbor.Map)
+		c.period = int(stat["Period"].(cbor.Uint))
 		name := string(metric["MetricName"].(cbor.String))
 		for _, d := range metric["Dimensions"].(cbor.List) {
 			name += " " + string(d.(cbor.Map)["Value"].(cbor.String))
@@ -112,6 +114,30 @@ func TestRead(t *testing.T) {
 		t.Errorf("%d metrics: %q", len(c.asked), c.asked) // GetMetricData takes 500
 	}
 	t.Log(len(c.asked), "metrics")
+}
+
+// TestRefused: refused requests of a sale are added up by reason over both functions, in whole periods.
+func TestRefused(t *testing.T) {
+	c := &cloud{t: t, data: map[string][]point{"refusals buy sold_out": {{3, 100}, {2, 700}},
+		"refusals admit sold_out": {{2, 1}}, "refusals admit ticket_expired": {{2, 4}}}}
+	cfg := aws.Config{Region: "eu-west-1", HTTPClient: &http.Client{Transport: c},
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	for _, tt := range []struct {
+		ago, long, step time.Duration
+	}{{time.Hour, 10 * time.Minute, time.Minute}, {20 * 24 * time.Hour, time.Hour, 5 * time.Minute},
+		{48 * time.Hour, 30 * time.Hour, 5 * time.Minute}, {70 * 24 * time.Hour, time.Minute, time.Hour}} {
+		from := now.Add(-tt.ago)
+		r, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", from, from.Add(tt.long))
+		if err != nil || r.Requests["sold_out"] != 801 || r.Requests["ticket_expired"] != 4 ||
+			r.From.After(from) || r.Until.Before(from.Add(tt.long)) || !r.From.Equal(from.Truncate(tt.step)) ||
+			r.Until.Sub(r.From)%tt.step != 0 || r.Until.Sub(r.From) >= tt.long+2*tt.step || c.period != int(tt.step.Seconds()) {
+			t.Errorf("%v: %+v, period of %d s, %v", tt, r, c.period, err)
+		}
+	}
+	c.refuse = true
+	if _, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", now, now); err == nil {
+		t.Error("no error")
+	}
 }
 
 // TestReadFails: an error names the reason and nothing secret.

@@ -106,6 +106,9 @@ const atLeast = (n, more) => (more ? t('live_at_least', { n }) : n);
 const seconds = (n) => t('live_seconds', { n });
 const milliseconds = (v) => (v === null ? t('live_unknown') : v < 9_950 ? `${v < 9.95 ? v.toFixed(1) : Math.round(v)} ms` : seconds(Math.round(v / 1000)));
 
+// What an act was, with the queue, or the number of units.
+const actName = (a) => `${tOr(`live_act_${a.act}`, a.act)} ${a.subject.replace(/item=\S+ ?/, '').replace(/queue=(\S+)/, (_, q) => queueName(q)).replace('stock=', '')}`.trim();
+
 // The parts of the row that are shown together: figures(value) is [[name, value]].
 const PARTS = [
   { name: 'stock', figures: (v) => [[t('live_stock'), v.stock], [t('live_left'), v.left], [t('live_held'), v.held], [t('live_awaiting'), v.awaiting]] },
@@ -116,7 +119,7 @@ const PARTS = [
   },
   {
     name: 'acts',
-    figures: (v) => (v.list?.length ? v.list.map((a) => [`${tOr(`live_act_${a.act}`, a.act)} ${a.subject.replace(/item=\S+ ?/, '')}`.trim(), `${a.who} · ${when(a.at, true)}${a.result === 'changed' ? '' : ` · ${a.result}`}`]) : [[t('live_none'), '–']]),
+    figures: (v) => (v.list?.length ? v.list.map((a) => [actName(a), `${a.who} · ${when(a.at, true)}${a.result === 'changed' ? '' : ` · ${tOr(`audit_result_${a.result}`, a.result)}`}`]) : [[t('live_none'), '–']]),
   },
   {
     name: 'metrics',

@@ -96,7 +96,7 @@ export function acts(page, busy) {
   const total = () => seen.stock.value.stock;
   const add = page.may('add-stock') && form({
     name: 'live-add',
-    about: page.id,
+    filter: true,
     submit: t('item_add'),
     fields: [{ name: 'stock', label: t('item_add_total'), required: true, check: (text) => checks.whole(total() + 1, MAX_STOCK)(text), input: { inputmode: 'numeric' } }],
     async sure({ stock }) {
