@@ -100,7 +100,9 @@ func TestSecondVersionIsStillVerified(t *testing.T) {
 	if !c.OK() || c.Orders != 12 || c.Items[0].Refused != nil || c.Items[0].Sums.Shipping == nil {
 		t.Errorf("%+v", c)
 	}
-	if slices.ContainsFunc(c.Items[0].Tables(), func(t report.Table) bool { return strings.HasPrefix(t.Title, "Refused") }) {
+	if slices.ContainsFunc(c.Items[0].Tables(), func(t report.Table) bool {
+		return strings.HasPrefix(t.Title, "Refused")
+	}) {
 		t.Error("shows what version 2 does not say")
 	}
 }
@@ -118,8 +120,8 @@ func TestRefusedRequests(t *testing.T) {
 	}
 	flipped := strings.Replace(text, `"sold_out":70000`, `"sold_out":10000`, 1)
 	c := verified(t, flipped, key.Verifier)
-	if c.OK() || c.Signed || len(c.Findings) == 0 || !strings.Contains(c.Findings[0].What, `'1' was '7', in requests`) ||
-		c.Findings[0].Line == 0 {
+	if c.OK() || c.Signed || len(c.Findings) == 0 || c.Findings[0].Line == 0 ||
+		!strings.Contains(c.Findings[0].What, `'1' was '7', in requests`) {
 		t.Errorf("a flipped figure: %v", c.Findings)
 	}
 	for what, tt := range map[string]struct{ old, new, want string }{

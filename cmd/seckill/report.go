@@ -203,7 +203,8 @@ func (f *makeFlags) refused(cmd *cobra.Command) func(context.Context, string, ti
 				return report.Refusals{}, err
 			}
 			r, err := cloudmetrics.Refused(ctx, s.cfg, time.Now(), s.stack, from, until)
-			return report.Refusals{Source: report.RefusedMetrics, From: r.From, Until: r.Until, Requests: r.Requests}, err
+			return report.Refusals{Source: report.RefusedMetrics, From: r.From, Until: r.Until,
+				Requests: r.Requests}, err
 		}
 	case f.dump != "" || given("dynamodb"):
 		return nil

@@ -35,9 +35,10 @@ func main() {
 		queues := []operator.LiveQueue{
 			{Name: "orders", OperatedQueue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
 			{Name: "closings", OperatedQueue: b.Queue(s.Closings.URL, s.ClosingsDead.URL)}}
-		source := &operator.LiveSource{Items: door.Items(), Waiting: queues, Measured: cloudmetrics.New(b.AWS(), b.Clock, b.Stack, map[string]string{
-			"orders":   cloudmetrics.NameOf(s.Orders.URL),
-			"closings": cloudmetrics.NameOf(s.Closings.URL)}).Read}
+		source := &operator.LiveSource{Items: door.Items(), Waiting: queues,
+			Measured: cloudmetrics.New(b.AWS(), b.Clock, b.Stack, map[string]string{
+				"orders":   cloudmetrics.NameOf(s.Orders.URL),
+				"closings": cloudmetrics.NameOf(s.Closings.URL)}).Read}
 		viewers := watch.New(watch.Deps{Ledger: ledger, Source: source, Clock: b.Clock, MetricsAge: watch.MinuteAge,
 			Each: system.Several(liveReads), Failed: func(ctx context.Context, part string, err error) {
 				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)

@@ -85,8 +85,8 @@ func reader(c *cloud) *cloudmetrics.Reader {
 // left out.
 func TestRead(t *testing.T) {
 	c := &cloud{t: t, data: map[string][]point{
-		"Count shop live": {{60, 5}, {4, 10}, {3, 660}, {2, 1320}}, "Invocations shop-admin": {{4, 30}, {3, 60}, {2, 120}},
-		"5XXError shop live":   {{3, 2}},
+		"Count shop live":        {{60, 5}, {4, 10}, {3, 660}, {2, 1320}},
+		"Invocations shop-admin": {{4, 30}, {3, 60}, {2, 120}}, "5XXError shop live": {{3, 2}},
 		"Invocations shop-buy": {{3, 300}, {2, 900}}, "Duration shop-buy": {{3, 12.5}, {2, 40}},
 		"IteratorAge shop-tell": {{9, 900}, {8, 1500}}, "ApproximateAgeOfOldestMessage shop-Orders-X": {{3, 9}, {2, 4}},
 		"drift repair": {{50, 1}, {3, 2}}, "unknown_payments expire": {{9, 50}, {2, 3}},
@@ -97,7 +97,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Requests != 1805 || m.Presses != 1200 || m.Errors != 2 || m.PerSecond != 20 || *m.P99 != 40 ||
-		*m.Lag != 1500 || !m.LagAt.Equal(now.Truncate(time.Minute).Add(-8*time.Minute)) || m.Age["orders"] != 4 || m.Drift != 3 || m.Unknown != 4 ||
+		*m.Lag != 1500 || !m.LagAt.Equal(now.Truncate(time.Minute).Add(-8*time.Minute)) || m.Age["orders"] != 4 ||
+		m.Drift != 3 || m.Unknown != 4 ||
 		m.Refusals["sold_out"] != 800 || m.Refusals["ticket_expired"] != 1 ||
 		!m.Since.Equal(now.Truncate(time.Minute).Add(-time.Hour)) {
 		t.Errorf("%+v", m)
@@ -130,7 +131,8 @@ func TestRefused(t *testing.T) {
 		r, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", from, from.Add(tt.long))
 		if err != nil || r.Requests["sold_out"] != 801 || r.Requests["ticket_expired"] != 4 ||
 			r.From.After(from) || r.Until.Before(from.Add(tt.long)) || !r.From.Equal(from.Truncate(tt.step)) ||
-			r.Until.Sub(r.From)%tt.step != 0 || r.Until.Sub(r.From) >= tt.long+2*tt.step || c.period != int(tt.step.Seconds()) {
+			r.Until.Sub(r.From)%tt.step != 0 || r.Until.Sub(r.From) >= tt.long+2*tt.step ||
+			c.period != int(tt.step.Seconds()) {
 			t.Errorf("%v: %+v, period of %d s, %v", tt, r, c.period, err)
 		}
 	}

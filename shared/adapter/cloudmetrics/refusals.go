@@ -18,9 +18,10 @@ type Refusals struct {
 	Requests    map[seckill.Reason]int
 }
 
-// Refused counts the requests that a stack's buy and admit refused in a time. CloudWatch keeps minutes for 15 days, five
-// minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference).
-func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, from, until time.Time) (Refusals, error) {
+// Refused counts the requests that a stack's buy and admit refused in a time. CloudWatch keeps minutes for 15 days,
+// five minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference).
+func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, from, until time.Time) (Refusals,
+	error) {
 	step := periodOf(now.Sub(from), until.Sub(from))
 	out := Refusals{From: from.Truncate(step), Until: until.Add(step - 1).Truncate(step),
 		Requests: map[seckill.Reason]int{}}

@@ -1,5 +1,5 @@
-// Package queuetest is the conformance suite of seckill.OperatedQueue. Every driver of the port runs it, on a clock that it
-// moves or, against a real queue, by waiting.
+// Package queuetest is the conformance suite of seckill.OperatedQueue. Every driver of the port runs it, on a clock
+// that it moves or, against a real queue, by waiting.
 package queuetest
 
 import (

@@ -69,8 +69,8 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn, "tool": d.Tool})
 }
 
-// command has a command executed for whoever the cookie names. A command that a screen gives by itself leaves the session
-// idle.
+// command has a command executed for whoever the cookie names. A command that a screen gives by itself leaves the
+// session idle.
 func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 	s, err := d.Sessions.Look(r.Context(), d.cookie(r))
 	if err != nil {

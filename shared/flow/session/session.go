@@ -157,8 +157,8 @@ func (f *Flow) Stale(s *seckill.StaffSession) bool {
 	return f.Clock.Now().Sub(s.Confirmed) >= seckill.StaffStale
 }
 
-// Look returns a cookie's session if it has not ended, and does not renew it: so that a screen that asks by itself leaves
-// a session idle. ErrEnded.
+// Look returns a cookie's session if it has not ended, and does not renew it: a screen that asks by itself leaves a
+// session idle. ErrEnded.
 func (f *Flow) Look(ctx context.Context, cookie string) (seckill.StaffSession, error) {
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(cookieBytes) {
 		return seckill.StaffSession{}, ErrEnded

@@ -12,7 +12,7 @@ import (
 // actsRead is how many of the audit log's newest entries are read when it has grown.
 const actsRead = 100
 
-// shown are the acts about an item, and redrive about a queue, that viewers see: with who did it, and nothing of shoppers.
+// shown are the acts about an item, or a queue, that viewers see: with who did it, and nothing of shoppers.
 var shown = []string{"stop", "resume", "add-stock", "redrive"}
 
 // acts returns the newest acts about an item: those of before, and those among the log's newest entries of this day.
@@ -37,7 +37,9 @@ func (f *Flow) acts(ctx context.Context, item string, before seckill.LiveActs) (
 				Result: e.Result})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b seckill.LiveAct) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b seckill.LiveAct) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID))
+	})
 	return seckill.LiveActs{Head: head, List: list[:min(len(list), seckill.MaxLiveActs)]}, nil
 }
 

@@ -202,8 +202,8 @@ func TestItemsShareTheShopsFigures(t *testing.T) {
 	f, s, clock := newFlow()
 	for second := 1; second <= 2; second++ {
 		for _, item := range []string{"1", "2", "3"} {
-			if seen, err := f.Of(t.Context(), item); err != nil || seen.Item != item || seen.Metrics.Value.Presses != 7 ||
-				len(seen.Queues.Value) != 1 || !seen.Queues.At.Equal(clock.Now()) {
+			if seen, err := f.Of(t.Context(), item); err != nil || seen.Item != item ||
+				seen.Metrics.Value.Presses != 7 || len(seen.Queues.Value) != 1 || !seen.Queues.At.Equal(clock.Now()) {
 				t.Fatalf("item %s: %+v, %v", item, seen, err)
 			}
 		}
@@ -225,7 +225,8 @@ func TestActs(t *testing.T) {
 	did := func(kind seckill.AuditKind, id, act, subject, result string) {
 		t.Helper()
 		head, err := log.AuditHead(t.Context())
-		e := seckill.AuditEntry{At: clock.Now(), Kind: kind, ID: id, Who: "ada", Act: act, Subject: subject, Result: result}
+		e := seckill.AuditEntry{At: clock.Now(), Kind: kind, ID: id, Who: "ada", Act: act, Subject: subject,
+			Result: result}
 		e.Follow(head)
 		if err = errors.Join(err, log.AppendAudit(t.Context(), e)); err != nil {
 			t.Fatal(err)

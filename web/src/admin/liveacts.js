@@ -20,7 +20,7 @@ addTexts({
   live_redriven: ['正在移回约 {n} 条消息。', 'About {n} messages go back.'],
   live_by: ['{done} {who}，{time}，已记入审计日志。', '{done} By {who}, {time}; the audit log has it.'],
   live_throttled: ['请求太多，被限流。请用命令行：{line}', 'Throttled: use the command line: {line}'],
-  live_hard: ['紧急停掉整个店铺', 'Stop the whole shop hard'],
+  live_hard: ['紧急停店', 'Stop the whole shop hard'],
   live_hard_happens: ['停掉的是整个店铺，不只是这件商品：买家不能浏览、抢购、取消、看订单，所有请求得到 429，直到重新打开。付款通知和后台命令照常。', 'It stops the whole shop, not this item alone: shoppers cannot look, buy, cancel or see an order, and get 429, until it is opened again. Payment notifications and staff’s commands go on.'],
   live_hard_figures: ['这件商品至少有 {unpaid} 件待付款：买家那时打不开订单，到期会关单。排队的订单仍会落单：{awaiting}。', 'At least {unpaid} units of this item are unpaid: their shoppers cannot open their orders then, and they expire. Orders that wait are still placed: {awaiting}.'],
   live_hard_why: ['在函数或 Redis 没有反应时用。所以它不经过商店的函数，网页也做不了：用您自己的权限在终端里执行，它会要求输入店铺名。', 'It is for when functions or Redis do not answer. So it calls no function, and this page cannot do it: give it in a terminal, with your own rights. It asks for the shop’s name.'],
