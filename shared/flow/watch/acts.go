@@ -15,13 +15,19 @@ const actsRead = 100
 // shown are the acts about an item, or a queue, that viewers see: with who did it, and nothing of shoppers.
 var shown = []string{"stop", "resume", "add-stock", "redrive"}
 
-// acts returns the newest acts about an item: those of before, and those among the log's newest entries of this day.
-func (f *Flow) acts(ctx context.Context, item string, before seckill.LiveActs) (seckill.LiveActs, error) {
-	head, err := f.Ledger.AuditHead(ctx)
+// auditReader is what acts calls of the audit log.
+type auditReader interface {
+	AuditOn(ctx context.Context, day string, after, limit int) ([]seckill.AuditEntry, error)
+	AuditHead(ctx context.Context) (seckill.AuditHead, error)
+}
+
+// acts returns the newest acts about an item: those of before, and those among the log's newest entries of its day.
+func acts(ctx context.Context, log auditReader, item string, before seckill.LiveActs) (seckill.LiveActs, error) {
+	head, err := log.AuditHead(ctx)
 	if err != nil || head == before.Head {
 		return before, err
 	}
-	entries, err := f.Ledger.AuditOn(ctx, head.Day, max(0, head.Seq-actsRead), actsRead)
+	entries, err := log.AuditOn(ctx, head.Day, max(0, head.Seq-actsRead), actsRead)
 	if err != nil {
 		return before, err
 	}

@@ -41,8 +41,7 @@ type Ledger interface {
 	seckill.LiveRows
 	seckill.Counter
 	seckill.DueLister
-	AuditOn(ctx context.Context, day string, after, limit int) ([]seckill.AuditEntry, error)
-	AuditHead(ctx context.Context) (seckill.AuditHead, error)
+	auditReader
 }
 
 // Source reads figures that are not in the ledger. Each method ends within two seconds.
@@ -150,7 +149,7 @@ func (f *Flow) ofItem(l *seckill.Live, now time.Time) []part {
 		return f.counts(ctx, l.Item)
 	})
 	add(f, &parts, "acts", &l.Acts, now, secondAge, func(ctx context.Context) (seckill.LiveActs, error) {
-		return f.acts(ctx, l.Item, l.Acts.Value)
+		return acts(ctx, f.Ledger, l.Item, l.Acts.Value)
 	})
 	return parts
 }
