@@ -223,6 +223,9 @@ var lifeSteps = []struct {
 	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error {
 		return l.EraseAddress(ctx, "a", seckill.Expired, start)
 	}},
+	{"EraseNetwork", "Transact 1", func(l seckill.Ledger) error {
+		return l.EraseNetwork(ctx, "a", seckill.Expired)
+	}},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error {
