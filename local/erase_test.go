@@ -187,8 +187,8 @@ func TestNetworkAddresses(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			events := filepath.Join(t.TempDir(), "events")
-			w := start(t, local.Options{Log: telemetry.NewLog(&log, slog.LevelDebug), KeepNetworks: keep, Events: events,
-				Items: []seckill.Listing{live("5", 10, 5)}})
+			w := start(t, local.Options{Log: telemetry.NewLog(&log, slog.LevelDebug), KeepNetworks: keep,
+				Events: events, Items: []seckill.Listing{live("5", 10, 5)}})
 			order, _ := w.bought("1001", "5")
 			w.waitIdle()
 			want := func(network netip.Addr) {
@@ -221,7 +221,8 @@ func TestNetworkAddresses(t *testing.T) {
 			}
 			w.halt()
 			told, err := os.ReadFile(events)
-			if text := log.String() + string(told); err != nil || len(told) == 0 || strings.Contains(text, "127.0.0.1\"") {
+			text := log.String() + string(told)
+			if err != nil || len(told) == 0 || strings.Contains(text, `127.0.0.1"`) {
 				t.Errorf("%v; log and events:\n%s", err, text)
 			}
 		})

@@ -99,7 +99,8 @@ func (s *Sim) outliveNetworks(first, last time.Time) error {
 			return err
 		}
 		if kept.NetworksErased.IsZero() != (s.networkKeep == 0) {
-			return fmt.Errorf("I9 item %s says that all its network addresses were erased at %s", it.ID, kept.NetworksErased)
+			return fmt.Errorf("I9 item %s says that its network addresses were erased at %s", it.ID,
+				kept.NetworksErased)
 		}
 	}
 	return nil

@@ -358,7 +358,9 @@ func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description)
 
 // ListEnded implements seckill.Items.
 func (t Items) ListEnded(ctx context.Context, what seckill.Kept, endedBy time.Time) ([]seckill.Item, error) {
-	return get(t.Hook, "items.ListEnded", func() ([]seckill.Item, error) { return t.Next.ListEnded(ctx, what, endedBy) })
+	return get(t.Hook, "items.ListEnded", func() ([]seckill.Item, error) {
+		return t.Next.ListEnded(ctx, what, endedBy)
+	})
 }
 
 // MarkErased implements seckill.Items.

@@ -338,7 +338,8 @@ func testListEnded(t *testing.T, items seckill.Items) {
 	erased.Version = 2
 	put(t, items, erased)
 	want(start.Add(time.Hour), "2", "3")
-	if err := items.MarkErased(t.Context(), "9", seckill.KeptAddresses, start); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+	err := items.MarkErased(t.Context(), "9", seckill.KeptAddresses, start)
+	if seckill.CodeOf(err) != seckill.CodeItemUnknown {
 		t.Errorf("MarkErased of an unknown item: %v, want %s", err, seckill.CodeItemUnknown)
 	}
 	want(start.Add(time.Hour), "2", "3")
@@ -370,7 +371,8 @@ func testCancelled(t *testing.T, items seckill.Items) {
 	if list, err := items.ListEnded(ctx, seckill.KeptAddresses, start); err == nil {
 		t.Errorf("ListEnded: %d items and no error, want a fault", len(list))
 	}
-	if err := items.MarkErased(ctx, "1", seckill.KeptAddresses, start); err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
+	err := items.MarkErased(ctx, "1", seckill.KeptAddresses, start)
+	if err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
 		t.Errorf("MarkErased: %v, want a fault", err)
 	}
 	if d, err := items.Description(ctx, "1", 1); err == nil || errors.Is(err, seckill.ErrUnreadable) {

@@ -125,8 +125,8 @@ func encodeOrder(o *seckill.Order) Row {
 	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		// no address, name and network address, because nothing is shipped, and no list by user has this row, through which
-		// they could be erased
+		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
+		// which they could be erased
 		return row
 	}
 	row["address"] = o.Address

@@ -158,7 +158,7 @@ var placeCases = []testCase{
 		p := s.placed("1", "8", 3)
 		s.refused("reject", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, p) })
 	}},
-	{"a rejection keeps no unit, pay_by, address, name or network address that it is given, and gets its history", func(s *suite) {
+	{"a rejection keeps no unit, pay_by and nothing of its shopper, and gets its history", func(s *suite) {
 		o := s.order("1", "7", 1, 2)
 		o.Reason, o.History = seckill.CodeStopped, nil
 		s.ok(s.Ledger.Reject(s.ctx, o))
