@@ -322,7 +322,8 @@ that was stopped by itself. If the command fails, give it again until it succeed
 		verb, short, did = "offline", "Take an activity offline, and stop its items", "offline"
 		long = `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command
 reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
-many as it could and names the others: give it again until it succeeds.`
+many as it could, names the others, and which of those Redis gets within a minute or two without you. Give
+it again until it succeeds.`
 	}
 	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
 		operator.ActivityChange, error) {
