@@ -208,6 +208,9 @@ func (o *Office) read(body []byte, who string) (*request, error) {
 	if err := strict(body, &r); err != nil || r.Operator == nil || !utf8.Valid(body) {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
 	}
+	if len(body) > MaxSmall && !large(r.Operator.Command) {
+		return nil, seckill.Refuse(seckill.CodeTooLarge)
+	}
 	if r.Operator.Who != "" { // a claim
 		return nil, seckill.Invalid("who", "")
 	}

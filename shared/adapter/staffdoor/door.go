@@ -34,6 +34,9 @@ type Options struct {
 	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
 	Public string
 	SignIn bool // staff sign in at an issuer
+	// Key marks what a browser keeps while it is at the issuer; all processes of the shop have the same. nil: a key of
+	// this process.
+	Key    func() []byte
 	Clock  seckill.Clock
 	Random session.Random
 	Log    *slog.Logger // for faults
@@ -44,7 +47,7 @@ type Door struct {
 	Options
 	mux    http.Handler
 	page   string // the path of the page
-	limits limits
+	limits *limits
 }
 
 // session says who is signed in, and what they may do.
@@ -67,14 +70,14 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn})
 }
 
-// command has a command executed for whoever the cookie names.
+// command has a command executed for whoever the cookie names. For nobody, no body is read.
 func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 	s, err := d.Sessions.Resume(r.Context(), d.cookie(r))
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, operator.MaxEvent))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(operator.MostOf(s.Roles))))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		httpapi.Problem(w, r, seckill.Refuse(seckill.CodeTooLarge))

@@ -34,6 +34,8 @@ type issuer struct {
 	member seckill.StaffMember
 	err    error
 	last   seckill.Grant
+	asked  int
+	during func() // while a code is spent
 }
 
 func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string) (string, error) {
@@ -42,6 +44,10 @@ func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string)
 }
 
 func (i *issuer) RedeemStaff(_ context.Context, g seckill.Grant) (seckill.StaffMember, error) {
+	i.asked++
+	if i.during != nil {
+		i.during()
+	}
 	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier ||
 		g.Nonce != want.Nonce || g.RedirectURI != public+"/admin/callback") {
 		return seckill.StaffMember{}, &seckill.Error{Code: seckill.CodeSignIn}
@@ -326,9 +332,116 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("answer %s is passed on", bad)
 		}
 	}
-	a = o.send(http.MethodPost, "/admin/commands", strings.Repeat(" ", operator.MaxEvent+1), staffdoor.Header, "1")
-	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text(a), "body_too_large") {
-		t.Errorf("too large: %d", a.StatusCode)
+}
+
+// unread is a body that fails the test if anybody reads more than so many bytes of it.
+type unread struct {
+	*testing.T
+	left int
+}
+
+func (u *unread) Read(p []byte) (int, error) {
+	u.Helper()
+	if u.left -= len(p); u.left < 0 {
+		u.Error("the body was read too far")
+	}
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// TestBodies: nothing is read for nobody, little for whose roles give no command with a file, and a file for who may.
+func TestBodies(t *testing.T) {
+	const buffers = 64 << 10 // that a reader may be ahead
+	for name, c := range map[string]struct {
+		role   seckill.Role // "": nobody
+		header string
+		most   int
+		status int
+	}{
+		"nobody":    {"", "1", 0, http.StatusUnauthorized},
+		"no header": {seckill.RoleEditor, "", 0, http.StatusForbidden},
+		"viewer":    {seckill.RoleViewer, "1", operator.MaxSmall + buffers, http.StatusUnprocessableEntity},
+		"finance":   {seckill.RoleFinance, "1", operator.MaxSmall + buffers, http.StatusUnprocessableEntity},
+		"editor":    {seckill.RoleEditor, "1", operator.MaxEvent + 4<<20, http.StatusUnprocessableEntity},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.net/admin/commands",
+				&unread{t, c.most})
+			r.RemoteAddr = o.from
+			r.Header.Set(staffdoor.Header, c.header)
+			r.AddCookie(&http.Cookie{Name: "__Host-staff", Value: strings.Repeat("A", 43)})
+			if c.role != "" {
+				o.issuer.member.Roles = []seckill.Role{c.role}
+				o.signIn("right", nil)
+				r.Header.Set("Cookie", "__Host-staff="+o.jar["__Host-staff"])
+			}
+			w := httptest.NewRecorder()
+			o.door.ServeHTTP(w, r)
+			if w.Code != c.status || len(o.did) != 0 || c.status == http.StatusUnprocessableEntity &&
+				!strings.Contains(w.Body.String(), "body_too_large") {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// TestTheIssuerIsAskedOnlyForSignInsOfThisShop: not for what somebody made up, changed, or kept for too long; for one
+// at a time; and not again at once after it did not answer.
+func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
+	const name = "__Host-staff-signin"
+	for what, change := range map[string]func(o *office){
+		"made up": func(o *office) {
+			parts := strings.Split(o.jar[name], ".")
+			o.jar[name] = strings.Join([]string{parts[0], strings.Repeat("A", 43), strings.Repeat("A", 43)}, ".")
+		},
+		"changed": func(o *office) {
+			parts := strings.Split(o.jar[name], ".")
+			parts[2] = strings.Repeat("A", 43)
+			o.jar[name] = strings.Join(parts, ".")
+		},
+		"kept for too long": func(o *office) { o.clock.Advance(10*time.Minute + time.Second) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := newOffice(t)
+			a := o.send(http.MethodGet, "/admin/signin", "")
+			to, _ := a.Location()
+			change(o)
+			q := url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}
+			if a := o.send(http.MethodGet, "/admin/callback?"+q.Encode(), ""); a.StatusCode != http.StatusForbidden ||
+				o.issuer.asked != 0 {
+				t.Errorf("%d, the issuer was asked %d times", a.StatusCode, o.issuer.asked)
+			}
+		})
+	}
+	o := newOffice(t)
+	to, _ := o.send(http.MethodGet, "/admin/signin", "").Location()
+	back := "/admin/callback?" + url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}.Encode()
+	kept, again := o.jar[name], 0
+	o.issuer.during = func() {
+		o.issuer.during = nil
+		a := o.send(http.MethodGet, back, "", "Accept-Language", "en")
+		again = a.StatusCode
+		if a.Header.Get("Retry-After") != "3" || !strings.Contains(text(a), "Reload") || o.jar[name] != kept {
+			t.Errorf("while another is asked for: %v, cookies %v", a.Header, o.jar)
+		}
+	}
+	if a := o.send(http.MethodGet, back, ""); a.StatusCode != http.StatusSeeOther ||
+		again != http.StatusTooManyRequests || o.issuer.asked != 1 {
+		t.Errorf("%d, the other one %d, asked %d times", a.StatusCode, again, o.issuer.asked)
+	}
+	o.issuer.err = errors.New("away")
+	for i, want := range []int{2, 2, 3} {
+		o.jar[name] = kept
+		if i == 2 {
+			o.clock.Advance(30 * time.Second)
+		}
+		a := o.send(http.MethodGet, back, "")
+		if a.StatusCode != http.StatusServiceUnavailable || o.issuer.asked != want || a.Header.Get("Retry-After") == "" {
+			t.Errorf("the issuer does not answer, %d: %d, asked %d times, %v", i, a.StatusCode, o.issuer.asked, a.Header)
+		}
 	}
 }
 
