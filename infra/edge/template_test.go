@@ -150,8 +150,9 @@ func TestFloods(t *testing.T) {
 		}
 		d.says(t, &r, 429, "too_many_requests", 60_000)
 	}
-	want := map[string]string{"IP /admin/*": fmt.Sprint(floodStaff), "IP /seckill/buy": floodBuy, "IP /seckill/challenge": floodAdmit,
-		"IP /seckill/ticket": floodAdmit, "CUSTOM_KEYS authorization /seckill/buy": "300",
+	want := map[string]string{"IP /admin/*": fmt.Sprint(floodStaff), "IP /seckill/buy": floodBuy,
+		"IP /seckill/challenge": floodAdmit, "IP /seckill/ticket": floodAdmit,
+		"CUSTOM_KEYS authorization /seckill/buy": "300",
 		"CUSTOM_KEYS authorization /seckill/challenge": "300", "CUSTOM_KEYS authorization /seckill/ticket": "300"}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Errorf("limits, want (-), infra/edge.yaml (+):\n%s", diff)
@@ -185,14 +186,17 @@ func TestLargeBodies(t *testing.T) {
 	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != 2 {
 		t.Fatalf("rule %d: %+v", i, rules)
 	}
-	size, but := rules[i].Statement.AndStatement.Statements[0], rules[i].Statement.AndStatement.Statements[1].NotStatement
-	if s := size.SizeConstraintStatement; s.ComparisonOperator != "GT" || s.Size != 16<<10 || s.FieldToMatch["Body"] == nil {
+	both := rules[i].Statement.AndStatement.Statements
+	size, but := both[0], both[1].NotStatement
+	if s := size.SizeConstraintStatement; s.ComparisonOperator != "GT" || s.Size != 16<<10 ||
+		s.FieldToMatch["Body"] == nil {
 		t.Errorf("size: %+v", s)
 	}
 	if but.Statement == nil || len(but.Statement.AndStatement.Statements) != 2 {
 		t.Fatalf("the exemption: %+v, want of a path and a cookie", but.Statement)
 	}
-	path, cookie := but.Statement.AndStatement.Statements[0], but.Statement.AndStatement.Statements[1].ByteMatchStatement
+	both = but.Statement.AndStatement.Statements
+	path, cookie := both[0], both[1].ByteMatchStatement
 	if diff := cmp.Diff([]string{"/admin/commands"}, path.paths(t)); diff != "" {
 		t.Error(diff)
 	}

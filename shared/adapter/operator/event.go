@@ -64,6 +64,8 @@ type request struct {
 	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
 
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
+
+	answers bool // item, export: the caller may see the answers to questions; nothing that is sent says so
 }
 
 // ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.

@@ -439,8 +439,9 @@ func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
 			o.clock.Advance(30 * time.Second)
 		}
 		a := o.send(http.MethodGet, back, "")
-		if a.StatusCode != http.StatusServiceUnavailable || o.issuer.asked != want || a.Header.Get("Retry-After") == "" {
-			t.Errorf("the issuer does not answer, %d: %d, asked %d times, %v", i, a.StatusCode, o.issuer.asked, a.Header)
+		if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
+			o.issuer.asked != want || wait == "" {
+			t.Errorf("the issuer does not answer, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
 		}
 	}
 }
