@@ -152,7 +152,7 @@ func TestFloods(t *testing.T) {
 	}
 	want := map[string]string{"IP /admin/*": fmt.Sprint(floodStaff), "IP /seckill/buy": floodBuy,
 		"IP /seckill/challenge": floodAdmit, "IP /seckill/ticket": floodAdmit,
-		"CUSTOM_KEYS authorization /seckill/buy": "300",
+		"CUSTOM_KEYS authorization /seckill/buy":       "300",
 		"CUSTOM_KEYS authorization /seckill/challenge": "300", "CUSTOM_KEYS authorization /seckill/ticket": "300"}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Errorf("limits, want (-), infra/edge.yaml (+):\n%s", diff)

@@ -23,8 +23,8 @@ func TestWhoSeesAnswers(t *testing.T) {
 	t.Parallel()
 	clock, items := memory.NewClock(officeNow), memory.NewItems()
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	it := seckill.Item{ID: "7", Price: 100, Start: officeNow.Add(time.Hour), End: officeNow.Add(2 * time.Hour), Stock: 1,
-		Limit: 1, Buckets: 16, CreateTime: officeNow, Version: 1, Checks: seckill.ChecksStrict,
+	it := seckill.Item{ID: "7", Price: 100, Start: officeNow.Add(time.Hour), End: officeNow.Add(2 * time.Hour),
+		Stock: 1, Limit: 1, Buckets: 16, CreateTime: officeNow, Version: 1, Checks: seckill.ChecksStrict,
 		Commodity: seckill.Commodity{ID: "7", Title: "表", Price: 200, CreateTime: officeNow}}
 	q := seckill.Question{ID: seckill.QuestionID(1), Text: "capital", Answers: []string{"s3cret"}}
 	if err := l.PutQuestion(t.Context(), "7", q); err != nil {

@@ -441,7 +441,7 @@ func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
 		a := o.send(http.MethodGet, back, "")
 		if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
 			o.issuer.asked != want || wait == "" {
-			t.Errorf("the issuer does not answer, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
+			t.Errorf("the issuer is away, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
 		}
 	}
 }
