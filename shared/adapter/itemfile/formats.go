@@ -92,8 +92,8 @@ func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
 	}
 	for i, q := range list {
 		if q.Answers == nil {
-			return nil, fmt.Errorf("question %d has no answers: an export has them in the role editor; an item without "+
-				"the column keeps its own", i+1)
+			return nil, fmt.Errorf("question %d has no answers: an export has them in the role editor; an item "+
+				"without the column keeps its own", i+1)
 		}
 		all = append(all, seckill.Question{Text: q.Text, Answers: q.Answers})
 	}
