@@ -51,7 +51,8 @@ type StaffMember struct {
 // StaffIssuer is the issuer of OpenID Connect at which staff sign in.
 type StaffIssuer interface {
 	// Authorization returns the address where a browser signs in. It comes back to g.RedirectURI with a code for g.
-	Authorization(ctx context.Context, g Grant, state string) (address string, err error)
+	// anew: the issuer asks who it is, even if the browser is signed in there.
+	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
 	// it, or what it says cannot be believed. Any other error is a fault.
 	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)

@@ -59,7 +59,7 @@ func NewStaff(o StaffOptions) (*Staff, error) {
 }
 
 // Authorization implements seckill.StaffIssuer.
-func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string) (string, error) {
+func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string, anew bool) (string, error) {
 	client := s.issuers.clients[0]
 	known, err := s.issuers.byName[client.Issuer].current(ctx, keyName{})
 	if err != nil {
@@ -75,6 +75,9 @@ func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string
 		"redirect_uri": g.RedirectURI, "scope": s.with.Scope, "state": state, "nonce": g.Nonce,
 		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256"} {
 		q.Set(name, value)
+	}
+	if anew { // OpenID Connect Core 3.1.2.1: the issuer should ask, whoever is signed in there
+		q.Set("prompt", "login")
 	}
 	to.RawQuery = q.Encode()
 	return to.String(), nil

@@ -48,7 +48,7 @@ func TestStaffSignIn(t *testing.T) {
 	f, s := newStaff(t, map[string]any{"email": "ada@example.com", DefaultGroups: []string{"seckill-finance", "x",
 		"seckill-viewer", "finance", "seckill-admin", "seckill-"}}, nil)
 	g := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce, RedirectURI: redirect}
-	address, err := s.Authorization(t.Context(), g, "a-state")
+	address, err := s.Authorization(t.Context(), g, "a-state", false)
 	to := must(url.Parse(address))
 	challenge := sha256.Sum256([]byte(verifier))
 	if diff := cmp.Diff(url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect},
@@ -56,6 +56,11 @@ func TestStaffSignIn(t *testing.T) {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}, to.Query()); err != nil ||
 		diff != "" || !strings.HasPrefix(address, f.URL+"/authorize?") {
 		t.Errorf("%s, %v\n%s", address, err, diff)
+	}
+	address, err = s.Authorization(t.Context(), g, "a-state", true)
+	if again := must(url.Parse(address)).Query(); err != nil || again.Get("prompt") != "login" ||
+		len(again) != len(to.Query())+1 {
+		t.Errorf("anew: %s, %v", address, err)
 	}
 	var sent string
 	f.set(func() {
@@ -164,7 +169,7 @@ func TestStaffIssuerFails(t *testing.T) {
 	}
 	f.set(func() { f.down = true })
 	_, other := newStaff(t, nil, func(o *StaffOptions) { o.Clients = []Client{{Issuer: f.URL, ClientID: client}} })
-	if _, err := other.Authorization(t.Context(), g, "s"); seckill.CodeOf(err) != seckill.CodeUnavailable {
+	if _, err := other.Authorization(t.Context(), g, "s", false); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("down: %v", err)
 	}
 }

@@ -106,7 +106,8 @@ func recorded(a *seckill.Activity) []slog.Attr {
 }
 
 func (h *ActivityHandler) read(a *seckill.Activity) Activity {
-	return Activity{fileOf(a), a.StateAt(h.flow.Clock.Now()), a.Offline, a.Resumes, a.MadeBy, a.MadeFrom, a.Made, a.Deleted}
+	return Activity{fileOf(a), a.StateAt(h.flow.Clock.Now()), a.Offline, a.Resumes, a.MadeBy, a.MadeFrom, a.Made,
+		a.Deleted}
 }
 
 func (h *ActivityHandler) list(ctx context.Context, r *request) (ActivityPage, error) {

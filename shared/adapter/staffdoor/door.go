@@ -133,6 +133,9 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, d.made("", -1))
+	if d.SignIn {
+		d.left(w, int(leftLife/time.Second))
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -35,11 +35,12 @@ type issuer struct {
 	err    error
 	last   seckill.Grant
 	asked  int
+	anew   bool
 	during func() // while a code is spent
 }
 
-func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string) (string, error) {
-	i.last = g
+func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string, anew bool) (string, error) {
+	i.last, i.anew = g, anew
 	return "https://id.example.com/authorize?state=" + url.QueryEscape(state), i.err
 }
 
@@ -194,10 +195,22 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		t.Errorf("command: %d, %+v", a.StatusCode, o.did)
 	}
 	a = o.send(http.MethodPost, "/admin/signout", "", staffdoor.Header, "1")
-	if a.StatusCode != http.StatusNoContent || len(o.jar) != 0 {
+	if a.StatusCode != http.StatusNoContent || len(o.jar) != 1 || o.jar["__Host-staff-left"] != "1" || o.issuer.anew {
 		t.Errorf("sign-out: %d, cookies %v", a.StatusCode, o.jar)
 	}
-	if got := strings.Join(o.results(), ", "); got != "id.example.com/ada sign-in changed, "+
+	// Whoever comes next is asked who they are, until somebody is let in.
+	for range 2 {
+		if o.signIn("wrong", nil); !o.issuer.anew || o.jar["__Host-staff-left"] != "1" {
+			t.Errorf("after a sign-out: anew %v, cookies %v", o.issuer.anew, o.jar)
+		}
+	}
+	if o.signIn("right", nil); !o.issuer.anew || len(o.jar) != 1 {
+		t.Errorf("signed in: anew %v, cookies %v", o.issuer.anew, o.jar)
+	}
+	if o.signIn("right", nil); o.issuer.anew {
+		t.Error("asked anew without a sign-out")
+	}
+	if got := strings.Join(o.results()[:2], ", "); got != "id.example.com/ada sign-in changed, "+
 		"id.example.com/ada sign-out changed" {
 		t.Error(got)
 	}

@@ -19,7 +19,8 @@ import (
 
 const (
 	signInLife  = 10 * time.Minute // from the issuer's page to the way back
-	signInBytes = 32               // of state, nonce and verifier
+	leftLife    = 30 * 24 * time.Hour
+	signInBytes = 32 // of state, nonce and verifier
 	signInTexts = 3
 )
 
@@ -45,7 +46,8 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 	for i := range texts {
 		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
 	}
-	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0])
+	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0],
+		len(r.CookiesNamed(d.leftName())) > 0)
 	if err != nil {
 		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
@@ -133,6 +135,9 @@ func (d *Door) link(w http.ResponseWriter, r *http.Request) {
 // signedIn gives the browser the cookie of a new session, and opens the page.
 func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
 	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
+	if d.SignIn {
+		d.left(w, -1)
+	}
 	w.Header().Set("Location", d.page)
 	w.WriteHeader(http.StatusSeeOther)
 }
@@ -202,4 +207,13 @@ func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code stri
 	_, _ = w.Write([]byte(text + "\n")) // an error means that the browser has disconnected
 }
 
+// left marks a browser in which somebody has signed out, as they stay signed in at the issuer: the next sign-in asks
+// who it is.
+func (d *Door) left(w http.ResponseWriter, seconds int) {
+	c := d.made("1", seconds)
+	c.Name = d.leftName()
+	http.SetCookie(w, c)
+}
+
 func (d *Door) signInName() string { return d.name() + "-signin" }
+func (d *Door) leftName() string   { return d.name() + "-left" }

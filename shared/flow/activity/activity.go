@@ -204,9 +204,9 @@ func (f *Flow) Delete(ctx context.Context, id string, undo bool) (Done, error) {
 	})
 }
 
-// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes those that
-// this stopped: all, or as many as it can. One that a person stopped by itself stays so, and Stays names it. A repetition
-// finishes what is left. Errors as Delete; a fault of items names them.
+// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes those
+// that this stopped: all, or as many as it can. One that a person stopped by itself stays so, and Stays names it. A
+// repetition finishes what is left. Errors as Delete; a fault of items names them.
 func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, error) {
 	now := f.Clock.Now()
 	done, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {

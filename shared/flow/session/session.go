@@ -64,12 +64,13 @@ func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string,
 	return f.begin(ctx, &p, false)
 }
 
-// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet.
-func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string) (address string, err error) {
+// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. anew: the
+// issuer asks who it is, even if the browser is signed in there.
+func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string, anew bool) (address string, err error) {
 	if f.Issuer == nil {
 		return "", seckill.Refuse(seckill.CodeNotFound)
 	}
-	if address, err = f.Issuer.Authorization(ctx, g, state); err != nil {
+	if address, err = f.Issuer.Authorization(ctx, g, state, anew); err != nil {
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return "", seckill.AsError(err)
 	}

@@ -36,7 +36,7 @@ type issuer struct {
 	during func() // while it is asked
 }
 
-func (i *issuer) Authorization(context.Context, seckill.Grant, string) (string, error) {
+func (i *issuer) Authorization(context.Context, seckill.Grant, string, bool) (string, error) {
 	return "to", i.err
 }
 
