@@ -12,6 +12,7 @@ const (
 	StaffIdle  = 30 * time.Minute // from the last confirmation to the end
 	StaffFresh = 5 * time.Minute  // after which the next request has the session confirmed again
 	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
+	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer says nothing of the person since
 	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
 
 	MaxStaffSessions = 5 // of one person; a sixth ends the oldest
@@ -46,6 +47,8 @@ type StaffMember struct {
 	Name    string // to show; "": Who
 	Roles   []Role
 	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
+	// Silent: the issuer took the refresh token, and said nothing of the person: the other fields but Refresh are empty.
+	Silent bool
 }
 
 // StaffIssuer is the issuer of OpenID Connect at which staff sign in.

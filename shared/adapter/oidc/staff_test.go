@@ -91,6 +91,32 @@ func TestStaffSignIn(t *testing.T) {
 	}
 }
 
+// TestARefreshWithoutAnIDToken: OpenID Connect Core 12.2 lets an issuer leave it out. For a code it must not, and
+// without an access token there was no success.
+func TestARefreshWithoutAnIDToken(t *testing.T) {
+	f, s := newStaff(t, nil, nil)
+	refresh := seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: "next"}
+	grant := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce, RedirectURI: redirect}
+	for name, c := range map[string]struct {
+		grant  seckill.Grant
+		answer map[string]any
+		want   *seckill.StaffMember // nil: a fault
+	}{
+		"rotated": {refresh, map[string]any{"access_token": "a", "refresh_token": "r2"},
+			&seckill.StaffMember{Silent: true, Refresh: "r2"}},
+		"the same":        {refresh, map[string]any{"access_token": "a"}, &seckill.StaffMember{Silent: true}},
+		"no access token": {refresh, map[string]any{"refresh_token": "r2"}, nil},
+		"a code":          {grant, map[string]any{"access_token": "a", "refresh_token": "r2"}, nil},
+	} {
+		f.set(func() { f.answer = func(url.Values) (int, any) { return 200, c.answer } })
+		m, err := s.RedeemStaff(t.Context(), c.grant)
+		if c.want == nil && seckill.CodeOf(err) != seckill.CodeUnavailable || c.want != nil && (err != nil ||
+			cmp.Diff(*c.want, m) != "") {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
 // TestWhoStaffAre checks which claims name a person and their roles, and that none of them can be read in two ways.
 func TestWhoStaffAre(t *testing.T) {
 	email := func(o *StaffOptions) { o.WhoClaim = "email" }

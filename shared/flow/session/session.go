@@ -207,7 +207,10 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	case err != nil && seckill.CodeOf(err) != seckill.CodeSignIn:
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return s, nil // until it is stale
-	case err != nil, p.Who != s.Who, len(p.Roles) == 0:
+	case err == nil && p.Silent && f.Clock.Now().Sub(s.Began) < seckill.StaffTold:
+		p.Who, p.Name, p.Roles = s.Who, s.Name, s.Roles
+	}
+	if err != nil || p.Who != s.Who || len(p.Roles) == 0 { // of a silent issuer after too long, too
 		if err := f.Sessions.EndStaffSession(ctx, s.Key); err != nil {
 			return s, seckill.AsError(err)
 		}

@@ -154,6 +154,32 @@ func TestTheIssuerEndsIt(t *testing.T) {
 	}
 }
 
+// TestAnIssuerThatSaysNothing: it takes the refresh token without an ID token, as OpenID Connect allows. That confirms
+// the session, with the roles of the sign-in, for an hour; a refusal ends it at once.
+func TestAnIssuerThatSaysNothing(t *testing.T) {
+	for name, until := range map[string]time.Duration{"refused": 2 * seckill.StaffFresh, "silent": seckill.StaffTold} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t)
+			cookie := o.signIn()
+			o.issuer.member = seckill.StaffMember{Silent: true}
+			for at := seckill.StaffFresh; at < until; at += seckill.StaffFresh {
+				o.clock.Advance(seckill.StaffFresh)
+				s, err := o.Resume(ctx, cookie)
+				o.ok(err)
+				if o.Stale(&s) || !s.Confirmed.Equal(o.clock.Now()) || s.Name != ada.Name || s.Who != ada.Who ||
+					session.RoleNames(s.Roles) != "operator,finance" {
+					t.Errorf("after %v: %+v", at, s)
+				}
+			}
+			if name == "refused" {
+				o.issuer.valid = "spent elsewhere"
+			}
+			o.clock.Advance(seckill.StaffFresh)
+			o.want("at the end", o.roles(cookie), "ended")
+		})
+	}
+}
+
 // TestTheIssuerIsAway: the session goes on, changes nothing after 15 minutes, and ends after 30. The issuer is asked
 // each half minute at most. Once it is back, everything is as before.
 func TestTheIssuerIsAway(t *testing.T) {
