@@ -47,7 +47,7 @@ type StaffMember struct {
 	Name    string // to show; "": Who
 	Roles   []Role
 	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
-	// Silent: the issuer took the refresh token, and said nothing of the person: the other fields but Refresh are empty.
+	// Silent: the issuer took the refresh token and said nothing of the person. All other fields but Refresh are empty.
 	Silent bool
 }
 
