@@ -11,7 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// eyes finds a shop where one person may be two for refunds by two people (ADR 43): AWS knows nobody by an issuer's sub.
+// eyes finds a shop where one person may be two for refunds by two people (ADR 43): AWS knows nobody by an issuer's
+// sub.
 func (c *check) eyes() {
 	limited := false
 	for _, name := range []string{"RefundAloneYuan", "RefundAloneDaily"} {
@@ -19,9 +20,9 @@ func (c *check) eyes() {
 	}
 	claims := strings.Split(c.parameters["StaffClaims"], "|")
 	if limited && c.parameters["StaffIssuer"] != "" && len(claims) > 2 && claims[2] == oidc.DefaultWho {
-		c.fault("refunds take two people, and StaffClaims names staff in a browser by sub, which AWS does not: who has " +
-			"finance in both ways counts as two. Name a claim that is the session's name in AWS, docs/DEPLOY.md " +
-			"says how")
+		c.fault("refunds take two people, and StaffClaims names staff in a browser by sub, which AWS does not: who " +
+			"has finance in both ways counts as two. Name a claim that is the session's name in AWS, " +
+			"docs/DEPLOY.md says how")
 	}
 }
 
