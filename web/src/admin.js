@@ -2,6 +2,7 @@
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
 import { Problem, command, session, signInBy, signOut } from './admin/call.js';
+import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
 import { SCREENS } from './admin/screens.js';
@@ -69,6 +70,7 @@ function signInPart(problem, found, signal) {
 
 function signInPage(problem, text) {
   me = null;
+  removeFiles();
   left.abort();
   left = new AbortController();
   showFrame();
@@ -83,6 +85,7 @@ let asking = null; // the dialog that asks to sign in again, for all commands th
 
 /** The session has ended: asks to sign in again. Resolves with whether the same person did. */
 function signInAgain(problem) {
+  removeFiles();
   asking ||= new Promise((resolve) => {
     const gone = new AbortController();
     const before = me.who;
@@ -254,4 +257,5 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   main.focus();
 });
 dropSheetEntry();
+removeOld();
 start();

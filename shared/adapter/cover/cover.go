@@ -16,7 +16,8 @@ import (
 	"image/png"
 )
 
-// Limits of a picture. A decoded pixel takes 4 bytes of memory.
+// Limits of a picture. Of one of 16 million pixels Make took this much memory, the process in all: 106 MB for a plain
+// JPEG, 304 MB for a progressive one, 326 MB for an interlaced PNG of 16 bits, 461 MB for a progressive JPEG in CMYK.
 const (
 	MaxSize   = 10 << 20   // bytes of the file
 	MaxSide   = 8_000      // pixels

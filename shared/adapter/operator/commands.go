@@ -1,12 +1,17 @@
 package operator
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
 
 // command has a name, required arguments and optional ones.
 type command struct {
 	name     string
 	has, may []string
 	quiet    bool // it is given each second, so only failures have a line in the log
+	file     bool // it has a file's lines, and may be larger than MaxSmall
 }
 
 // The commands about items.
@@ -22,7 +27,7 @@ const (
 )
 
 var itemCommands = []command{
-	{name: cmdImport, has: []string{"items"}},
+	{name: cmdImport, has: []string{"items"}, file: true},
 	{name: cmdExport, may: []string{"after"}},
 	{name: cmdStop, has: []string{"item"}},
 	{name: cmdResume, has: []string{"item"}},
@@ -122,7 +127,7 @@ const (
 )
 
 var blockCommands = []command{
-	{name: cmdBlock, has: []string{"blocks"}, may: []string{"dry"}},
+	{name: cmdBlock, has: []string{"blocks"}, may: []string{"dry"}, file: true},
 	{name: cmdUnblock, has: []string{"subject"}, may: []string{"item"}},
 	{name: cmdBlocks, has: []string{"limit"}, may: []string{"subject", "cursor"}},
 }
@@ -160,7 +165,7 @@ var orderCommands = []command{
 		"cursor"}},
 	{name: cmdOrder, has: []string{"order"}},
 	{name: cmdConfirm, has: []string{"order"}},
-	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}},
+	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}, file: true},
 	{name: cmdNote, has: []string{"order", "why"}},
 	{name: cmdHide, has: []string{"order", "why"}, may: []string{"undo"}},
 }
@@ -206,6 +211,21 @@ func allCommands() []command {
 	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
 		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
 		liveCommands)
+}
+
+// MostOf returns how many bytes a command of these roles may have.
+func MostOf(roles []seckill.Role) int {
+	for _, c := range allCommands() {
+		if c.file && slices.ContainsFunc(roles, func(r seckill.Role) bool { return r.May(c.name) }) {
+			return MaxEvent
+		}
+	}
+	return MaxSmall
+}
+
+// large reports whether a command may be larger than MaxSmall.
+func large(name string) bool {
+	return slices.ContainsFunc(allCommands(), func(c command) bool { return c.name == name && c.file })
 }
 
 // Acts returns the names of all commands.

@@ -19,6 +19,7 @@ import (
 // Limits of events and answers. A synchronous Lambda call accepts and returns at most 6 MB ("Lambda quotas", AWS
 // Lambda Developer Guide).
 const (
+	MaxSmall   = 64 << 10                 // bytes of a command without a file, with 100 ids and a reason
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
 	maxTradeNo = 64                       // bytes
 	maxWho     = 256                      // bytes; the ARN of a session is shorter
@@ -64,6 +65,8 @@ type request struct {
 
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
 	Queue  string `json:"queue,omitempty"`  // redrive: one of Queues
+
+	answers bool // item, export: the caller may see the answers to questions; nothing that is sent says so
 }
 
 // ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.

@@ -217,10 +217,14 @@ type ItemView struct {
 }
 
 // Item returns an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is empty.
-func (d *ItemHandler) Item(ctx context.Context, id string) (ItemView, error) {
+// Without answers, questions stand alone.
+func (d *ItemHandler) Item(ctx context.Context, id string, answers bool) (ItemView, error) {
 	l, err := d.stage.Listing(ctx, id)
 	if err != nil {
 		return ItemView{}, err
+	}
+	if !answers {
+		l.Questions = alone(l.Questions)
 	}
 	return ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil
 }
@@ -234,10 +238,10 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		_, out, err := d.imported(ctx, r.Items)
 		return out, err
 	case cmdItem:
-		view, err := d.Item(ctx, r.Item)
+		view, err := d.Item(ctx, r.Item, r.answers)
 		return done{result: view, outcome: read}, err
 	case cmdExport:
-		p, err := d.export(ctx, r.After)
+		p, err := d.export(ctx, r.After, r.answers)
 		return done{result: p, outcome: read}, err
 	case cmdHealth:
 		return done{result: d.Health(ctx), outcome: read}, nil
@@ -253,8 +257,17 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	}
 }
 
+// alone returns questions without their answers, which only editors see, as they may change them.
+func alone(questions []seckill.Question) []seckill.Question {
+	out := slices.Clone(questions)
+	for i := range out {
+		out[i].Answers = nil
+	}
+	return out
+}
+
 // export returns the items after an id, as many as fit into an answer.
-func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
+func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
@@ -278,6 +291,9 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 		l := seckill.Listing{Item: it, Description: described, Base: it.Version}
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
+		}
+		if !answers {
+			l.Questions = alone(l.Questions)
 		}
 		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID

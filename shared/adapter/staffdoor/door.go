@@ -35,7 +35,10 @@ type Options struct {
 	Public string
 	SignIn bool // staff sign in at an issuer
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
-	Tool   string
+	Tool string
+	// Key marks what a browser keeps while it is at the issuer; all processes of the shop have the same. nil: a key of
+	// this process.
+	Key    func() []byte
 	Clock  seckill.Clock
 	Random session.Random
 	Log    *slog.Logger // for faults
@@ -46,7 +49,7 @@ type Door struct {
 	Options
 	mux    http.Handler
 	page   string // the path of the page
-	limits limits
+	limits *limits
 }
 
 // session says who is signed in, and what they may do.
@@ -69,15 +72,15 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn, "tool": d.Tool})
 }
 
-// command has a command executed for whoever the cookie names. A command that a screen gives by itself leaves the
-// session idle.
+// command has a command executed for whoever the cookie names; for nobody, no body is read. A command that a screen
+// gives by itself leaves the session idle.
 func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 	s, err := d.Sessions.Look(r.Context(), d.cookie(r))
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, operator.MaxEvent))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(operator.MostOf(s.Roles))))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		httpapi.Problem(w, r, seckill.Refuse(seckill.CodeTooLarge))
@@ -139,6 +142,9 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, d.made("", -1))
+	if d.SignIn {
+		d.left(w, int(leftLife/time.Second))
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -64,12 +64,13 @@ func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string,
 	return f.begin(ctx, &p, false)
 }
 
-// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet.
-func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string) (address string, err error) {
+// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. anew: the
+// issuer asks who it is, even if the browser is signed in there.
+func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string, anew bool) (address string, err error) {
 	if f.Issuer == nil {
 		return "", seckill.Refuse(seckill.CodeNotFound)
 	}
-	if address, err = f.Issuer.Authorization(ctx, g, state); err != nil {
+	if address, err = f.Issuer.Authorization(ctx, g, state, anew); err != nil {
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return "", seckill.AsError(err)
 	}
@@ -211,7 +212,10 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	case err != nil && seckill.CodeOf(err) != seckill.CodeSignIn:
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return s, nil // until it is stale
-	case err != nil, p.Who != s.Who, len(p.Roles) == 0:
+	case err == nil && p.Silent && f.Clock.Now().Sub(s.Began) < seckill.StaffTold:
+		p.Who, p.Name, p.Roles = s.Who, s.Name, s.Roles
+	}
+	if err != nil || p.Who != s.Who || len(p.Roles) == 0 { // of a silent issuer after too long, too
 		if err := f.Sessions.EndStaffSession(ctx, s.Key); err != nil {
 			return s, seckill.AsError(err)
 		}
