@@ -9,7 +9,7 @@ export async function beginFile() {
   try {
     const folder = await navigator.storage.getDirectory();
     for await (const old of folder.keys()) {
-      if (old.startsWith(PREFIX) && Number(old.slice(PREFIX.length)) < Date.now() - KEPT) await folder.removeEntry(old);
+      if (old.startsWith(PREFIX) && Number(old.slice(PREFIX.length)) < Date.now() - KEPT) await folder.removeEntry(old).catch(() => {}); // another tab still writes it
     }
     const name = PREFIX + Date.now();
     const handle = await folder.getFileHandle(name, { create: true });

@@ -1,7 +1,7 @@
 // Ships the orders of a CSV file: all lines are checked, with the shop, before the first order is shipped.
 import { announce, el, put } from '../dom.js';
 import { t, tOr } from '../i18n.js';
-import { command, words } from './call.js';
+import { command, patiently, words } from './call.js';
 import { confirm } from './confirm.js';
 import * as csv from './csv.js';
 import { form } from './form.js';
@@ -54,8 +54,6 @@ addTexts({
 
 const BATCH = 100; // parcels of one call
 const SHOWN = 20; // lines that are named
-const TRIES = 5; // of a call
-const FIRST_WAIT = 1_000; // ms before the second; it doubles
 const MAX = 64; // characters of a carrier, and of a number
 const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
 
@@ -158,60 +156,47 @@ function faultList(title, faults) {
 }
 
 /** Goes through parcels in batches, and shows how far it is. */
-async function batches(page, result, parcels, text, each, warning = '') {
+async function batches(page, result, parcels, text, each, warning = '', from = 0) {
   const bar = el('progress', { max: parcels.length, value: 0, 'aria-label': t('ship_title') });
   const said = el('p', { class: 'soft' });
   put(result, el('section', { class: 'panel' }, warning && el('p', {}, warning), bar, said));
-  for (let at = 0; at < parcels.length; at += BATCH) {
+  for (let at = from; at < parcels.length; at += BATCH) {
     page.signal.throwIfAborted();
     const batch = parcels.slice(at, at + BATCH);
-    await each(batch);
+    await each(batch, at);
     bar.value = at + batch.length;
     put(said, t(text, { n: at + batch.length, all: parcels.length }));
   }
 }
 
-/** Ships some parcels, or checks them; what fails for a moment is repeated. */
-async function call(page, batch, args) {
-  for (let n = 1, wait = FIRST_WAIT; ; n++, wait *= 2) {
-    try {
-      return await command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args });
-    } catch (problem) {
-      if (n === TRIES || (problem.status > 0 && problem.status < 500 && problem.status !== 429)) throw problem;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-      page.signal.throwIfAborted();
-    }
-  }
-}
+/** Ships some parcels, or checks them. */
+const call = (page, batch, args) => patiently(page.signal, () => command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args }));
 
-/** Ships all parcels. Orders that changed since they were checked are left out and named. */
-async function shipAll(page, result, parcels, confirms) {
-  const total = { shipped: 0, same: 0 };
-  const changed = [];
+/** Ships all parcels from a place on. Orders that changed since they were checked are left out and named. */
+async function shipAll(page, result, parcels, confirms, total = { from: 0, shipped: 0, same: 0, changed: [] }) {
   const stay = (event) => event.preventDefault(); // the browser asks whether to leave
   window.addEventListener('beforeunload', stay);
   announce(t('ship_stays'));
-  let first = parcels[0].n;
   try {
-    await batches(page, result, parcels, 'ship_shipping', async (whole) => {
-      first = whole[0].n;
+    await batches(page, result, parcels, 'ship_shipping', async (whole, at) => {
+      total.from = at;
       for (let batch = whole; batch.length > 0; ) {
         const done = await call(page, batch, { confirm: confirms || undefined });
         const faults = done.faults || [];
         total.shipped += done.shipped;
         total.same += done.same;
-        for (const f of faults) changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
+        for (const f of faults) total.changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
         if (done.shipped + done.same > 0 || faults.length === 0) break;
         batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
       }
-    }, t('ship_stays'));
+    }, t('ship_stays'), total.from);
     const text = t('ship_done', total);
     announce(text);
-    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), changed.length > 0 && faultList('ship_meanwhile', changed));
+    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), total.changed.length > 0 && faultList('ship_meanwhile', total.changed));
   } catch (problem) {
     if (page.signal.aborted) return;
-    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms) }, t('ship_on'));
-    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: first, why: words(problem) })), on));
+    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms, total) }, t('ship_on'));
+    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: parcels[total.from].n, why: words(problem) })), on));
   } finally {
     window.removeEventListener('beforeunload', stay);
   }
