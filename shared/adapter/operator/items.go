@@ -279,7 +279,7 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}
-		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
+		if size += TextSize(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID
 			break
 		}
