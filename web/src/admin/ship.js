@@ -156,14 +156,14 @@ function faultList(title, faults) {
 }
 
 /** Goes through parcels in batches, and shows how far it is. */
-async function batches(page, result, parcels, text, each, warning = '', from = 0) {
+async function batches(page, result, parcels, text, each, warning = '') {
   const bar = el('progress', { max: parcels.length, value: 0, 'aria-label': t('ship_title') });
   const said = el('p', { class: 'soft' });
   put(result, el('section', { class: 'panel' }, warning && el('p', {}, warning), bar, said));
-  for (let at = from; at < parcels.length; at += BATCH) {
+  for (let at = 0; at < parcels.length; at += BATCH) {
     page.signal.throwIfAborted();
     const batch = parcels.slice(at, at + BATCH);
-    await each(batch, at);
+    await each(batch);
     bar.value = at + batch.length;
     put(said, t(text, { n: at + batch.length, all: parcels.length }));
   }
@@ -172,31 +172,34 @@ async function batches(page, result, parcels, text, each, warning = '', from = 0
 /** Ships some parcels, or checks them. */
 const call = (page, batch, args) => patiently(page.signal, () => command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args }));
 
-/** Ships all parcels from a place on. Orders that changed since they were checked are left out and named. */
-async function shipAll(page, result, parcels, confirms, total = { from: 0, shipped: 0, same: 0, changed: [] }) {
+/** Ships all parcels. Orders that changed since they were checked are left out and named. */
+async function shipAll(page, result, parcels, confirms) {
+  const total = { shipped: 0, same: 0 };
+  const changed = [];
   const stay = (event) => event.preventDefault(); // the browser asks whether to leave
   window.addEventListener('beforeunload', stay);
   announce(t('ship_stays'));
+  let first = parcels[0].n;
   try {
-    await batches(page, result, parcels, 'ship_shipping', async (whole, at) => {
-      total.from = at;
+    await batches(page, result, parcels, 'ship_shipping', async (whole) => {
+      first = whole[0].n;
       for (let batch = whole; batch.length > 0; ) {
         const done = await call(page, batch, { confirm: confirms || undefined });
         const faults = done.faults || [];
         total.shipped += done.shipped;
         total.same += done.same;
-        for (const f of faults) total.changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
+        for (const f of faults) changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
         if (done.shipped + done.same > 0 || faults.length === 0) break;
         batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
       }
-    }, t('ship_stays'), total.from);
+    }, t('ship_stays'));
     const text = t('ship_done', total);
     announce(text);
-    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), total.changed.length > 0 && faultList('ship_meanwhile', total.changed));
+    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), changed.length > 0 && faultList('ship_meanwhile', changed));
   } catch (problem) {
     if (page.signal.aborted) return;
-    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms, total) }, t('ship_on'));
-    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: parcels[total.from].n, why: words(problem) })), on));
+    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms) }, t('ship_on'));
+    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: first, why: words(problem) })), on));
   } finally {
     window.removeEventListener('beforeunload', stay);
   }
