@@ -120,7 +120,8 @@ func TestStaffInABrowser(t *testing.T) {
 	}
 }
 
-// TestStaffAtAnIssuer: with an issuer, staff sign in there, and after five minutes by the shop's clock it is asked again.
+// TestStaffAtAnIssuer: with an issuer, staff sign in there, and after five minutes by the shop's clock it is asked
+// again.
 func TestStaffAtAnIssuer(t *testing.T) {
 	var issuer http.Handler
 	var asked atomic.Int32 // times that a code or a refresh token was given to it
