@@ -7,7 +7,7 @@ import { changed, placeOf, readPlace } from '../src/admin/place.js';
 
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 const { whole } = await import('../src/admin/audit.js');
-const { dayOf } = await import('../src/admin/bills.js');
+const { compared, dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { csvLine } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
@@ -170,4 +170,30 @@ test('of a long row of calls, one that fails for a moment is repeated, and one t
   assert.equal(await calls(stays, new Problem(403)), '403 1');
   assert.equal(await calls(AbortSignal.abort(), down[0]), 'AbortError 1');
   assert.equal(new Problem(413).code, 'body_too_large');
+});
+
+test('a comparison that outlasts its call is waited for; one that fails sooner is told at once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const passes = setInterval(() => t.mock.timers.tick(5_000), 1);
+  t.after(() => clearInterval(passes));
+  let took = 24_000;
+  let looks = 0;
+  t.mock.method(globalThis, 'fetch', async (_, { body }) => {
+    if (JSON.parse(body).operator.command === 'reconcile') {
+      t.mock.timers.setTime(Date.now() + took);
+      return new Response('{"code":"unavailable"}', { status: 503 });
+    }
+    looks++;
+    return Response.json({ result: { reconciliations: [{ at: 'before' }, { at: 'now', count: 2 }].slice(0, looks < 3 ? 1 : 2) } });
+  });
+  let told = 0;
+  const page = { signal: new AbortController().signal };
+  const compare = () => compared(page, '2026-11-11', 'before', () => told++);
+  assert.deepEqual([await compare(), looks, told], [{ at: 'now', count: 2 }, 3, 1]);
+  took = 3_000;
+  await assert.rejects(compare(), { status: 503 });
+  took = 24_000;
+  looks = -1000;
+  await assert.rejects(compare(), { status: 503 }); // after five minutes
+  assert.deepEqual([looks > -1000, told], [true, 2]);
 });

@@ -95,7 +95,7 @@ export async function command(name, args = {}, items = '') {
 }
 
 /** Whether a call that failed may succeed when it is made again. */
-const passing = (problem) => problem instanceof Problem && (problem.status === 0 || problem.status === 429 || problem.status >= 500);
+export const passing = (problem) => problem instanceof Problem && (problem.status === 0 || problem.status === 429 || problem.status >= 500);
 
 /** Makes a call of a long row of them; what fails for a moment is repeated, until the page is left. */
 export async function patiently(signal, call, first = FIRST_WAIT) {
