@@ -148,8 +148,10 @@ function showFrame() {
   translate(document);
   whoButton.hidden = !me;
   if (me) {
-    setText(whoButton, me.name || me.who);
-    whoButton.setAttribute('aria-label', t('office_who', { who: me.who, roles: rolesText() }));
+    const name = me.name || me.who;
+    const says = t('office_who', { who: me.who, roles: rolesText() });
+    setText(whoButton, name);
+    whoButton.setAttribute('aria-label', says.includes(name) ? says : `${name}: ${says}`); // what is seen can be said
   }
   const links = me ? SCREENS.filter((s) => s.menu && open(s)) : [];
   put(menu, links.map((s) => el('a', { href: placeOf(s.name), 'data-screen': s.name }, t(s.title))));

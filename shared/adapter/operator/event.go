@@ -24,8 +24,13 @@ const (
 	maxTradeNo = 64                       // bytes
 	maxWho     = 256                      // bytes; the ARN of a session is shorter
 	maxCursor  = 2048                     // bytes
-	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
+	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer, as a JSON text
 )
+
+// TextSize returns the length of a text in JSON, as API Gateway passes on what callers send and functions answer.
+func TextSize(b []byte) int {
+	return len(b) + bytes.Count(b, []byte{'"'}) + bytes.Count(b, []byte{'\\'})
+}
 
 // request is a command in an event.
 type request struct {

@@ -295,7 +295,7 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 		if !answers {
 			l.Questions = alone(l.Questions)
 		}
-		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
+		if size += TextSize(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID
 			break
 		}

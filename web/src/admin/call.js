@@ -5,6 +5,8 @@ import { language, t, tOr } from '../i18n.js';
 
 const TIMEOUT = 30_000; // ms; API Gateway gives up after 29 s
 const TRIES = 4; // of a call that is refused because there are too many
+const LONG_TRIES = 5; // of a call that is one of a long row
+const FIRST_WAIT = 1_000; // ms before the second of these; it doubles
 
 /** Why a call did not succeed. status 0: no answer, so it may have been carried out. `field`: the argument that is wrong. */
 export class Problem extends Error {
@@ -23,6 +25,7 @@ export class Problem extends Error {
 function codeOf(status) {
   if (!status) return 'network';
   if (status === 429) return 'too_many_requests';
+  if (status === 413) return 'body_too_large';
   return status < 500 ? '' : 'unavailable';
 }
 
@@ -99,6 +102,22 @@ export const signedInAgain = (problem) => signInAgain(problem);
  * and nobody is asked to sign in.
  */
 export const look = async (name, args) => (await once('POST', 'admin/commands', { operator: { command: name, ...args } })).result;
+
+/** Whether a call that failed may succeed when it is made again. */
+export const passing = (problem) => problem instanceof Problem && (problem.status === 0 || problem.status === 429 || problem.status >= 500);
+
+/** Makes a call of a long row of them; what fails for a moment is repeated, until the page is left. */
+export async function patiently(signal, call, first = FIRST_WAIT) {
+  for (let n = 1, wait = first; ; n++, wait *= 2) {
+    try {
+      return await call();
+    } catch (problem) {
+      if (n === LONG_TRIES || !passing(problem)) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      signal.throwIfAborted();
+    }
+  }
+}
 
 /** What everybody sees of an item's sale: {state, left}; null if that cannot be told now. */
 export const itemStatus = (item) => ask('GET', `seckill/status/${item}`).catch(() => null);

@@ -1,7 +1,7 @@
 // Ships the orders of a CSV file: all lines are checked, with the shop, before the first order is shipped.
 import { announce, el, put } from '../dom.js';
 import { t, tOr } from '../i18n.js';
-import { command, words } from './call.js';
+import { command, patiently, words } from './call.js';
 import { confirm } from './confirm.js';
 import * as csv from './csv.js';
 import { form } from './form.js';
@@ -54,8 +54,6 @@ addTexts({
 
 const BATCH = 100; // parcels of one call
 const SHOWN = 20; // lines that are named
-const TRIES = 5; // of a call
-const FIRST_WAIT = 1_000; // ms before the second; it doubles
 const MAX = 64; // characters of a carrier, and of a number
 const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
 
@@ -173,18 +171,8 @@ async function batches(page, result, parcels, text, each, warning = '', from = 0
   }
 }
 
-/** Ships some parcels, or checks them; what fails for a moment is repeated. */
-async function call(page, batch, args) {
-  for (let n = 1, wait = FIRST_WAIT; ; n++, wait *= 2) {
-    try {
-      return await command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args });
-    } catch (problem) {
-      if (n === TRIES || (problem.status > 0 && problem.status < 500 && problem.status !== 429)) throw problem;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-      page.signal.throwIfAborted();
-    }
-  }
-}
+/** Ships some parcels, or checks them. */
+const call = (page, batch, args) => patiently(page.signal, () => command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args }));
 
 /**
  * Ships a batch of a run, which goes on where it was if this fails. Orders that changed since they were checked are left
