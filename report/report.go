@@ -139,9 +139,9 @@ type Refused struct {
 // adds up to them, and a check finds only that they are as they were signed.
 type Refusals struct {
 	Source   RefusalSource          `json:"source"`
-	From     time.Time              `json:"from"`
-	Until    time.Time              `json:"until"`
-	Requests map[seckill.Reason]int `json:"requests"`
+	From     time.Time              `json:"from,omitzero"`
+	Until    time.Time              `json:"until,omitzero"`
+	Requests map[seckill.Reason]int `json:"requests,omitempty"`
 }
 
 // RefusalSource is what counted refused requests.
