@@ -49,7 +49,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock, Random: ids, Log: s.log})
+		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
+		Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err
