@@ -35,6 +35,7 @@ var (
 var staff = map[string][]Role{
 	"export":          everybody,
 	"item":            everybody,
+	"items":           everybody,
 	"health":          everybody,
 	"counts":          everybody,
 	"level":           everybody,

@@ -19,6 +19,7 @@ const (
 	cmdHealth   = "health"
 	cmdLevel    = "level"
 	cmdItem     = "item"
+	cmdItems    = "items"
 )
 
 var itemCommands = []command{
@@ -30,6 +31,7 @@ var itemCommands = []command{
 	{name: cmdHealth},
 	{name: cmdLevel, has: []string{"item"}, quiet: true},
 	{name: cmdItem, has: []string{"item"}},
+	{name: cmdItems},
 }
 
 // The commands about activities.

@@ -24,7 +24,7 @@ var (
 // arguments are those that a command must have.
 var arguments = map[string]string{
 	"import": `,"items":[]`, "export": "", "stop": item, "resume": item, "add-stock": item + `,"stock":5`, "health": "",
-	"item": item, "activities": page, "activity": activity, "save-activity": `,"save":{"id":"70"}`,
+	"item": item, "items": "", "activities": page, "activity": activity, "save-activity": `,"save":{"id":"70"}`,
 	"delete-activity": activity, "copy-activity": activity + `,"start":"2030-11-18T12:00:00Z"`, "offline": activity,
 	"online": activity,
 	"open":   "", "case": order, "refund": order + why, "withdraw": order + why, "again": order + why,
