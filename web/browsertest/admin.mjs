@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, tabTo, until } from './harness.mjs';
+import { confirm, go, json, link, main, office, press, said, signedIn, still, type } from './office.mjs';
 
 const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const { shoppers } = await ask('_local/shoppers');
-const json = { 'Content-Type': 'application/json' };
 const folder = mkdtempSync(join(tmpdir(), 'office-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 403/, /status of 422/, /ERR_INTERNET_DISCONNECTED/);
@@ -23,55 +23,6 @@ const PLACES = [
   { lang: 'zh', size: 'phone', keyboard: true, id: '7001', n: 0 },
   { lang: 'en', size: 'desktop', keyboard: false, id: '7002', n: 1 },
 ];
-
-const link = async () => (await ask('_local/staff-link', { method: 'POST', headers: json, body: '{}' })).link;
-const office = (place, path = '') => open({ ...place, at: 'admin', path });
-const main = (page) => page.locator('main').innerText();
-const still = (page) => page.locator('#content:not([aria-busy])').waitFor();
-
-/** A page of somebody who signed in by a link of their own. */
-async function signedIn(place, path = '') {
-  const page = await office(place);
-  await page.goto(await link());
-  await go(page, place, path);
-  return page;
-}
-
-async function go(page, place, path) {
-  await page.goto(new URL(`admin?lang=${place.lang}${path}`, base).href);
-  await page.reload(); // a change behind # alone would not begin anew
-  await page.locator('.screen').waitFor();
-  await still(page);
-}
-
-/** Presses a button or link, by keyboard or by mouse. */
-async function press(place, page, target) {
-  const locator = typeof target === 'string' ? page.locator(target) : target;
-  await locator.waitFor();
-  if (!place.keyboard) return locator.click();
-  await tabTo(page, locator);
-  await page.keyboard.press('Enter');
-}
-
-/** Types into a field, by keyboard alone or after a click. */
-async function type(place, page, selector, text) {
-  const locator = page.locator(selector);
-  await locator.waitFor();
-  if (place.keyboard) await tabTo(page, locator);
-  else await locator.click();
-  await locator.selectText().catch(() => {});
-  await page.keyboard.type(text);
-}
-
-const said = (page, text) => page.locator('.said').filter({ hasText: text }).waitFor();
-
-/** Confirms a question, whose word is typed if it has one. */
-async function confirm(place, page, word) {
-  await page.locator('dialog').waitFor();
-  if (word) await type(place, page, '#confirm-word', word);
-  await press(place, page, '#confirm-send');
-  await page.locator('dialog').waitFor({ state: 'detached' });
-}
 
 async function buy(item, n, count = 1) {
   const body = JSON.stringify({ seckill_id: item, count, address: '上海市浦东新区 1 号' });
@@ -449,8 +400,8 @@ for (const place of PLACES) {
 
   await check(`${on}: roles that may do less see less`, async () => {
     const page = await office(place);
-    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['export', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
-    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not export; role editor may.' } }));
+    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['items', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
+    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not list items; role editor may.' } }));
     await page.reload();
     await page.locator('.trouble').filter({ hasText: words.forbidden }).waitFor();
     same(await page.locator('#menu a').count(), 1, 'screens in the menu');
