@@ -12,7 +12,7 @@ import { confirm, go, main, press, said, signedIn, type } from './office.mjs';
 const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const folder = mkdtempSync(join(tmpdir(), 'activities-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
-EXPECTED.push(/status of 422/, /status of 404/, /status of 400/);
+EXPECTED.push(/status of 401/, /status of 422/, /status of 404/, /status of 400/);
 
 const TEXTS = {
   zh: { amount: '请填写金额', empty: '请填写', exists: '已经有了', removed: '已去掉', saved: '已保存', after: '应晚于开始', unknown: '没有编号为', moved: '排第 1', online: '进行中', offline: '已下线', madeFrom: '在后台网页', theirs: '现在存的是', conflict: '别人存了第', onSale: '不能移出', fixed: '已装载待售', grows: '只能增加', went: '已下线，', back: '已上线', copied: '已复制，共 2 件', there: '以前已复制', gone: '场次已删除', undone: '场次已恢复', deleted: '已删除', typed: '还没保存', copiesDeleted: 'is deleted' },

@@ -53,6 +53,7 @@ if [ "${3-}" = film ]; then
   drive film.mjs
 else
   drive admin.mjs --refund-alone-yuan 100 # the longest comes first
+  drive activities.mjs
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
   ISSUER_PORT=$(node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })')
