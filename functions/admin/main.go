@@ -43,6 +43,9 @@ func main() {
 				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})
 		door.Live = operator.NewLiveHandler(viewers)
+		if s.Pictures.Bucket != "" {
+			door.Pictures = operator.NewPictureHandler(b.Pictures(s.Pictures))
+		}
 		return office.Doors(b, s.Page, door)
 	})
 }

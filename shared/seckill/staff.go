@@ -43,6 +43,7 @@ var staff = map[string][]Role{
 	"activities":      everybody,
 	"activity":        everybody,
 	"import":          editors,
+	"picture":         editors,
 	"save-activity":   editors,
 	"delete-activity": editors,
 	"copy-activity":   editors,

@@ -84,6 +84,32 @@ for (const place of PLACES) {
     await close(page);
   });
 
+  await check(`${on}: a picture is checked by its content, encoded anew, shown, and part of the item once it is saved`, async () => {
+    const page = await signedIn(place, `#/edit/${place.item}`);
+    const choose = (name, mimeType, buffer) => page.locator('#item-picture-data').setInputFiles({ name, mimeType, buffer });
+    await choose('tea.jpg', 'image/jpeg', Buffer.from('GIF89a not a picture'));
+    await press(place, page, '#item-picture-send');
+    await fault(page, 'item-picture-data', 'neither a JPEG nor a PNG'); // the shop said so
+    await choose('tea.jpg', 'image/jpeg', Buffer.alloc(3_670_017));
+    await press(place, page, '#item-picture-send');
+    await fault(page, 'item-picture-data', '3.5 MiB');
+    await fits(page, `picture that is refused, ${on}`);
+    await choose('tea.png', 'image/png', await page.locator('#who').screenshot());
+    await press(place, page, '#item-picture-send');
+    await page.locator('#item-uploaded').filter({ hasText: 'KiB' }).waitFor();
+    const [, path] = (await page.locator('#item-edit-covers').inputValue()).split('\n');
+    const shown = page.locator('.previews img').nth(1);
+    await until('preview', () => shown.evaluate((node) => node.naturalWidth > 1), true);
+    same(await shown.getAttribute('alt'), place.lang === 'zh' ? '红茶 图 2' : '红茶, picture 2', 'text for who does not see it');
+    await axe(page, `picture that is uploaded, ${on}`);
+    await press(place, page, '#item-edit-send');
+    await said(page, words.saved);
+    const got = await page.context().request.get(new URL(path, base).href);
+    same(`${got.status()} ${got.headers()['content-type']} ${got.headers()['cache-control']}`, '200 image/png public, max-age=31536000, immutable', 'picture');
+    same((await ask(`seckill/detail/${place.item}`)).commodity.covers[1], path, 'what shoppers see');
+    await close(page);
+  });
+
   await check(`${on}: an item on sale: what may change is said, the rest is fixed; the second of two editors sees both`, async () => {
     const page = await signedIn(place, `#/item/${place.item}`);
     await press(place, page, '#item-edit');
@@ -112,7 +138,7 @@ for (const place of PLACES) {
     await press(place, page, '#item-edit-send');
     await said(page, words.saved);
     const now = (await command(page, { command: 'item', item: place.item })).item;
-    same(`${now.title} ${now.stock} ${now.detail} ${now.version}`, '祁门红茶 40 <p>新</p> 3', 'item');
+    same(`${now.title} ${now.stock} ${now.detail} ${now.version}`, '祁门红茶 40 <p>新</p> 4', 'item');
     await type(place, page, '#item-edit-title', '别的');
     await page.reload();
     await press(place, page, '#item-edit-drop');

@@ -194,11 +194,16 @@ const cmdLive = "live"
 
 var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
 
+// The command about pictures.
+const cmdPicture = "picture"
+
+var pictureCommands = []command{{name: cmdPicture, has: []string{"data"}}}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
 		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
-		liveCommands)
+		liveCommands, pictureCommands)
 }
 
 // Acts returns the names of all commands.

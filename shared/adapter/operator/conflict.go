@@ -56,11 +56,14 @@ func faults(err error) (all []Fault) {
 	var no *activity.Refused
 	var refused *stage.ImportError
 	var bad *itemfile.Error
+	var picture *PictureError
 	switch {
 	case errors.As(err, &no):
 		for _, f := range no.Faults {
 			all = append(all, Fault(f))
 		}
+	case errors.As(err, &picture):
+		return []Fault{{"data", picture.What}}
 	case errors.As(err, &bad):
 		for _, f := range bad.Columns() {
 			all = append(all, Fault(f))

@@ -151,6 +151,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.Person != "" {
 		what = append(what, slog.String("person", short(r.Person)))
 	}
+	if len(r.Data) > 0 {
+		what = append(what, slog.Int("bytes", len(r.Data)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

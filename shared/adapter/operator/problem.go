@@ -58,7 +58,8 @@ func inWords(err error) bool {
 	var refused *stage.ImportError
 	var no *activity.Refused
 	var conflict *activity.Conflict
-	return errors.As(err, &bad) || errors.As(err, &refused) || errors.As(err, &no) || errors.As(err, &conflict) ||
+	var picture *PictureError
+	return errors.As(err, &picture) || errors.As(err, &bad) || errors.As(err, &refused) || errors.As(err, &no) || errors.As(err, &conflict) ||
 		errors.Is(err, seckill.ErrNoActivity)
 }
 

@@ -1,7 +1,8 @@
 // One item as a form: its texts, prices, window, stock, checks and pictures. A save is an import of this item, made from
 // the version that was read.
 import { yuan } from '../core.js';
-import { el, put } from '../dom.js';
+import { pictureAddress } from '../cover.js';
+import { el, put, setText } from '../dom.js';
 import { t } from '../i18n.js';
 import { Problem, command } from './call.js';
 import { localTime, ruled, timeField, wireTime } from './editor.js';
@@ -30,6 +31,13 @@ addTexts({
   edit_covers: ['图片', 'Pictures'],
   edit_covers_hint: ['每行一个地址，最多 {most} 个，第一个显示在列表里。', 'One address on a line, at most {most}. Lists show the first.'],
   edit_covers_many: ['最多 {most} 个，现在有 {n} 个。', 'At most {most}. There are {n}.'],
+  edit_upload: ['上传图片', 'Upload a picture'],
+  edit_upload_text: ['上传后地址会加到下面的“图片”里，保存商品后才会显示给买家。图片重新编码，拍摄地点等信息会去掉。', 'Its address is added to “Pictures” below; shoppers see it once the item is saved. It is encoded anew, without what the camera wrote, such as the place.'],
+  edit_file: ['文件', 'File'],
+  edit_file_hint: ['JPEG 或 PNG，最大 3.5 MiB、800 万像素，每边最多 8000 像素。', 'JPEG or PNG, at most 3.5 MiB, 8 million pixels, and 8000 a side.'],
+  edit_file_large: ['文件有 {n} MiB，最大 3.5 MiB。', 'The file has {n} MiB: at most 3.5.'],
+  edit_uploaded: ['已上传：{width} × {height}，{kib} KiB。', 'Uploaded: {width} by {height}, {kib} KiB.'],
+  edit_preview: ['预览', 'Preview'],
   edit_detail: ['详情（HTML）', 'Description (HTML)'],
   edit_detail_hint: ['最多 {most} 个字。脚本、表单、样式等会去掉，保存后会告诉您去掉了什么。', 'At most {most} characters. Scripts, forms, styles and the like are taken out, and you are told what went.'],
   edit_commodity: ['货号', 'Id of the goods'],
@@ -44,6 +52,7 @@ const MAX_DETAIL = 20_000; // characters
 const MAX_STOCK = 1_000_000;
 const MAX_LIMIT = 1_000;
 const MAX_COVERS = 10;
+const MAX_FILE = 3_670_016; // bytes of a picture
 
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 const amount = (text) => (/^\d{1,9}([.]\d{1,2})?$/.test(text) ? '' : t('edit_price_wrong'));
@@ -75,9 +84,49 @@ export const edit = {
     const it = page.id ? await oneItem(page.id) : null;
     if (page.signal.aborted) return;
     if (page.id && !it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
-    put(page.node, el('section', { class: 'panel' }, el('h2', {}, it ? `${it.id} · ${it.title}` : t('edit_new')), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), editor(page, it)));
+    put(page.node, el('section', { class: 'panel' }, el('h2', {}, it ? `${it.id} · ${it.title}` : t('edit_new')), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), editor(page, it)), page.may('picture') && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
+    previews();
   },
 };
+
+const covers = () => document.getElementById('item-edit-covers');
+
+// The pictures of the form, as shoppers will see them.
+function previews() {
+  const title = document.getElementById('item-edit-title');
+  const list = el('div', { class: 'previews', role: 'group', 'aria-label': t('edit_preview') });
+  const draw = () => put(list, lines(covers().value).slice(0, MAX_COVERS).map((src, i) => el('img', { src: pictureAddress(src), alt: t('picture_of', { title: title.value, n: i + 1 }), loading: 'lazy', width: 96, height: 96 })));
+  covers().addEventListener('input', draw);
+  covers().after(list);
+  draw();
+}
+
+const base64 = (file) =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(reader.result.slice(reader.result.indexOf(',') + 1)));
+    reader.addEventListener('error', () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+
+function uploader() {
+  const result = el('p', { class: 'soft', role: 'status', id: 'item-uploaded' });
+  const large = (file) => (file.size > MAX_FILE ? t('edit_file_large', { n: (file.size / (1 << 20)).toFixed(1) }) : '');
+  const upload = form({
+    name: 'item-picture',
+    filter: true,
+    submit: t('edit_upload'),
+    fields: [{ name: 'data', label: t('edit_file'), kind: 'file', accept: 'image/jpeg,image/png', required: true, hint: t('edit_file_hint'), check: large }],
+    async send({ data }) {
+      put(result);
+      const made = await command('picture', { data: await base64(data) });
+      if (!lines(covers().value).includes(made.path)) covers().value = [...lines(covers().value), made.path].join('\n');
+      covers().dispatchEvent(new Event('input', { bubbles: true })); // it is kept, and shown
+      setText(result, t('edit_uploaded', { ...made, kib: Math.ceil(made.bytes / 1024) }));
+    },
+  });
+  return [upload, result];
+}
 
 function editor(page, it) {
   const texts = it ? textsOf(it) : {};
