@@ -33,7 +33,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	ids := system.NewIDs(nil)
 	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
 	viewers, pictures := s.liveHandler(), operator.NewPictureHandler(s.pictures())
-	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack, Clock: clock, Record: record,
+	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack,
+		Clock: clock, Record: record,
 		Key: func() ed25519.PrivateKey { return private },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,

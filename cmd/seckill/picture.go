@@ -46,7 +46,7 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			kept := operator.PictureKept{Path: gallery.Path + p.Name, Width: p.Width, Height: p.Height, Bytes: len(p.Data)}
+			kept := operator.KeptOf(&p)
 			if to != "" {
 				if err := gallery.Folder(to).Put(cmd.Context(), &p); err != nil {
 					return faultError{err}

@@ -40,23 +40,24 @@ const (
 
 // Make checks a file by its content, not by its name, and encodes it anew. The error is a sentence for its author.
 func Make(data []byte, limits Limits) (gallery.Picture, error) {
+	none := gallery.Picture{}
 	if len(data) > limits.Size {
-		return gallery.Picture{}, fmt.Errorf("larger than %.1f MiB", mib(limits.Size))
+		return none, fmt.Errorf("larger than %.1f MiB", mib(limits.Size))
 	}
 	size, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case errors.Is(err, image.ErrFormat), err == nil && format != "jpeg" && format != "png":
-		return gallery.Picture{}, errors.New("neither a JPEG nor a PNG picture, whatever its name is")
+		return none, errors.New("neither a JPEG nor a PNG picture, whatever its name is")
 	case err != nil:
-		return gallery.Picture{}, fmt.Errorf("damaged: %w", err)
+		return none, fmt.Errorf("damaged: %w", err)
 	case size.Width < 1 || size.Height < 1 || size.Width > MaxSide || size.Height > MaxSide ||
 		size.Width*size.Height > limits.Pixels: // before it takes memory
-		return gallery.Picture{}, fmt.Errorf("%d by %d pixels: want at most %d a side, and %d million in all", size.Width,
+		return none, fmt.Errorf("%d by %d pixels: want at most %d a side, and %d million in all", size.Width,
 			size.Height, MaxSide, limits.Pixels/1_000_000)
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return gallery.Picture{}, fmt.Errorf("damaged: %w", err)
+		return none, fmt.Errorf("damaged: %w", err)
 	}
 	var out bytes.Buffer
 	var p gallery.Picture
@@ -67,10 +68,10 @@ func Make(data []byte, limits Limits) (gallery.Picture, error) {
 		p.Name, err = ".png", png.Encode(&out, m)
 	}
 	if err != nil {
-		return gallery.Picture{}, err
+		return none, err
 	}
 	if limits.Made > 0 && out.Len() > limits.Made {
-		return gallery.Picture{}, fmt.Errorf("encoded anew it has %.1f MiB: want at most %.1f; take fewer pixels, or JPEG",
+		return none, fmt.Errorf("encoded anew it has %.1f MiB: want at most %.1f; take fewer pixels, or JPEG",
 			mib(out.Len()), mib(limits.Made))
 	}
 	sum := sha256.Sum256(out.Bytes())

@@ -84,7 +84,8 @@ func TestMake(t *testing.T) {
 			t.Fatal(kind, err)
 		}
 		_, format, err := image.Decode(bytes.NewReader(got.Data))
-		if err != nil || format != kind || gallery.TypeOf(got.Name) != "image/"+kind || got.Width != 48 || got.Height != 32 ||
+		if err != nil || format != kind || gallery.TypeOf(got.Name) != "image/"+kind || got.Width != 48 ||
+			got.Height != 32 ||
 			!regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`).MatchString(got.Name) {
 			t.Errorf("%s: %s, %s, %d by %d, %v", kind, got.Name, gallery.TypeOf(got.Name), got.Width, got.Height, err)
 		}

@@ -54,8 +54,8 @@ func TestServe(t *testing.T) {
 			}
 		}
 	}
-	w := httptest.NewRecorder()
-	gallery.Serve(broken{}, next).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/pictures/"+name, nil))
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/pictures/"+name, nil)
+	gallery.Serve(broken{}, next).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a fault: %d %v", w.Code, w.Header())
 	}

@@ -72,7 +72,8 @@ func (e *Error) Columns() (all []Fault) {
 // ColumnOf returns the column that an error of an item is about, with whose name it begins; "" if it is about none.
 func ColumnOf(what string) string {
 	word := what[:len(what)-len(strings.TrimLeft(what, "abcdefghijklmnopqrstuvwxyz_"))]
-	if other, ok := map[string]string{"cover": "covers", "commodity": "commodity_id", "question": "questions"}[word]; ok {
+	others := map[string]string{"cover": "covers", "commodity": "commodity_id", "question": "questions"}
+	if other, ok := others[word]; ok {
 		return other
 	}
 	if slices.Contains(required, word) || slices.Contains(optional, word) {

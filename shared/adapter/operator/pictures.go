@@ -31,6 +31,11 @@ type PictureKept struct {
 	Bytes  int    `json:"bytes"`
 }
 
+// KeptOf describes a picture.
+func KeptOf(p *gallery.Picture) PictureKept {
+	return PictureKept{gallery.Path + p.Name, p.Width, p.Height, len(p.Data)}
+}
+
 func (h *PictureHandler) commands() []command { return pictureCommands }
 
 // do executes the only command.
@@ -44,7 +49,7 @@ func (h *PictureHandler) do(ctx context.Context, r *request) (done, error) {
 	if err := h.store.Put(ctx, &p); err != nil {
 		return done{}, err
 	}
-	return done{result: PictureKept{gallery.Path + p.Name, p.Width, p.Height, len(p.Data)}, outcome: changed,
+	return done{result: KeptOf(&p), outcome: changed,
 		more: []slog.Attr{slog.String("picture", p.Name)}}, nil
 }
 

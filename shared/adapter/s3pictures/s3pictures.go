@@ -1,5 +1,5 @@
-// Package s3pictures keeps pictures of items in a bucket of S3. In: a picture, or the name of one. Out: it is stored, or
-// its bytes. It touches the bucket's keys below pictures/.
+// Package s3pictures keeps pictures of items in a bucket of S3. In: a picture, or the name of one. Out: it is stored,
+// or its bytes. It touches the bucket's keys below pictures/.
 //
 // It signs two plain requests with the SDK's signer: AWS's client of S3 would double the functions that link it.
 package s3pictures
@@ -71,8 +71,8 @@ func (b *Bucket) Get(ctx context.Context, name string) ([]byte, error) {
 }
 
 // ask gives a request, and again if it is not answered or S3 is too busy.
-func (b *Bucket) ask(ctx context.Context, method, name string, header http.Header, body []byte) (status int, data []byte,
-	err error) {
+func (b *Bucket) ask(ctx context.Context, method, name string, header http.Header, body []byte) (status int,
+	data []byte, err error) {
 	for range tries {
 		if ctx.Err() != nil {
 			break

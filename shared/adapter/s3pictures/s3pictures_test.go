@@ -37,7 +37,7 @@ func TestBucket(t *testing.T) {
 		data, known := kept[r.URL.Path]
 		switch {
 		case r.Method == http.MethodPut:
-			if r.Header.Get("Content-Type") != "image/png" || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
+			if r.Header.Get("Content-Type") != "image/png" || r.Header.Get("Cache-Control") != gallery.Control {
 				t.Errorf("stored with %v", r.Header)
 			}
 			kept[r.URL.Path], _ = io.ReadAll(r.Body)
