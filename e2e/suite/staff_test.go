@@ -123,7 +123,8 @@ func (b *staff) picture() {
 	var answer struct {
 		Result operator.PictureKept `json:"result"`
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil || !strings.HasPrefix(answer.Result.Path, "/pictures/") {
+	err := json.Unmarshal([]byte(text), &answer)
+	if err != nil || !strings.HasPrefix(answer.Result.Path, "/pictures/") {
 		b.t.Fatalf("picture: %d %s, %v", status, text, err)
 	}
 	get := func(path string) (int, http.Header, string) {

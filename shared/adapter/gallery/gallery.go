@@ -1,6 +1,6 @@
 // Package gallery keeps pictures of items and serves them. In: pictures that package cover made. Out: their bytes,
-// below Path, to be kept by browsers for ever: a name is made of the content. It touches a folder or memory, and nothing
-// else.
+// below Path, to be kept by browsers for ever: a name is made of the content. It touches a folder or memory, and
+// nothing else.
 package gallery
 
 import (
