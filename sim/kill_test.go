@@ -138,7 +138,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	}
 	item := itemOf("1001", stock, limit)
 	item.Checks = s.checks
-	w, err := NewWorldOf(Setting{Items: []seckill.Item{item}, IndexLag: time.Second, Questions: 2})
+	w, err := NewWorldOf(Setting{Items: []seckill.Item{item}, IndexLag: time.Second, Questions: 2, Networks: true})
 	if err != nil {
 		t.Fatal(err)
 	}

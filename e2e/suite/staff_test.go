@@ -143,7 +143,7 @@ func (b *staff) picture() {
 		defer a.Body.Close()
 		out, err := io.ReadAll(a.Body)
 		if err != nil {
-			b.t.Fatal(err)
+			b.t.Fatalf("%s: %d %v, %d bytes: %v", path, a.StatusCode, a.Header, len(out), err)
 		}
 		return a.StatusCode, a.Header, string(out)
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"hash/fnv"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -124,13 +125,16 @@ func encodeOrder(o *seckill.Order) Row {
 	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		// no address and name, because nothing is shipped, and no list by user has this row, through which
-		// they could be erased
+		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
+		// which they could be erased
 		return row
 	}
 	row["address"] = o.Address
 	if o.Name != "" {
 		row["shopper_name"] = o.Name
+	}
+	if o.Network.IsValid() {
+		row["network_address"] = o.Network.String()
 	}
 	row["units"] = encodeUnits(o.Units)
 	row["pay_by"] = o.PayBy.UnixMilli()
@@ -154,6 +158,12 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	}
 	if _, ok := row["item_version"]; ok {
 		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
+	}
+	if text := d.optional("network_address"); text != "" {
+		var err error
+		if o.Network, err = netip.ParseAddr(text); err != nil {
+			d.fail("network_address", "a network address")
+		}
 	}
 	if _, ok := row["hidden"]; ok {
 		o.Hidden = d.number("hidden") == 1
