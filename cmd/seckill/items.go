@@ -39,7 +39,7 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 	}
 	to.on(cmd)
 	cmd.AddCommand(importCommand(&to), exportCommand(&to), showItemCommand(&to), stopCommand(&to, true),
-		stopCommand(&to, false), addStockCommand(&to), pictureCommand())
+		stopCommand(&to, false), addStockCommand(&to), pictureCommand(&to))
 	return cmd
 }
 

@@ -203,6 +203,12 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			add(target(env[queue+"_QUEUE_URL"]), "sqs:SendMessage")
 		}
 	}
+	if main.names["NewPictureHandler"] {
+		add("Bucket/pictures/*", "s3:PutObject")
+	}
+	if main.names["Pictures"] && main.names["Serve"] {
+		add("Bucket/pictures/*", "s3:GetObject")
+	}
 	if out[right{"sqs:SendMessage", ""}] {
 		return nil, fmt.Errorf("it uses a queue that it is not told of")
 	}
@@ -280,6 +286,11 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	for step := range may {
 		if calls := may[step]["lambda"]; (len(calls) > 0) != (step == "admin") || len(calls) > 7 {
 			t.Errorf("%s calls %v", step, calls)
+		}
+	}
+	for step := range may {
+		if pictures := may[step]["s3"]; (pictures != nil) != slices.Contains([]string{"admin", "shop"}, step) {
+			t.Errorf("%s may on pictures: %v", step, pictures)
 		}
 	}
 	payers := []string{"expire", "refund", "reconcile", "shop", "pay"}

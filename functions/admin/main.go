@@ -44,6 +44,9 @@ func main() {
 				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})
 		door.Live = operator.NewLiveHandler(viewers, queues)
+		if s.Pictures.Bucket != "" {
+			door.Pictures = operator.NewPictureHandler(b.Pictures(s.Pictures))
+		}
 		return office.Doors(b, s.Page, door)
 	})
 }

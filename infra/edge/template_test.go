@@ -359,8 +359,9 @@ func (d deployed) cache(t *testing.T, policy string) Cache {
 		t.Errorf("%s: %+v; want no minimum, no default, no cookies, gzip", policy, conf)
 	}
 	c := Cache{Longest: time.Duration(conf.MaxTTL) * time.Second, Queries: in.QueryStringsConfig.QueryStrings,
-		Language: slices.Equal(in.HeadersConfig.Headers, []string{"Accept-Language"})}
-	if !c.Language && in.HeadersConfig.HeaderBehavior != "none" {
+		Language: slices.Equal(in.HeadersConfig.Headers, []string{"Accept-Language"}),
+		Accept:   slices.Equal(in.HeadersConfig.Headers, []string{"Accept"})}
+	if !c.Language && !c.Accept && in.HeadersConfig.HeaderBehavior != "none" {
 		t.Errorf("%s: headers %v in the key", policy, in.HeadersConfig)
 	}
 	return c

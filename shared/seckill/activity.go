@@ -86,11 +86,11 @@ const (
 func (a *Activity) Rules(now time.Time) []Rule {
 	rules := make([]Rule, len(activityFields))
 	for i, field := range activityFields {
-		rules[i] = Rule{Field: field, May: MayWithin, Why: WhyItemsInside}
+		rules[i] = Rule{Field: field, May: MayWithin, Why: WhyItemsInside, Until: a.End}
 		r := &rules[i]
 		switch {
 		case a.StateAt(now) == ActivityEnded:
-			r.May, r.Why, r.Since = MayNot, WhyEnded, a.End
+			r.May, r.Why, r.Since, r.Until = MayNot, WhyEnded, a.End, time.Time{}
 		case field == "title":
 			r.May, r.Why = MayChange, ""
 		case field == "items":

@@ -439,8 +439,8 @@ for (const place of PLACES) {
 
   await check(`${on}: roles that may do less see less`, async () => {
     const page = await office(place);
-    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['export', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
-    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not export; role editor may.' } }));
+    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['items', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
+    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not list items; role editor may.' } }));
     await page.reload();
     await page.locator('.trouble').filter({ hasText: words.forbidden }).waitFor();
     same(await page.locator('#menu a').count(), 1, 'screens in the menu');

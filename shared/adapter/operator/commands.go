@@ -11,7 +11,7 @@ type command struct {
 	name     string
 	has, may []string
 	quiet    bool // it is given each second, so only failures have a line in the log
-	file     bool // it has a file's lines, and may be larger than MaxSmall
+	file     bool // it has a file, and may be larger than MaxSmall
 }
 
 // The commands about items.
@@ -24,6 +24,7 @@ const (
 	cmdHealth   = "health"
 	cmdLevel    = "level"
 	cmdItem     = "item"
+	cmdItems    = "items"
 )
 
 var itemCommands = []command{
@@ -35,6 +36,7 @@ var itemCommands = []command{
 	{name: cmdHealth},
 	{name: cmdLevel, has: []string{"item"}, quiet: true},
 	{name: cmdItem, has: []string{"item"}},
+	{name: cmdItems},
 }
 
 // The commands about activities.
@@ -206,11 +208,16 @@ var liveCommands = []command{
 // Queues are the names of the queues whose dead letters can be moved back.
 var Queues = []string{"orders", "closings"}
 
+// The command about pictures.
+const cmdPicture = "picture"
+
+var pictureCommands = []command{{name: cmdPicture, has: []string{"data"}, file: true}}
+
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
 		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
-		liveCommands)
+		liveCommands, pictureCommands)
 }
 
 // MostOf returns how many bytes a command of these roles may have.

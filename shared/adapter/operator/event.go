@@ -68,6 +68,8 @@ type request struct {
 	Start    time.Time     `json:"start,omitzero"` // copy-activity: when the copy begins
 	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
 
+	Data []byte `json:"data,omitempty"` // picture: a file's bytes
+
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
 	Queue  string `json:"queue,omitempty"`  // redrive: one of Queues
 
@@ -123,6 +125,7 @@ func (r *request) arguments() []argument {
 		{"start", !r.Start.IsZero(), true, ""},
 		{"via", r.Via != "", r.Via == seckill.MadeAtCLI || r.Via == seckill.MadeAtPage,
 			seckill.MadeAtCLI + ", " + seckill.MadeAtPage},
+		{"data", len(r.Data) > 0, true, ""}, // the handler checks it
 		{"person", r.Person != "", validWho(r.Person), whoWanted},
 		{"queue", r.Queue != "", slices.Contains(Queues, r.Queue), strings.Join(Queues, ", ")},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},

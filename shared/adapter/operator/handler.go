@@ -166,6 +166,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.Queue != "" {
 		what = append(what, slog.String("queue", short(r.Queue)))
 	}
+	if len(r.Data) > 0 {
+		what = append(what, slog.Int("bytes", len(r.Data)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

@@ -240,6 +240,9 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	case cmdItem:
 		view, err := d.Item(ctx, r.Item, r.answers)
 		return done{result: view, outcome: read}, err
+	case cmdItems:
+		list, err := d.list(ctx)
+		return done{result: list, outcome: read}, err
 	case cmdExport:
 		p, err := d.export(ctx, r.After, r.answers)
 		return done{result: p, outcome: read}, err
@@ -264,6 +267,43 @@ func alone(questions []seckill.Question) []seckill.Question {
 		out[i].Answers = nil
 	}
 	return out
+}
+
+// ItemRow is an item in a list of items.
+type ItemRow struct {
+	ID        string            `json:"id"`
+	Title     string            `json:"title"`
+	State     seckill.ItemState `json:"state"`
+	Price     seckill.Fen       `json:"price"`
+	SalePrice seckill.Fen       `json:"sk_price"`
+	Start     time.Time         `json:"start_time"`
+	End       time.Time         `json:"end_time"`
+	Stock     int               `json:"stock"`
+	Limit     int               `json:"limit"`
+	Checks    seckill.Checks    `json:"checks,omitempty"`
+}
+
+// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, below 400 KiB.
+type ItemRows struct {
+	Items      []ItemRow `json:"items"`
+	Unreadable []string  `json:"unreadable,omitempty"`
+}
+
+// list returns the items without their descriptions and questions.
+func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
+	items, err := d.stage.Items.List(ctx, time.Time{})
+	unreadable, err := seckill.SplitUnreadable(err)
+	if err != nil {
+		return ItemRows{}, err
+	}
+	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
+	out := ItemRows{Items: make([]ItemRow, len(items)), Unreadable: unreadable}
+	for i := range items {
+		it := &items[i]
+		out.Items[i] = ItemRow{it.ID, it.Commodity.Title, it.StateAt(d.stage.Clock.Now()), it.Commodity.Price, it.Price,
+			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks}
+	}
+	return out, nil
 }
 
 // export returns the items after an id, as many as fit into an answer.

@@ -36,17 +36,20 @@ type Office struct {
 	Sessions *session.Flow
 	// Live executes the commands about a running sale; nil: they are unknown.
 	Live *LiveHandler
+	// Pictures executes the command about pictures; nil: it is unknown.
+	Pictures *PictureHandler
 }
 
 // itself is the short name of the function that the office runs in. It executes the commands about the audit log,
-// sessions, and a running sale.
+// sessions, pictures, and a running sale.
 const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
 	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands,
+		pictureCommands},
 }
 
 // Functions returns the short names of the functions that the office calls, sorted.
@@ -174,10 +177,12 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
 	live := r.Command == cmdLive || r.Command == cmdRedrive
 	switch {
-	case o.Record == nil, live && o.Live == nil:
+	case o.Record == nil, live && o.Live == nil, r.Command == cmdPicture && o.Pictures == nil:
 		return nil, seckill.Refuse(seckill.CodeNotFound)
 	case live:
 		return Serve(o.Record.Text, o.Live)(ctx, command)
+	case r.Command == cmdPicture:
+		return Serve(o.Record.Text, o.Pictures)(ctx, command)
 	}
 	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)
 }

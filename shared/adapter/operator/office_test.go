@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
@@ -73,7 +74,7 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Live: newLive(o.clock, answers(`{"title":"a"}`)),
+	real := &Office{Record: record, Pictures: NewPictureHandler(&gallery.Memory{}), Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
 			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },

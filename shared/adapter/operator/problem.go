@@ -59,8 +59,9 @@ func inWords(err error) bool {
 	var refused *stage.ImportError
 	var no *activity.Refused
 	var conflict *activity.Conflict
+	var picture *PictureError
 	return errors.As(err, &bad) || errors.As(err, &refused) || errors.As(err, &no) || errors.As(err, &conflict) ||
-		errors.Is(err, seckill.ErrNoActivity)
+		errors.As(err, &picture) || errors.Is(err, seckill.ErrNoActivity)
 }
 
 // cause returns the cause of a fault, for the operator; "" if the error is no fault or has no cause.

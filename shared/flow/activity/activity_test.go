@@ -400,6 +400,12 @@ func TestCopy(t *testing.T) {
 	e.refused("into the past", "start: 2026-11-04T08:00:00Z: the copy must begin", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", now, "bob", seckill.MadeAtCLI)
 	})
+	if _, err := e.Delete(t.Context(), a.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	e.refused("a copy that is deleted", "start: activity "+a.ID+" is the copy of 70", func() (activity.Done, error) {
+		return e.Copy(t.Context(), "70", a.Start, "bob", seckill.MadeAtCLI)
+	})
 	_, err := e.Copy(t.Context(), "404", now.Add(week), "bob", seckill.MadeAtCLI)
 	if !errors.Is(err, seckill.ErrNoActivity) {
 		t.Errorf("an unknown one: %v", err)

@@ -16,6 +16,8 @@ export class Problem extends Error {
     this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
+    this.faults = body.faults || []; // what is wrong with fields: [{field, what}]
+    this.conflicts = body.conflicts || []; // what somebody else has saved: [{id, from, version, fields, now}]
     this.signIn = Boolean(body.sign_in);
     this.retryAfter = body.retry_after_ms || retryAfter;
   }
@@ -127,6 +129,6 @@ export function words(problem) {
   if (!(problem instanceof Problem)) return String(problem?.message || problem);
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
-  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown'];
+  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
   return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;
 }

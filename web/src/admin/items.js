@@ -6,7 +6,7 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, oneItem } from './itemlist.js';
+import { allItems, exported, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -88,7 +88,7 @@ const columns = () => [
 export const items = {
   name: 'items',
   title: 'items_title',
-  needs: ['export'],
+  needs: ['items'],
   menu: true,
   async show(page) {
     const find = page.query.get('find') || '';
@@ -103,14 +103,15 @@ export const items = {
     const next = wanted.length > from + PAGE ? rows.at(-1).id : '';
     put(
       page.node,
-      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button', href: placeOf('import'), id: 'to-import' }, t('items_import')), el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: () => download(got.items) }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
+      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && [el('a', { class: 'button', href: placeOf('edit'), id: 'item-new' }, t('edit_new')), el('a', { class: 'button plain', href: placeOf('import'), id: 'to-import' }, t('items_import'))], el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: download }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
       got.unreadable.length > 0 && el('div', { class: 'notification', role: 'alert' }, el('p', {}, t('items_unreadable', { n: got.unreadable.length })), el('ul', { class: 'faults code' }, got.unreadable.slice(0, 20).map((row) => el('li', {}, row)))),
       listing(page, { caption: t('items_caption'), columns: columns(), rows: rows.map((it, i) => ({ ...it, status: statuses[i] })), next }),
     );
   },
 };
 
-async function download(all) {
+async function download() {
+  const { items: all } = await exported();
   const file = await beginFile();
   await file.write(`${JSON.stringify(all, null, 2)}\n`);
   await file.done('items.json');
@@ -147,7 +148,7 @@ export const item = {
           fact('items_checks', checksText(it)),
           counts && fact('item_counts', t('item_counts_text', counts.total)),
         ),
-        page.may('orders') && el('div', { class: 'row-actions' }, el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
+        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
       page.may('add-stock') && stockPart(page, it),
