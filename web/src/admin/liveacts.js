@@ -92,7 +92,7 @@ export function acts(page, busy) {
   const stop = button('stop', t('item_stop'), () => turn('stop'));
   stop.className = 'button danger small';
   const resume = button('resume', t('item_resume'), () => turn('resume'));
-  const queues = el('span', {});
+  const queues = el('div', { class: 'row-actions', id: 'live-queues', hidden: true });
   const total = () => seen.stock.value.stock;
   const add = page.may('add-stock') && form({
     name: 'live-add',
@@ -109,7 +109,7 @@ export function acts(page, busy) {
       document.getElementById('live-add-stock').value = ''; // it is done
     },
   });
-  const node = el('section', { class: 'panel', id: 'live-act' }, el('h2', {}, t('live_acts')), said, el('div', { class: 'row-actions' }, page.may('stop') && [stop, resume], queues, page.may('stop') && button('hard', t('live_hard'), hard)), add);
+  const node = el('section', { class: 'panel', id: 'live-act' }, el('h2', {}, t('live_acts')), said, el('div', { class: 'row-actions' }, page.may('stop') && [stop, resume, button('hard', t('live_hard'), hard)]), queues, add);
 
   return {
     node: ['stop', 'add-stock', 'redrive'].some(page.may) && node,
@@ -121,6 +121,7 @@ export function acts(page, busy) {
       const dead = page.may('redrive') ? (seen.queues.value || []).filter((q) => q.parked > 0).map((q) => q.name) : [];
       if (queues.dataset.names === dead.join()) return;
       queues.dataset.names = dead.join();
+      queues.hidden = dead.length === 0;
       put(queues, dead.map((q) => button(`redrive-${q}`, t('live_redrive', { queue: tOr(`live_queue_${q}`, q) }), () => redrive(q))));
     },
   };
