@@ -27,6 +27,16 @@ const (
 	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
 )
 
+// MostOf returns how many bytes a command of these roles may have.
+func MostOf(roles []seckill.Role) int {
+	for _, c := range allCommands() {
+		if c.file && slices.ContainsFunc(roles, func(r seckill.Role) bool { return r.May(c.name) }) {
+			return MaxEvent
+		}
+	}
+	return MaxSmall
+}
+
 // request is a command in an event.
 type request struct {
 	Command string          `json:"command"`
