@@ -1,17 +1,13 @@
 package operator
 
-import (
-	"slices"
-
-	"github.com/your-org/seckill/shared/seckill"
-)
+import "slices"
 
 // command has a name, required arguments and optional ones.
 type command struct {
 	name     string
 	has, may []string
 	quiet    bool // it is given each second, so only failures have a line in the log
-	file     bool // it has a file, and may be larger than MaxSmall
+	file     bool // it has a file, and may be large
 }
 
 // The commands about items.
@@ -220,17 +216,7 @@ func allCommands() []command {
 		liveCommands, pictureCommands)
 }
 
-// MostOf returns how many bytes a command of these roles may have.
-func MostOf(roles []seckill.Role) int {
-	for _, c := range allCommands() {
-		if c.file && slices.ContainsFunc(roles, func(r seckill.Role) bool { return r.May(c.name) }) {
-			return MaxEvent
-		}
-	}
-	return MaxSmall
-}
-
-// large reports whether a command may be larger than MaxSmall.
+// large reports whether a command may be large.
 func large(name string) bool {
 	return slices.ContainsFunc(allCommands(), func(c command) bool { return c.name == name && c.file })
 }

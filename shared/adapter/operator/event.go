@@ -32,6 +32,16 @@ func TextSize(b []byte) int {
 	return len(b) + bytes.Count(b, []byte{'"'}) + bytes.Count(b, []byte{'\\'})
 }
 
+// MostOf returns how many bytes a command of these roles may have.
+func MostOf(roles []seckill.Role) int {
+	for _, c := range allCommands() {
+		if c.file && slices.ContainsFunc(roles, func(r seckill.Role) bool { return r.May(c.name) }) {
+			return MaxEvent
+		}
+	}
+	return MaxSmall
+}
+
 // request is a command in an event.
 type request struct {
 	Command string          `json:"command"`
