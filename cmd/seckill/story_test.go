@@ -74,7 +74,7 @@ func (c *storyCommand) wants() *regexp.Regexp {
 	return regexp.MustCompile(want + `\s*$`)
 }
 
-// TestSaleDay follows the sale day of docs/OPERATE.md as it is written, in one shell, against a fresh shop: each command
+// TestSaleDay follows the sale day of docs/OPERATE.md as it is written, in one shell, with a fresh shop: each command
 // succeeds and prints what the page says.
 func TestSaleDay(t *testing.T) {
 	t.Parallel()
