@@ -38,6 +38,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		refusesEvent: func(int) bool { return false },
 	}
 	w.truth.over, w.truth.placed, w.truth.blocked = w.addressOver, w.checkPlaced, w.wroteBlock
+	w.truth.span = w.spanOf
 	w.truth.limit, w.truth.sent, w.truth.owes = s.Alone, w.truth.wroteFulfil, w.truth.wroteRefund
 	w.door.closed = s.NoTickets
 	w.door.rotate(clock.Now())

@@ -167,6 +167,12 @@ func encodeItem(it *seckill.Item) ledger.Row {
 	if it.Cover != "" {
 		row["cover"] = it.Cover
 	}
+	if v := &it.Variant; v.Family != "" {
+		row["family"], row["options"] = v.Family, v.Options.String()
+		if v.LimitSpans {
+			row["limit_spans"] = int64(1)
+		}
+	}
 	if !it.AddressesErased.IsZero() {
 		row["erased"] = it.AddressesErased.UnixMilli()
 	}
@@ -230,6 +236,14 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 	}
 	if row["cover"] != nil {
 		it.Cover = field[string](&d, "cover")
+	}
+	if row["family"] != nil {
+		options, err := seckill.ParseOptions(field[string](&d, "options"))
+		if err != nil {
+			d.bad = cmp.Or(d.bad, "options")
+		}
+		it.Variant = seckill.Variant{Family: field[string](&d, "family"), Options: options,
+			LimitSpans: row["limit_spans"] != nil}
 	}
 	if row["erased"] != nil {
 		it.AddressesErased = d.time("erased")
