@@ -41,10 +41,15 @@ require (
 	golang.org/x/oauth2 v0.34.0
 )
 
-require github.com/go-jose/go-jose/v4 v4.1.3 // indirect
+require (
+	github.com/go-jose/go-jose/v4 v4.1.3 // indirect
+	github.com/gobwas/httphead v0.1.0 // indirect
+	github.com/gobwas/pool v0.2.1 // indirect
+)
 
 require (
 	github.com/coder/websocket v1.8.15
+	github.com/gobwas/ws v1.4.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 )

@@ -163,6 +163,10 @@ var rowCorruptions = []corruption{
 		delete(o, "address")
 		o["erased"], o["shopper_name"] = int64(1), "李雷"
 	}),
+	expired("a network address without an address", "I9", func(o ledger.Row) {
+		delete(o, "address")
+		o["erased"], o["network_address"] = int64(1), "2001:db8::7"
+	}),
 	paid("a missing attribute", "I3", func(o ledger.Row) { delete(o, "title") }),
 	paid("an order with other buckets than its item", "I3", func(o ledger.Row) { o["buckets"] = int64(17) }),
 	{"an order without an item", func(w *testSale) string {

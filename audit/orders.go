@@ -35,6 +35,9 @@ func (s *sale) addOrder(d *decoder) {
 	if d.row["shopper_name"] != nil && d.row["address"] == nil {
 		s.broken(i9, "orders "+o.id, "keeps its shopper's name without an address")
 	}
+	if d.row["network_address"] != nil && d.row["address"] == nil {
+		s.broken(i9, "orders "+o.id, "keeps the network address that bought it without an address")
+	}
 	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
 		o.erased = true
 	} else if d.row["erased"] != nil && !kept {

@@ -51,7 +51,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.client.close()
-	r.dialing = r.dialer()
 	if o.Pages {
 		if r.files, err = pageFiles(ctx, r.client, r.base); err != nil {
 			return nil, err

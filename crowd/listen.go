@@ -2,9 +2,12 @@ package crowd
 
 import (
 	"context"
+	"io"
+	"net"
 	"time"
 
-	"github.com/coder/websocket"
+	"github.com/gobwas/ws"
+	"github.com/gobwas/ws/wsutil"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -17,8 +20,12 @@ const (
 	caughtUp   = 10 * time.Second       // until it: the connection catches up
 )
 
-// maxHeard bounds the messages that wait for a shopper.
-const maxHeard = 16
+// Limits of what a shopper hears.
+const (
+	maxHeard   = 16      // messages that wait for a shopper
+	maxMessage = 4 << 10 // bytes of one: they have some 130
+	hearBuffer = 512     // bytes of a connection's buffer
+)
 
 // offer is where a shopper hears of an order, as buy's answer says; the zero value: nowhere.
 type offer struct {
@@ -30,17 +37,20 @@ var catchesUp = []byte(`"catches_up":true`)
 
 // listener is the connection over which a shopper hears what happens to an order. A nil one hears nothing.
 type listener struct {
-	conn      *websocket.Conn
+	conn      net.Conn
 	order     string
 	catchesUp bool
 	news      chan seckill.State
 	gone      chan struct{} // closed when the connection has ended
 }
 
-func (l *listener) hear(t *tally, answered time.Time) {
+// hear reads until close, or until the shop ends the connection. in may have frames that came with the handshake.
+func (l *listener) hear(in io.Reader, t *tally, answered time.Time) {
 	defer close(l.gone)
+	frames := wsutil.Reader{Source: in, State: ws.StateClientSide, MaxFrameSize: maxMessage, CheckUTF8: true,
+		OnIntermediate: wsutil.ControlFrameHandler(l.conn, ws.StateClientSide)}
 	for {
-		_, text, err := l.conn.Read(context.Background()) // close ends it
+		text, err := next(&frames)
 		if err != nil {
 			return
 		}
@@ -59,10 +69,26 @@ func (l *listener) hear(t *tally, answered time.Time) {
 	}
 }
 
+// next returns the next message, and answers pings and a farewell meanwhile.
+func next(frames *wsutil.Reader) ([]byte, error) {
+	for {
+		head, err := frames.NextFrame()
+		if err != nil {
+			return nil, err
+		}
+		if !head.OpCode.IsControl() {
+			return io.ReadAll(io.LimitReader(frames, maxMessage))
+		}
+		if err := frames.OnIntermediate(head, frames); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // close ends the connection, as a page that is left does.
 func (l *listener) close() {
 	if l != nil {
-		_ = l.conn.CloseNow()
+		_ = l.conn.Close()
 		<-l.gone
 	}
 }

@@ -3,7 +3,6 @@ package crowd
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -27,7 +26,6 @@ type run struct {
 	gun     time.Time     // start of the ramp, local clock
 	offset  time.Duration // of the server's clock from the local clock, measured before the ramp
 	tokens  []string
-	dialing *http.Client
 	files   []string // of the page; nil without Options.Pages
 
 	over context.Context // done when only shoppers remain who look at an unpaid order
@@ -135,10 +133,4 @@ func (b *Bots) sign(secret string, v *visit, user int64, now, expires time.Time)
 		age = youngAge
 	}
 	return s.SignToken(strconv.FormatInt(user, 10), "", now.Add(-age), expires)
-}
-
-// dialer connects shoppers.
-func (r *run) dialer() *http.Client {
-	transport := &http.Transport{TLSClientConfig: r.opt.TLS, DisableKeepAlives: true}
-	return &http.Client{Transport: transport, Timeout: r.opt.Timeout}
 }

@@ -1,12 +1,13 @@
 package crowd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net/http"
 	"time"
 
-	"github.com/coder/websocket"
+	"github.com/gobwas/ws"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -193,10 +194,9 @@ func (s *shopper) listen(ctx context.Context, r *result) *listener {
 	if r.push.url == "" || s.opt.NoPush {
 		return nil
 	}
-	opening, stop := context.WithTimeout(ctx, s.opt.Timeout)
-	defer stop()
-	offers := &websocket.DialOptions{HTTPClient: s.dialing, Subprotocols: []string{seckill.PushProtocol, r.push.pass}}
-	conn, _, err := websocket.Dial(opening, r.push.url, offers) //nolint:bodyclose // the library closes it
+	dialer := ws.Dialer{Timeout: s.opt.Timeout, TLSConfig: s.opt.TLS, ReadBufferSize: hearBuffer,
+		WriteBufferSize: hearBuffer, Protocols: []string{seckill.PushProtocol, r.push.pass}}
+	conn, early, _, err := dialer.Dial(ctx, r.push.url)
 	if err != nil {
 		s.tally.change(func(t *tally) { t.push.Refused++ })
 		return nil
@@ -204,6 +204,9 @@ func (s *shopper) listen(ctx context.Context, r *result) *listener {
 	s.tally.change(func(t *tally) { t.push.Connected++ })
 	l := &listener{conn: conn, order: r.order, catchesUp: r.push.catchesUp,
 		news: make(chan seckill.State, maxHeard), gone: make(chan struct{})}
-	go l.hear(s.tally, r.at)
+	if early == nil {
+		early = bufio.NewReaderSize(conn, hearBuffer)
+	}
+	go l.hear(early, s.tally, r.at)
 	return l
 }

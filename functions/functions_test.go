@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,14 @@ func TestRecordedEvents(t *testing.T) {
 		"connect-src 'self' wss://live.example.com;") {
 		t.Errorf("the page, with push: %v", r.Headers)
 	}
-	w.aws.Sent("orders") // of the repeated purchase
+	repeated := w.aws.Sent("orders")
+	keeps := w.start(t, "buy", "NETWORK_RETENTION_DAYS", "7")
+	ask(t, keeps, purchase(t, "2002", "1003"))
+	if kept := w.aws.Sent("orders"); strings.Contains(fmt.Sprint(sent, repeated), "network_address") ||
+		len(kept) != 1 || !strings.Contains(kept[0], `"network_address":"203.0.113.7"`) || // the recorded sourceIp
+		keeps.Says("203.0.113.7") {
+		t.Errorf("messages without and with network addresses: %q, %q; the log:\n%s", sent, kept, keeps.Output())
+	}
 	for name, c := range map[string]struct {
 		step, path, body, user string
 		status                 int

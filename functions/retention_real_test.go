@@ -3,6 +3,7 @@
 package functions_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
 	o := seckill.Order{ID: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Units: []int{1},
 		Price: it.Price, Amount: it.Price,
-		Address: address, Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute),
+		Address: address, Network: netip.MustParseAddr("2001:db8::7"),
+		Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute),
 		Buckets: it.Buckets}
 	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start,
 		Cause: "notify"}
@@ -31,13 +33,19 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ days, address string }{{"", address}, {"0", address}, {"32", address}, {"31", ""}} {
-		w.env["ADDRESS_RETENTION_DAYS"] = c.days
+	for _, c := range []struct {
+		days, networks, address string
+		network                 bool
+	}{{"", "", address, true}, {"0", "0", address, true}, {"32", "32", address, true}, {"32", "31", address, false},
+		{"31", "31", "", false}} {
+		w.env["ADDRESS_RETENTION_DAYS"], w.env["NETWORK_RETENTION_DAYS"] = c.days, c.networks
 		f := lambdatest.Start(t, binary(t, "repair"), w.env)
 		run(t, f, recorded(t, "schedule.json"), "null")
 		if got, err := orders.Order(t.Context(), o.ID); err != nil || got.Address != c.address ||
 			got.State != seckill.Paid {
 			t.Errorf("%q days: address %q in %s, %v, want %q", c.days, got.Address, got.State, err, c.address)
+		} else if got.Network.IsValid() != c.network {
+			t.Errorf("%q days: network address %q", c.networks, got.Network)
 		}
 		if c.address == "" && !f.Says(`"addresses_erased":1`) {
 			t.Errorf("its metrics have no erased address:\n%s", f.Output())

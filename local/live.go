@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coder/websocket"
+	"github.com/gobwas/ws"
 
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
@@ -26,10 +27,11 @@ const livePath = "/live"
 
 // Limits of connections.
 const (
-	maxPages  = 20_000 // at the same time
-	maxQueued = 16     // messages that wait for one page
-	maxFrame  = 4 << 10
+	maxPages  = 20_000  // at the same time
+	maxQueued = 16      // messages that wait for one page
+	maxSent   = 4 << 10 // bytes of a message from a page
 	writeTime = 5 * time.Second
+	leaveTime = 5 * time.Second        // for a page to answer a farewell
 	goodbye   = 500 * time.Millisecond // for pages to answer when the system closes
 )
 
@@ -50,11 +52,12 @@ type live struct {
 
 // page is a connection.
 type page struct {
-	id string
+	id   string
+	in   *bufio.Reader // set once, before its reader begins
+	wire sync.Mutex    // held while a frame is written
 
 	mu      sync.Mutex
-	conn    *websocket.Conn // nil until it is open, like raw
-	raw     net.Conn
+	conn    net.Conn // nil until it is open
 	queue   [][]byte
 	writing bool
 	ended   bool
@@ -62,6 +65,8 @@ type page struct {
 
 var (
 	_ seckill.Wire = (*live)(nil)
+
+	shakes = ws.HTTPUpgrader{Timeout: writeTime, Protocol: func(p string) bool { return p == seckill.PushProtocol }}
 
 	errSlow    = errors.New("the page reads too slowly")
 	errClosing = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Second}
@@ -71,7 +76,9 @@ var (
 // ServeHTTP opens a connection, for a page of any origin: unlike a cookie, a pass is never added by the browser itself.
 func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		_, _ = websocket.Accept(w, r, nil) // answers 426
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "websocket")
+		w.WriteHeader(http.StatusUpgradeRequired)
 		return
 	}
 	text, err := wspush.Offered(strings.Join(r.Header["Sec-Websocket-Protocol"], ","))
@@ -98,22 +105,23 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer l.running.Done()
 	l.flow.Opened(r.Context(), pass.User, id) // what it sends waits in p's queue
-	thin := &thinWriter{ResponseWriter: w}
-	conn, err := websocket.Accept(thin, r, &websocket.AcceptOptions{Subprotocols: []string{seckill.PushProtocol},
-		InsecureSkipVerify: true})
+	conn, buffers, _, err := shakes.Upgrade(r, &thinWriter{w})
 	if err != nil {
+		if conn != nil {
+			_ = conn.Close()
+		}
 		l.forget(p)
 		return
 	}
-	conn.SetReadLimit(-1) // drop has its own
+	p.in = buffers.Reader
 	l.running.Go(func() {
 		defer l.forget(p)
-		if !p.open(conn, thin.conn) {
-			_ = conn.Close(websocket.StatusPolicyViolation, "another page took its place")
-			return
+		if p.open(conn) {
+			p.write()
+		} else {
+			p.bye(conn, ws.StatusPolicyViolation, "another page took its place")
 		}
-		l.running.Go(p.write)
-		p.drop()
+		p.drop(conn)
 		p.over()
 	})
 }
@@ -165,7 +173,7 @@ func (l *live) Close(_ context.Context, connection string) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if p := l.pages[connection]; p != nil && !l.closed {
-		l.running.Go(func() { p.end(websocket.StatusPolicyViolation, "another page took its place") })
+		l.running.Go(func() { p.end(ws.StatusPolicyViolation, "another page took its place") })
 	}
 	return nil
 }
@@ -176,7 +184,7 @@ func (l *live) shut() {
 	l.closed = true
 	pages := slices.Collect(maps.Values(l.pages))
 	for _, p := range pages {
-		l.running.Go(func() { p.end(websocket.StatusGoingAway, "the server stops") })
+		l.running.Go(func() { p.end(ws.StatusGoingAway, "the server stops") })
 	}
 	l.mu.Unlock()
 	cut := time.AfterFunc(goodbye, func() {
@@ -189,10 +197,11 @@ func (l *live) shut() {
 }
 
 // open gives a page its connection. It returns false if the page has ended meanwhile.
-func (p *page) open(conn *websocket.Conn, raw net.Conn) bool {
+func (p *page) open(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conn, p.raw = conn, raw
+	p.conn = conn
+	_ = conn.SetReadDeadline(time.Now().Add(seckill.ConnectionLife)) // an error ends the reader
 	return !p.ended
 }
 
@@ -204,7 +213,7 @@ func (p *page) send(l *live, message []byte) error {
 	case p.ended:
 		return seckill.ErrConnectionGone
 	case len(p.queue) == maxQueued:
-		l.running.Go(func() { p.end(websocket.StatusPolicyViolation, errSlow.Error()) })
+		l.running.Go(func() { p.end(ws.StatusPolicyViolation, errSlow.Error()) })
 		return errSlow
 	}
 	p.queue = append(p.queue, message)
@@ -218,14 +227,25 @@ func (p *page) send(l *live, message []byte) error {
 // write sends what is queued. A goroutine runs only while there is something: most pages wait for one message.
 func (p *page) write() {
 	for m := p.next(); m != nil; m = p.next() {
-		ctx, cancel := context.WithTimeout(context.Background(), writeTime)
-		err := p.conn.Write(ctx, websocket.MessageText, m) // closes the connection if it fails
-		cancel()
-		if err != nil {
-			p.next() // the last: the reader ends, too
-			return
+		if err := p.put(p.conn, ws.NewTextFrame(m)); err != nil {
+			p.over() // the reader ends, too
 		}
 	}
+}
+
+// put writes a frame.
+func (p *page) put(conn net.Conn, f ws.Frame) error {
+	b, err := ws.CompileFrame(f)
+	if err != nil {
+		return err // cannot happen: no frame is that large
+	}
+	p.wire.Lock()
+	defer p.wire.Unlock()
+	if err := conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return err
+	}
+	_, err = conn.Write(b)
+	return err
 }
 
 // next takes the oldest message. With nil, the caller must stop.
@@ -241,50 +261,90 @@ func (p *page) next() []byte {
 	return m
 }
 
-// drop reads until the connection ends; nothing that a page sends matters.
-func (p *page) drop() {
-	ctx, cancel := context.WithTimeout(context.Background(), seckill.ConnectionLife)
-	defer cancel()
+// drop reads until the connection ends; nothing that a page sends matters, until it is too large.
+func (p *page) drop(conn net.Conn) {
+	state, size := ws.StateServerSide, int64(0) // size is of the message so far
 	for {
-		_, message, err := p.conn.Reader(ctx)
-		if err != nil {
+		h, err := ws.ReadHeader(p.in)
+		if err != nil || ws.CheckHeader(h, state) != nil {
 			return
 		}
-		n, err := io.Copy(io.Discard, io.LimitReader(message, maxFrame+1))
-		if err != nil {
+		if h.OpCode.IsControl() {
+			if p.control(conn, h) != nil {
+				return
+			}
+			continue
+		}
+		if size += h.Length; size > maxSent {
+			p.end(ws.StatusMessageTooBig, "a page has nothing to send")
+			// What it still sends is read: else the kernel resets the connection, and the page may not hear why.
+		}
+		if _, err := io.CopyN(io.Discard, p.in, h.Length); err != nil {
 			return
 		}
-		if n > maxFrame {
-			p.end(websocket.StatusMessageTooBig, "a page has nothing to send")
-			return
+		if h.Fin {
+			state, size = state.Clear(ws.StateFragmented), 0
+		} else {
+			state = state.Set(ws.StateFragmented)
 		}
 	}
 }
 
-// end ends the connection once; one that is not open yet ends as soon as it is. It waits some seconds for the page's
-// answer; cut ends the wait.
-func (p *page) end(code websocket.StatusCode, reason string) {
+// control answers a ping, and the page's farewell, after which it returns io.EOF.
+func (p *page) control(conn net.Conn, h ws.Header) error {
+	body := make([]byte, h.Length) // at most 125: CheckHeader
+	if _, err := io.ReadFull(p.in, body); err != nil {
+		return err
+	}
+	ws.Cipher(body, h.Mask, 0)
+	switch h.OpCode {
+	case ws.OpPing:
+		return p.put(conn, ws.NewPongFrame(body))
+	case ws.OpClose:
+		if _, first := p.leave(); first {
+			_ = p.put(conn, ws.NewCloseFrame(body[:min(2, len(body))])) // its own code
+		}
+		return io.EOF
+	}
+	return nil
+}
+
+// end ends the connection once; one that is not open yet ends as soon as it is. The reader waits for the page's answer;
+// cut ends the wait.
+func (p *page) end(code ws.StatusCode, reason string) {
+	if conn, first := p.leave(); first && conn != nil {
+		p.bye(conn, code, reason)
+	}
+}
+
+// leave marks a page as ended and drops its queue. It returns its connection, nil if that is not open yet, and whether
+// this is the first time.
+func (p *page) leave() (conn net.Conn, first bool) {
 	p.mu.Lock()
-	conn, first := p.conn, !p.ended
+	defer p.mu.Unlock()
+	first = !p.ended
 	p.ended, p.queue = true, nil
-	p.mu.Unlock()
-	if first && conn != nil {
-		_ = conn.Close(code, reason)
+	return p.conn, first
+}
+
+// bye says why a connection ends.
+func (p *page) bye(conn net.Conn, code ws.StatusCode, reason string) {
+	if p.put(conn, ws.NewCloseFrame(ws.NewCloseFrameBody(code, reason))) != nil ||
+		conn.SetReadDeadline(time.Now().Add(leaveTime)) != nil {
+		_ = conn.Close()
 	}
 }
 
-// over ends a connection that the page has ended, or that broke: there is nobody to take leave of.
+// over closes a connection that the page has ended, or that broke: there is nobody to take leave of.
 func (p *page) over() {
-	p.mu.Lock()
-	p.ended, p.queue = true, nil
-	p.mu.Unlock()
-	_ = p.conn.CloseNow()
+	_, _ = p.leave()
+	p.cut()
 }
 
 func (p *page) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.raw != nil {
-		_ = p.raw.Close()
+	if p.conn != nil {
+		_ = p.conn.Close()
 	}
 }

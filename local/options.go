@@ -63,6 +63,9 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
+	// how long after the end of a sale orders keep the network addresses that bought them; 0: they keep none
+	KeepNetworks time.Duration
+
 	Contact string // whom a blocked shopper may write to; "": the shop's support
 
 	Salts httpapi.Salts // of reports, which orders show once their sale is over; nil: none

@@ -114,7 +114,9 @@ func (s *System) employ() {
 		copies int
 	}{
 		{s.schedule("stage", s.Stage.Run), 1},
-		{s.schedule("repair", s.Repair.Run), 1},
+		{s.schedule("repair", func(ctx context.Context) error {
+			return errors.Join(s.Repair.Run(ctx), s.erase.Ended(ctx))
+		}), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
@@ -194,7 +196,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 		Clock: s.Clock, IDs: ids, Meter: s.Meter})
 	s.reserve.Reserver = s.Stock
 	s.Buy = buy.New(buy.Deps{Stock: &s.reserve, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Meter: s.Meter, Tickets: tickets})
+		Meter: s.Meter, Tickets: tickets, KeepNetworks: s.opt.KeepNetworks > 0})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Closings: s.closings, Clock: s.Clock,
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
@@ -215,6 +217,8 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 	log := slog.New(slog.DiscardHandler)
 	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
 		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
+	s.erase = erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock, Meter: s.Meter,
+		KeepNetworks: s.opt.KeepNetworks})
 	record := operator.Recorder{Log: s.Audit, Text: s.log}
 	handlers := []operator.Handler{s.items, operator.NewActivityHandler(s.Activity, s.items),
 		operator.NewPaymentHandler(s.Refund),
@@ -222,8 +226,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
 			Clock: s.Clock})),
 		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
-		operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
-			Clock: s.Clock})),
+		operator.NewUserHandler(s.erase),
 		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,
 			Meter: s.Meter}))}
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,

@@ -32,6 +32,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
 	"github.com/your-org/seckill/shared/flow/deliver"
+	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/flow/notify"
@@ -78,6 +79,7 @@ type System struct {
 	Admit   *admit.Flow
 	Audit   *audit.Flow
 	Staff   *session.Flow
+	erase   *erase.Flow
 
 	Activity *activities.Flow
 

@@ -11,19 +11,15 @@ import (
 const wireSize = 512 // bytes of a buffer: frames have some 130
 
 // thinWriter gives a connection that is taken over small buffers: net/http's have 8 KiB.
-type thinWriter struct {
-	http.ResponseWriter
-	conn net.Conn
-}
+type thinWriter struct{ http.ResponseWriter }
 
 // Hijack implements http.Hijacker. A page may have sent something since it was answered: that stays in the reader's
-// buffer, where package websocket looks for it.
+// buffer, where its new owner looks for it.
 func (t *thinWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, wide, err := http.NewResponseController(t.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	t.conn = conn
 	early, _ := wide.Peek(wide.Reader.Buffered()) // cannot fail
 	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(wireSize, len(early)))
 	_, _ = in.Peek(len(early)) // nor can this

@@ -86,6 +86,13 @@ func (w *World) checkBirth(o *orderRow) error {
 	if o.state == seckill.Rejected && o.name != "" || o.state != seckill.Rejected && o.name != nameOf(o.user) {
 		return fmt.Errorf("I9 order %s in %s has the name %q", o.id, o.state, o.name)
 	}
+	from := ""
+	if w.networkKeep > 0 && o.state != seckill.Rejected {
+		from = networkOf(o.user).String()
+	}
+	if o.network != from {
+		return fmt.Errorf("I9 order %s in %s has the network address %q, want %q", o.id, o.state, o.network, from)
+	}
 	if asked, keyed := w.asked[o.id]; keyed {
 		if !slices.ContainsFunc(asked, func(was ask) bool {
 			return was == a || o.state == seckill.Rejected && was.anywhere() == a

@@ -71,6 +71,56 @@ func (w *World) addressOver(item string) bool {
 	return !w.Clock.Now().Before(w.item(item).End.Add(seckill.MinAddressKeep))
 }
 
+// networkOver reports whether the retention of network addresses of an item's orders is over.
+func (w *World) networkOver(item string) bool {
+	return w.networkKeep > 0 && !w.Clock.Now().Before(w.item(item).End.Add(w.networkKeep))
+}
+
+// outliveNetworks lets the retention of network addresses pass. Runs must erase all of them, those of open orders, too,
+// although a call of the first run fails; the truth notices what is erased too early, or with it.
+func (s *Sim) outliveNetworks(first, last time.Time) error {
+	s.Clock.Advance(max(0, first.Add(networkKeep-time.Minute).Sub(s.Clock.Now())))
+	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
+		return err
+	}
+	s.Clock.Advance(max(0, last.Add(networkKeep).Sub(s.Clock.Now())))
+	_ = s.Start(s.oneFails()).Erase.Ended(context.Background())
+	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
+		return err
+	}
+	for _, id := range s.truth.list {
+		if o := s.truth.orders[id]; o.network != "" {
+			return fmt.Errorf("I9 order %s in %s has a network address though its time is over", id, o.state)
+		}
+	}
+	for _, it := range s.allItems() {
+		kept, err := s.items.Get(context.Background(), it.ID)
+		if err != nil {
+			return err
+		}
+		if kept.NetworksErased.IsZero() != (s.networkKeep == 0) {
+			return fmt.Errorf("I9 item %s says that its network addresses were erased at %s", it.ID,
+				kept.NetworksErased)
+		}
+	}
+	return nil
+}
+
+// oneFails lets one call fail, or its answer be lost.
+func (s *Sim) oneFails() Hook {
+	calls := 1 + int(s.plan.Seed%9)
+	return func(call string, do func() error) error {
+		calls--
+		switch {
+		case calls == 0 && s.plan.Seed%2 == 0:
+			return errors.New("no answer")
+		case calls == 0:
+			return errors.Join(do(), errors.New("the answer is lost"))
+		}
+		return do()
+	}
+}
+
 // outlive lets the retention of addresses pass. A minute earlier, no run may erase an address; after it, runs must
 // erase all except those of open orders, although a call of the first run fails.
 func (s *Sim) outlive() error {
@@ -84,6 +134,9 @@ func (s *Sim) outlive() error {
 		}
 	}
 	s.trace.say(s.Clock.Now(), "the time of addresses passes")
+	if err := s.outliveNetworks(first, last); err != nil {
+		return err
+	}
 	s.Clock.Advance(max(0, first.Add(seckill.MinAddressKeep-time.Minute).Sub(s.Clock.Now())))
 	early := s.Start(s.plain)
 	if err := early.Erase.Ended(context.Background()); err != nil {
@@ -93,17 +146,7 @@ func (s *Sim) outlive() error {
 		return fmt.Errorf("I9 %d addresses are erased a minute before their time is over", n)
 	}
 	s.Clock.Advance(last.Sub(first) + time.Minute)
-	calls := 1 + int(s.plan.Seed%9)
-	_ = s.Start(func(call string, do func() error) error {
-		calls--
-		switch {
-		case calls == 0 && s.plan.Seed%2 == 0:
-			return errors.New("no answer")
-		case calls == 0:
-			return errors.Join(do(), errors.New("the answer is lost"))
-		}
-		return do()
-	}).Erase.Ended(context.Background())
+	_ = s.Start(s.oneFails()).Erase.Ended(context.Background())
 	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
 		return err
 	}

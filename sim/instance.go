@@ -71,12 +71,13 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 	teller := tell.New(tell.Deps{Bus: bus{w, hook}, Ledger: lg, Meter: w.Events})
 	counter := count.New(count.Deps{Ledger: lg, Clock: clock, Meter: w.Events})
 	i := &Instance{
-		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
+		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events,
+			KeepNetworks: w.networkKeep > 0}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
 			Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
 		Erase: erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events,
-			Keep: seckill.MinAddressKeep}),
+			Keep: seckill.MinAddressKeep, KeepNetworks: w.networkKeep}),
 		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
 			Meter: w.Events}),
@@ -214,7 +215,7 @@ func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, i
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
 	w := i.world
-	p.Name = nameOf(p.User)
+	p.Name, p.Network = nameOf(p.User), networkOf(p.User)
 	slept := i.tickets != nil && i.tickets.wake()
 	may, before := w.passes(p, slept)
 	id, err := i.Buy.Buy(context.WithValue(context.Background(), passKey{}, may), p)

@@ -145,7 +145,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 			variantOf(&items[i], i, true)
 		}
 	}
-	w, err := NewWorldOf(Setting{Items: items, IndexLag: time.Second, Questions: 2})
+	w, err := NewWorldOf(Setting{Items: items, IndexLag: time.Second, Questions: 2, Networks: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,12 @@ func NewWorldOf(s Setting) (*World, error) {
 		postedAt: map[string]time.Time{}, arrived: map[string]int{},
 		refusesEvent: func(int) bool { return false },
 	}
+	if s.Networks {
+		w.networkKeep = networkKeep
+	}
 	w.truth.over, w.truth.placed, w.truth.blocked = w.addressOver, w.checkPlaced, w.wroteBlock
 	w.truth.span = w.spanOf
+	w.truth.networkOver = w.networkOver
 	w.truth.limit, w.truth.sent, w.truth.owes = s.Alone, w.truth.wroteFulfil, w.truth.wroteRefund
 	w.door.closed = s.NoTickets
 	w.door.rotate(clock.Now())

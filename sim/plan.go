@@ -371,7 +371,7 @@ func skewOf(a uint64) time.Duration {
 
 // setting returns the plan's world.
 func (p *Plan) setting() Setting {
-	s := Setting{IndexLag: p.IndexLag, Alone: aloneOf(p.Seed), NoTickets: p.Door == nil,
+	s := Setting{IndexLag: p.IndexLag, Alone: aloneOf(p.Seed), NoTickets: p.Door == nil, Networks: p.Seed%4 != 1,
 		Queue: memory.QueueOptions{Seed: p.Seed,
 			Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
 	for i, it := range p.Items {

@@ -189,6 +189,10 @@ func (l Ledger) EraseAddress(ctx context.Context, id string, state seckill.State
 	return l.Hook("ledger.EraseAddress", func() error { return l.Next.EraseAddress(ctx, id, state, at) })
 }
 
+func (l Ledger) EraseNetwork(ctx context.Context, id string, state seckill.State) error {
+	return l.Hook("ledger.EraseNetwork", func() error { return l.Next.EraseNetwork(ctx, id, state) })
+}
+
 func (l Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
 	return l.Hook("ledger.Reschedule", func() error { return l.Next.Reschedule(ctx, id, due) })
 }
@@ -353,13 +357,15 @@ func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description)
 }
 
 // ListEnded implements seckill.Items.
-func (t Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
-	return get(t.Hook, "items.ListEnded", func() ([]seckill.Item, error) { return t.Next.ListEnded(ctx, endedBy) })
+func (t Items) ListEnded(ctx context.Context, what seckill.Kept, endedBy time.Time) ([]seckill.Item, error) {
+	return get(t.Hook, "items.ListEnded", func() ([]seckill.Item, error) {
+		return t.Next.ListEnded(ctx, what, endedBy)
+	})
 }
 
 // MarkErased implements seckill.Items.
-func (t Items) MarkErased(ctx context.Context, id string, at time.Time) error {
-	return t.Hook("items.MarkErased", func() error { return t.Next.MarkErased(ctx, id, at) })
+func (t Items) MarkErased(ctx context.Context, id string, what seckill.Kept, at time.Time) error {
+	return t.Hook("items.MarkErased", func() error { return t.Next.MarkErased(ctx, id, what, at) })
 }
 
 func (t Items) ListVersion(ctx context.Context) (int64, error) {

@@ -44,12 +44,15 @@ type truth struct {
 	owes    func(old, o *orderRow)                // checks whose refund it is
 	span    func(item string) string              // the family's quota that counts an item's units, too; "": none
 	over    func(item string) bool                // reports whether the retention of addresses of an item is over
+
+	networkOver func(item string) bool // the same of network addresses
 }
 
 type orderRow struct {
 	id, item, user string
 	count          int
 	address, name  string
+	network        string // network address
 	amount         int64
 	units          []int
 	state          seckill.State
@@ -196,7 +199,8 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		return
 	}
 	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
-		address: text(is, "address"), name: text(is, "shopper_name"), amount: number(is, "amount"), units: unitsOf(is),
+		address: text(is, "address"), name: text(is, "shopper_name"),
+		network: text(is, "network_address"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
 		created: time.UnixMilli(number(is, "created")), first: old == nil,
 		sold: soldAs(text(is, "title"), text(is, "options"), text(is, "cover"), number(is, "price"),
@@ -284,22 +288,32 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
 // wroteAddress checks I9 for an order's address. It may be erased only from an order that does not need it, or whose
-// goods were shipped long ago; it never changes otherwise, and nothing else changes with it.
+// goods were shipped long ago; it never changes otherwise, and nothing else changes with it. The network address goes
+// with it, or before it once its own time is over.
 func (t *truth) wroteAddress(was, is ledger.Row) {
-	if was == nil || is == nil || text(was, "address") == text(is, "address") &&
-		text(was, "shopper_name") == text(is, "shopper_name") {
+	same := func(attr string) bool { return text(was, attr) == text(is, attr) }
+	whole := !same("address") || !same("shopper_name")
+	if was == nil || is == nil || !whole && same("network_address") {
 		return
 	}
 	id, state := text(is, "id"), seckill.State(text(was, "state"))
-	if text(is, "address") != "" || text(is, "shopper_name") != "" || number(is, "erased") == 0 {
+	if text(is, "network_address") != "" || !whole && !t.networkOver(text(was, "item")) {
+		t.fail("I9 order %s went from network address %q to %q", id, text(was, "network_address"),
+			text(is, "network_address"))
+	}
+	if whole && (text(is, "address") != "" || text(is, "shopper_name") != "" || number(is, "erased") == 0) {
 		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
 	}
 	late := t.over(text(was, "item")) && (state == seckill.Paid || state == seckill.Confirmed)
-	if slices.Contains(needAddress, state) && !late {
+	if whole && slices.Contains(needAddress, state) && !late {
 		t.fail("I9 order %s in %s has lost its address", id, state)
 	}
+	gone := []string{"network_address"}
+	if whole {
+		gone = append(gone, "address", "shopper_name", "erased", "refund_why")
+	}
 	a, b := maps.Clone(was), maps.Clone(is)
-	for _, attr := range []string{"address", "shopper_name", "erased", "refund_why"} {
+	for _, attr := range gone {
 		delete(a, attr)
 		delete(b, attr)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -36,7 +38,9 @@ type World struct {
 	More     []seckill.Item // the other items
 	Events   Events
 	lag      time.Duration // lag of indexes
-	gone     bool          // the provider never sends a lost notification again
+	// networkKeep is how long network addresses are kept after a sale; 0: none are
+	networkKeep time.Duration
+	gone        bool // the provider never sends a lost notification again
 
 	items *memory.Items
 	// publications are the published lists, oldest first.
@@ -98,6 +102,22 @@ type ask struct {
 	address    string
 }
 
+// networkKeep is how long the simulated shops that keep network addresses do so after a sale.
+const networkKeep = 24 * time.Hour
+
+// networkOf returns the network address that a shopper buys from.
+func networkOf(user string) netip.Addr {
+	h := fnv.New64a()
+	h.Write([]byte(user))
+	sum := h.Sum64()
+	if sum%2 == 0 {
+		return netip.AddrFrom4([4]byte{203, 0, byte(sum >> 8), byte(sum >> 16)})
+	}
+	addr := [16]byte{0x20, 0x01, 0x0d, 0xb8}
+	binary.BigEndian.PutUint64(addr[8:], sum)
+	return netip.AddrFrom16(addr)
+}
+
 // nameOf returns the name that a shopper's token has; every third has none.
 func nameOf(user string) string {
 	if strings.HasSuffix(user, "3") || strings.HasSuffix(user, "6") || strings.HasSuffix(user, "9") {
@@ -121,6 +141,7 @@ type Setting struct {
 	Questions int
 	NoTickets bool // buy asks nobody for a ticket
 	Alone     seckill.AloneLimit
+	Networks  bool // orders keep network addresses for networkKeep
 }
 
 // epoch is when every world's sales begin.

@@ -59,7 +59,8 @@ func deliveryCommand(f *moneyFlags) *cobra.Command {
 		Use:   "delivery ORDER",
 		Short: "Print where to ship an order",
 		Long: `Print where to ship an order: events have no address. An address that was erased, or that a
-rejected order never had, is empty. The shop logs who asked.`,
+rejected order never had, is empty. The shop logs who asked. A shop that keeps the network addresses
+of purchases shows that, too.`,
 		Args: exactly("ORDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.orderShop(cmd, args[0])
@@ -74,9 +75,12 @@ rejected order never had, is empty. The shop logs who asked.`,
 				}
 				if d.Address == "" {
 					p.line("It has no address.")
-					return
+				} else {
+					p.line("%s", d.Address)
 				}
-				p.line("%s", d.Address)
+				if d.Network.IsValid() {
+					p.line("Bought from %s.", d.Network)
+				}
 			})
 		},
 	}

@@ -55,6 +55,7 @@ type settings struct {
 	noPush        bool
 	contact       string
 	reportKey     string
+	networkDays   uint16 // that orders keep network addresses
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -152,6 +153,8 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
+	f.Uint16Var(&s.networkDays, "network-retention-days", 0,
+		"days after a sale's end that orders keep the network address that bought them; 0: they keep none")
 	f.StringVar(&s.contact, "contact", "", "whom a blocked shopper may write to, such as an e-mail address")
 	f.StringVar(&s.reportKey, "report-key", "",
 		"file with the private key of reports, whose salts orders show (default the demo key of \"report make\")")
@@ -177,6 +180,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, err
 	}
 	opt.Covers = s.pictures
+	opt.KeepNetworks = time.Duration(s.networkDays) * 24 * time.Hour
 	if opt.Keys, err = s.keysDir(cmd.Flags().Changed("keys")); err != nil {
 		return opt, err
 	}

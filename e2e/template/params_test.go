@@ -98,6 +98,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"notifications for ever":  {sandbox, []string{"NotificationRetentionDays", "0"}, ""},
 		"addresses for ever":      {sandbox, []string{"AddressRetentionDays", "0"}, ""},
 		"addresses for a month":   {sandbox, []string{"AddressRetentionDays", "30"}, ""},
+		"network addresses":       {sandbox, []string{"NetworkRetentionDays", "1"}, ""},
 		"addresses for too short": {sandbox, []string{"AddressRetentionDays", "29"}, "AddressRetentionDays"},
 		"instances that wait":     {whole, []string{"BuyProvisioned", "1"}, ""},
 		"batches at once": {whole, []string{"ConsumeConcurrency", "21"},

@@ -200,6 +200,9 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.EraseAddress": {func(ctx context.Context) error {
 			return l.EraseAddress(ctx, "o1", seckill.Paid, now)
 		}},
+		"Ledger.EraseNetwork": {func(ctx context.Context) error {
+			return l.EraseNetwork(ctx, "o1", seckill.Paid)
+		}},
 		"Ledger.RescheduleNow": {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotification": {func(ctx context.Context) error {
 			return l.KeepNotification(ctx, seckill.KeptNotification{Order: "o1", ID: "n", At: now})
@@ -350,8 +353,13 @@ func wires(t *testing.T) map[string][]right {
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
-		"Items.ListEnded":   {func(ctx context.Context) error { _, err := items.ListEnded(ctx, now); return err }},
-		"Items.MarkErased":  {func(ctx context.Context) error { return items.MarkErased(ctx, "1", now) }},
+		"Items.ListEnded": {func(ctx context.Context) error {
+			_, err := items.ListEnded(ctx, seckill.KeptNetworks, now)
+			return err
+		}},
+		"Items.MarkErased": {func(ctx context.Context) error {
+			return items.MarkErased(ctx, "1", seckill.KeptNetworks, now)
+		}},
 		"Items.Description": {func(ctx context.Context) error { _, err := items.Description(ctx, "1", 1); return err }},
 		"Items.ListVersion": {func(ctx context.Context) error { _, err := items.ListVersion(ctx); return err }},
 		"Items.ReadList":    {func(ctx context.Context) error { _, err := items.ReadList(ctx, 1); return err }},

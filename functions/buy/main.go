@@ -17,7 +17,7 @@ func main() {
 			Orders: b.Queue(s.Orders.URL, ""),
 			Items:  b.Items(),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
-			Tickets: b.TicketChecker(s.Ticket),
+			Tickets: b.TicketChecker(s.Ticket), KeepNetworks: s.Networks.Keep() > 0,
 		})
 		auth := b.Tokens(s.Tokens)
 		face := b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin, Push: b.Push(s.Push, s.Tokens)}, auth)

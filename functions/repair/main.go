@@ -28,7 +28,7 @@ func main() {
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
 		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter,
-			Keep: s.Addresses.Keep()})
+			Keep: s.Addresses.Keep(), KeepNetworks: s.Networks.Keep()})
 		users := operator.NewUserHandler(addresses)
 		blocks := operator.NewBlockHandler(block.New(block.Deps{Ledger: ledger, Items: items, Clock: b.Clock}))
 		// Its role reads orders by item and by user, and changes them, for erasures: orders need no more.

@@ -92,6 +92,24 @@ type Item struct {
 	// AddressesErased is when the last delivery address of the item's orders was erased; zero: some may remain. See
 	// MarkErased.
 	AddressesErased time.Time
+	NetworksErased  time.Time // as AddressesErased, of network addresses
+}
+
+// Kept is what orders keep of their shoppers for a time.
+type Kept int
+
+// What orders keep.
+const (
+	KeptAddresses Kept = iota // with names
+	KeptNetworks              // network addresses
+)
+
+// Erased returns when the last of these was erased; zero: some may remain.
+func (it *Item) Erased(what Kept) *time.Time {
+	if what == KeptNetworks {
+		return &it.NetworksErased
+	}
+	return &it.AddressesErased
 }
 
 // Stop is a period in which an item was stopped. Its times come from the clock of the instance that stopped it, read
@@ -234,10 +252,10 @@ type Items interface {
 	// when List began. It reads the whole table, so only schedules call it. With ErrUnreadable the list has every
 	// item whose row can be read. Any other error is a fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
-	// ListEnded returns at most MaxItems items that ended by the given time and have no AddressesErased, earliest end
-	// first. It reads the whole table, so only schedules call it. ErrUnreadable as in List; any other error is a
-	// fault.
-	ListEnded(ctx context.Context, endedBy time.Time) ([]Item, error)
+	// ListEnded returns at most MaxItems items that ended by the given time and are not marked as erased of this,
+	// earliest end first. It reads the whole table, so only schedules call it. ErrUnreadable as in List; any other
+	// error is a fault.
+	ListEnded(ctx context.Context, what Kept, endedBy time.Time) ([]Item, error)
 	// Description reads an item's description as of version described or later. ErrUnreadable: the stored one is
 	// older or cannot be read; any other error is a fault.
 	Description(ctx context.Context, id string, described int64) (Description, error)
@@ -245,8 +263,8 @@ type Items interface {
 	// description: then it must have Described and Cover as they were read. ErrStateChanged: another version is
 	// stored, or its Described differs; CodeInvalid; any other error is a fault.
 	Put(ctx context.Context, it Item, d *Description) error
-	// MarkErased sets only AddressesErased; the version stays. A Put of an item that was read before resets it, and
-	// the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.
-	MarkErased(ctx context.Context, id string, at time.Time) error
+	// MarkErased sets only AddressesErased or NetworksErased; the version stays. A Put of an item that was read before
+	// resets it, and the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.
+	MarkErased(ctx context.Context, id string, what Kept, at time.Time) error
 	Lists
 }

@@ -81,9 +81,11 @@ type OrderLister interface {
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.
 	OrdersByItem(ctx context.Context, item, after string, limit int) (OrderPage, error)
-	// EraseAddress deletes the delivery address of an order in this state, its shopper's name and what they wrote about
-	// a refund, and changes nothing else. ErrStateChanged.
+	// EraseAddress deletes the delivery address of an order in this state, its shopper's name and network address, and
+	// what they wrote about a refund, and changes nothing else. ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
+	// EraseNetwork deletes the network address of an order in this state, and changes nothing else. ErrStateChanged.
+	EraseNetwork(ctx context.Context, id string, state State) error
 }
 
 // DueLister lists the rows that a sweep handles.

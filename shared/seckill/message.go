@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"time"
 )
 
@@ -51,6 +52,7 @@ type wireMessage struct {
 	Count   int         `json:"count,omitempty"`
 	Address string      `json:"address,omitempty"`
 	Name    string      `json:"shopper_name,omitempty"`
+	Network netip.Addr  `json:"network_address,omitzero"`
 	Created int64       `json:"created,omitempty"` // Unix milliseconds
 	Units   []int       `json:"units,omitempty"`
 	Trace   string      `json:"trace,omitempty"`
@@ -63,7 +65,7 @@ func (m *Message) Encode() []byte {
 		r := &m.Reservation
 		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address,
 			r.Units, r.Trace
-		w.Created, w.Name = r.Created.UnixMilli(), r.Name
+		w.Created, w.Name, w.Network = r.Created.UnixMilli(), r.Name, r.Network
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
@@ -94,7 +96,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	switch w.Kind {
 	case MessageOrder:
 		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count,
-			Address: w.Address, Name: w.Name,
+			Address: w.Address, Name: w.Name, Network: w.Network,
 			Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
 		if !ValidOrderID(r.Order) || w.Created <= 0 {
 			return Message{}, fmt.Errorf("order message without a valid order id and time")

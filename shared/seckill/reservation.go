@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,9 @@ type Request struct {
 	User    string
 	Count   int
 	Address string
-	Name    string    // the shopper's, as the sign-in tells it; "": it does not; kept and erased with the address
+	Name    string // the shopper's, as the sign-in tells it; "": it does not; kept and erased with the address
+	// Network is the network address that the request came from, whole; the zero Addr: the shop does not keep it
+	Network netip.Addr
 	Created time.Time // when buy received it, UTC, milliseconds
 	Trace   string    // the request id of the HTTP call, for logs only
 }
@@ -252,7 +255,7 @@ const BuildPatience = 2*SkewBound + time.Second
 
 // Body returns the part of a request that the stock stores without reading it.
 func (r *Request) Body() string {
-	b, err := json.Marshal(requestBody{Address: r.Address, Name: r.Name, Trace: r.Trace})
+	b, err := json.Marshal(requestBody{r.Address, r.Name, r.Network, r.Trace})
 	if err != nil {
 		panic(err) // cannot happen: strings always marshal
 	}
@@ -265,12 +268,13 @@ func (r *Request) SetBody(s string) error {
 	if err := json.Unmarshal([]byte(s), &b); err != nil {
 		return err
 	}
-	r.Address, r.Name, r.Trace = b.Address, b.Name, b.Trace
+	r.Address, r.Name, r.Network, r.Trace = b.Address, b.Name, b.Network, b.Trace
 	return nil
 }
 
 type requestBody struct {
-	Address string `json:"address"`
-	Name    string `json:"shopper_name,omitempty"`
-	Trace   string `json:"trace,omitempty"`
+	Address string     `json:"address"`
+	Name    string     `json:"shopper_name,omitempty"`
+	Network netip.Addr `json:"network_address,omitzero"`
+	Trace   string     `json:"trace,omitempty"`
 }

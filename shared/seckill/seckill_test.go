@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math/big"
+	"net/netip"
 	"reflect"
 	"regexp"
 	"slices"
@@ -250,7 +251,17 @@ func TestRequest(t *testing.T) {
 	if err := back.SetBody(r.Body()); err != nil || back.Address != r.Address || back.Trace != r.Trace {
 		t.Errorf("body round trip: %+v, %v", back, err)
 	}
+	if strings.Contains(r.Body(), "network") {
+		t.Errorf("the body of a shop that keeps no network addresses: %s", r.Body())
+	}
+	r.Network = netip.MustParseAddr("2001:db8:1:2:3:4:5:6")
+	if err := back.SetBody(r.Body()); err != nil || back.Network != r.Network {
+		t.Errorf("body round trip: %+v, %v", back, err)
+	}
 	other := r
+	if other.Network = netip.MustParseAddr("203.0.113.7"); other.BodyHash() != r.BodyHash() {
+		t.Error("the same purchase from another network address is another request")
+	}
 	if other.Address += "x"; other.BodyHash() == r.BodyHash() {
 		t.Error("another address has the same body hash")
 	}
@@ -283,8 +294,11 @@ func TestRequest(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	r := Reservation{Request: request(), Units: []int{3, 9}}
+	from := r
+	from.Network = netip.MustParseAddr("2001:db8:1:2:3:4:5:6")
 	for _, m := range []Message{
 		{Kind: MessageOrder, Reservation: r},
+		{Kind: MessageOrder, Reservation: from},
 		{Kind: MessageReturn, Order: r.Order},
 		{Kind: MessageClose, Order: r.Order},
 		{Kind: MessageWake, Item: "1001"},
@@ -298,6 +312,10 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	good := string((&Message{Kind: MessageOrder, Reservation: r}).Encode())
+	if want := `{"v":1,"kind":"order","order":"` + r.Order + `","item":"1001","user":"7","count":2,"address":"杭州市 西湖区|1号",` +
+		`"created":1762826400123,"units":[3,9],"trace":"t-1"}`; good != want {
+		t.Errorf("the message of a shop that keeps no network addresses:\n%s\nwant\n%s", good, want)
+	}
 	for name, bad := range map[string]string{
 		"empty":         "",
 		"not json":      "{",
@@ -311,6 +329,7 @@ func TestMessages(t *testing.T) {
 		"twice":         strings.Replace(good, "[3,9]", "[3,3]", 1),
 		"zero unit":     strings.Replace(good, "[3,9]", "[0,3]", 1),
 		"time":          strings.Replace(good, `"created":1762826400123`, `"created":0`, 1),
+		"network":       strings.Replace(good, `"count"`, `"network_address":"203.0.113.7 ","count"`, 1),
 		"huge":          `{"v":1,"x":"` + strings.Repeat("x", MaxMessage) + `"}`,
 		"wake":          `{"v":1,"kind":"wake","item":"x"}`,
 		"close":         `{"v":1,"kind":"close","order":"x"}`,

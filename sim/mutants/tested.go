@@ -28,6 +28,8 @@ var tested = map[string][2]string{
 	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
 	// No simulated item has more orders than one page.
 	"retention-marks-unread": {"./shared/flow/erase", "TestLongItem"},
+	// A day after a simulated sale no order is open.
+	"network-spares-the-open": {"./shared/flow/erase", "TestNetworkRetention"},
 	// Every row of an order that the simulator streams can be read.
 	"unreadable-shifts-the-rest": {"./shared/adapter/stream", "TestFailedFrom"},
 	"recount-of-one-page":        {"./shared/flow/count", "TestRecount"},

@@ -19,7 +19,19 @@ type Buy struct {
 	Ticket Tickets
 	CORS   CORS
 	Push   Push
+
+	Networks Networks
 }
+
+// Networks is how long network addresses of purchases are kept.
+type Networks struct {
+	// after the end of a sale; 0: none are kept. A day is long enough: no message older than seckill.MaxUnplaced places
+	// an order.
+	KeepDays uint16 `env:"NETWORK_RETENTION_DAYS"`
+}
+
+// Keep returns the retention as a duration.
+func (n *Networks) Keep() time.Duration { return time.Duration(n.KeepDays) * 24 * time.Hour }
 
 // Admit holds the settings of the function that gives tickets.
 type Admit struct {
@@ -211,6 +223,7 @@ type Repair struct {
 	Redis     Redis
 	Orders    Orders
 	Addresses Addresses
+	Networks  Networks
 	Commands  Commands
 }
 

@@ -58,9 +58,17 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 }
 
 // ListEnded implements seckill.Items, with List's limits.
-func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
+func (t *Items) ListEnded(ctx context.Context, what seckill.Kept, endedBy time.Time) ([]seckill.Item, error) {
 	return t.list(ctx, "#end <= :end AND attribute_not_exists(#erased)", map[string]string{"#end": "end",
-		"#erased": "erased"}, endedBy)
+		"#erased": mark(what)}, endedBy)
+}
+
+// mark returns the attribute that says when the last of these was erased.
+func mark(what seckill.Kept) string {
+	if what == seckill.KeptNetworks {
+		return "networks_erased"
+	}
+	return "erased"
 }
 
 func (t *Items) list(ctx context.Context, filter string, names map[string]string, end time.Time) ([]seckill.Item,
@@ -133,9 +141,9 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 }
 
 // MarkErased implements seckill.Items.
-func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
+func (t *Items) MarkErased(ctx context.Context, id string, what seckill.Kept, at time.Time) error {
 	err := t.rows.Transact(ctx,
-		[]ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{"erased": at.UnixMilli()},
+		[]ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{mark(what): at.UnixMilli()},
 			If: []ledger.Cond{ledger.Eq("v", itemVersion)}}})
 	var canceled *ledger.Canceled
 	if errors.As(err, &canceled) {
@@ -173,8 +181,10 @@ func encodeItem(it *seckill.Item) ledger.Row {
 			row["limit_spans"] = int64(1)
 		}
 	}
-	if !it.AddressesErased.IsZero() {
-		row["erased"] = it.AddressesErased.UnixMilli()
+	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
+		if at := it.Erased(what); !at.IsZero() {
+			row[mark(what)] = at.UnixMilli()
+		}
 	}
 	return row
 }
@@ -245,8 +255,10 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 		it.Variant = seckill.Variant{Family: field[string](&d, "family"), Options: options,
 			LimitSpans: row["limit_spans"] != nil}
 	}
-	if row["erased"] != nil {
-		it.AddressesErased = d.time("erased")
+	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
+		if attr := mark(what); row[attr] != nil {
+			*it.Erased(what) = d.time(attr)
+		}
 	}
 	if d.bad != "" {
 		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(": attribute %s is missing or of another type",

@@ -42,7 +42,7 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 	if err == nil {
 		p, err = b.purchase(r)
 	}
-	p.User, p.Name = user, name
+	p.User, p.Name, p.Network = user, name, AddressOf(r.RemoteAddr)
 	var a answer
 	if err == nil {
 		a, err = b.pressed(r, &p)

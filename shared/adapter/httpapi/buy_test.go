@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -60,6 +62,9 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 			buy.Purchase{Item: "42", Count: 1, Address: "a"}, "TxQ0HFj6liAEPMA="},
 		{"overlong request id", purchaseBody("42", "1", "a"), []string{inFront, strings.Repeat("x", 129)},
 			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"a network address that the client names", purchaseBody("42", "1", "a"), []string{"X-Forwarded-For",
+			"198.51.100.9", "Forwarded", "for=198.51.100.9", "X-Viewer-Address", "198.51.100.9"},
+			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"},
 			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 	}
@@ -70,8 +75,8 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 			if want := `{"result":1,"order_id":"` + orderID + `"}`; w.Code != 200 || w.Body.String() != want {
 				t.Fatalf("%s: %d %s, want 200 %s", c.body, w.Code, w.Body, want)
 			}
-			c.want.User = alice
-			if diff := cmp.Diff(c.want, s.purchase); diff != "" {
+			c.want.User, c.want.Network = alice, netip.MustParseAddr("192.0.2.1") // httptest's
+			if diff := cmp.Diff(c.want, s.purchase, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 				t.Errorf("%s: the flow got (-want +got):\n%s", c.body, diff)
 			}
 			if s.trace != c.trace {

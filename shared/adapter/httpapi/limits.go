@@ -127,19 +127,24 @@ func (c caller) user(r *http.Request) (string, error) {
 // the first 64 bits of an IPv6 one, because a household controls the rest. remote comes from the server in front, with
 // or without a port.
 func NetworkOf(remote string) (part netip.Prefix, ok bool) {
-	addr, err := netip.ParseAddr(remote)
-	if err != nil {
-		both, err := netip.ParseAddrPort(remote)
-		if err != nil {
-			return netip.Prefix{}, false
-		}
-		addr = both.Addr()
-	}
-	addr = addr.Unmap().WithZone("")
+	addr := AddressOf(remote)
 	bits := 64
 	if addr.Is4() {
 		bits = 32
 	}
-	part, err = addr.Prefix(bits)
-	return part, err == nil
+	part, err := addr.Prefix(bits)
+	return part, err == nil && addr.IsValid()
+}
+
+// AddressOf returns a client's whole network address, as NetworkOf reads it; the zero Addr if there is none.
+func AddressOf(remote string) netip.Addr {
+	addr, err := netip.ParseAddr(remote)
+	if err != nil {
+		both, err := netip.ParseAddrPort(remote)
+		if err != nil {
+			return netip.Addr{}
+		}
+		addr = both.Addr()
+	}
+	return addr.Unmap().WithZone("")
 }

@@ -291,16 +291,20 @@ func testList(t *testing.T, items seckill.Items) {
 }
 
 func testListEnded(t *testing.T, items seckill.Items) {
-	want := func(endedBy time.Time, want ...string) {
+	wantOf := func(what seckill.Kept, endedBy time.Time, want ...string) {
 		t.Helper()
-		got, err := items.ListEnded(t.Context(), endedBy)
+		got, err := items.ListEnded(t.Context(), what, endedBy)
 		ids := []string{}
 		for _, it := range got {
 			ids = append(ids, it.ID)
 		}
 		if err != nil || !slices.Equal(ids, want) {
-			t.Errorf("ListEnded(%v): %q, %v, want %q", endedBy, ids, err, want)
+			t.Errorf("ListEnded(%v, %v): %q, %v, want %q", what, endedBy, ids, err, want)
 		}
+	}
+	want := func(endedBy time.Time, want ...string) {
+		t.Helper()
+		wantOf(seckill.KeptAddresses, endedBy, want...)
 	}
 	want(start.Add(time.Hour))
 	for id, d := range map[string]time.Duration{"1": 0, "2": -time.Hour, "3": time.Millisecond} {
@@ -314,9 +318,20 @@ func testListEnded(t *testing.T, items seckill.Items) {
 
 	erased := get(t, items, "1")
 	erased.AddressesErased = start.Add(30 * 24 * time.Hour)
-	if err := items.MarkErased(t.Context(), "1", erased.AddressesErased); err != nil {
+	if err := items.MarkErased(t.Context(), "1", seckill.KeptAddresses, erased.AddressesErased); err != nil {
 		t.Errorf("MarkErased: %v", err)
 	}
+	want(start.Add(time.Hour), "2", "3")
+	wantOf(seckill.KeptNetworks, start.Add(time.Hour), "2", "1", "3")
+	erased.NetworksErased = start.Add(24 * time.Hour)
+	if err := items.MarkErased(t.Context(), "1", seckill.KeptNetworks, erased.NetworksErased); err != nil {
+		t.Errorf("MarkErased: %v", err)
+	}
+	wantOf(seckill.KeptNetworks, start.Add(time.Hour), "2", "3")
+	if err := items.MarkErased(t.Context(), "2", seckill.KeptNetworks, start); err != nil {
+		t.Errorf("MarkErased: %v", err)
+	}
+	wantOf(seckill.KeptNetworks, start.Add(time.Hour), "3")
 	want(start.Add(time.Hour), "2", "3")
 	if d := diff(erased, get(t, items, "1")); d != "" {
 		t.Errorf("the item with its addresses erased (-want +got):\n%s", d)
@@ -326,7 +341,8 @@ func testListEnded(t *testing.T, items seckill.Items) {
 	erased.Version = 2
 	put(t, items, erased)
 	want(start.Add(time.Hour), "2", "3")
-	if err := items.MarkErased(t.Context(), "9", start); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+	err := items.MarkErased(t.Context(), "9", seckill.KeptAddresses, start)
+	if seckill.CodeOf(err) != seckill.CodeItemUnknown {
 		t.Errorf("MarkErased of an unknown item: %v, want %s", err, seckill.CodeItemUnknown)
 	}
 	want(start.Add(time.Hour), "2", "3")
@@ -355,10 +371,11 @@ func testCancelled(t *testing.T, items seckill.Items) {
 	if list, err := items.List(ctx, start); err == nil {
 		t.Errorf("List: %d items and no error, want a fault", len(list))
 	}
-	if list, err := items.ListEnded(ctx, start); err == nil {
+	if list, err := items.ListEnded(ctx, seckill.KeptAddresses, start); err == nil {
 		t.Errorf("ListEnded: %d items and no error, want a fault", len(list))
 	}
-	if err := items.MarkErased(ctx, "1", start); err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
+	err := items.MarkErased(ctx, "1", seckill.KeptAddresses, start)
+	if err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
 		t.Errorf("MarkErased: %v, want a fault", err)
 	}
 	if d, err := items.Description(ctx, "1", 1); err == nil || errors.Is(err, seckill.ErrUnreadable) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"hash/fnv"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -131,13 +132,16 @@ func encodeOrder(o *seckill.Order) Row {
 	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		// no address and name, because nothing is shipped, and no list by user has this row, through which
-		// they could be erased
+		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
+		// which they could be erased
 		return row
 	}
 	row["address"] = o.Address
 	if o.Name != "" {
 		row["shopper_name"] = o.Name
+	}
+	if o.Network.IsValid() {
+		row["network_address"] = o.Network.String()
 	}
 	row["units"] = encodeUnits(o.Units)
 	row["pay_by"] = o.PayBy.UnixMilli()
@@ -165,6 +169,11 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	var err error
 	if o.Options, err = seckill.ParseOptions(d.optional("options")); err != nil {
 		d.fail("options", "a list of options")
+	}
+	if text := d.optional("network_address"); text != "" {
+		if o.Network, err = netip.ParseAddr(text); err != nil {
+			d.fail("network_address", "a network address")
+		}
 	}
 	if _, ok := row["hidden"]; ok {
 		o.Hidden = d.number("hidden") == 1

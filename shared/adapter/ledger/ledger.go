@@ -201,10 +201,17 @@ func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cau
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
-		Remove: []string{"address", "shopper_name", "refund_why"},
+		Remove: []string{"address", "shopper_name", "network_address", "refund_why"},
 		If:     []Cond{Eq("state", string(state))},
 	}})
 	return changed(c, err, "erase the address of", id)
+}
+
+// EraseNetwork implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
+func (l *Ledger) EraseNetwork(ctx context.Context, id string, state seckill.State) error {
+	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate, Remove: []string{"network_address"},
+		If: []Cond{Eq("state", string(state))}}})
+	return changed(c, err, "erase the network address of", id)
 }
 
 // changed translates the outcome of a change of one order row.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,8 @@ func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: me
 
 func order(id string, units ...int) seckill.Order {
 	o := seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
-		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Name: "Lei", Title: "t", Buckets: 1,
+		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Name: "Lei",
+		Network: netip.MustParseAddr("2001:db8::7"), Title: "t", Buckets: 1,
 		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1, Options: seckill.Options{{Name: "a", Value: "b"}},
 		CloseTo: seckill.Expired,
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
@@ -226,6 +228,9 @@ var lifeSteps = []struct {
 	}},
 	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error {
 		return l.EraseAddress(ctx, "a", seckill.Expired, start)
+	}},
+	{"EraseNetwork", "Transact 1", func(l seckill.Ledger) error {
+		return l.EraseNetwork(ctx, "a", seckill.Expired)
 	}},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},

@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -124,7 +125,7 @@ var erasures = []testCase{
 		other := s.placed("1", "8", 3)
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.Expired, now))
 		want := was
-		want.Address, want.Name, want.Erased = "", "", now
+		want.Address, want.Name, want.Network, want.Erased = "", "", netip.Addr{}, now
 		s.same("order", s.read(o.ID), want)
 		s.CatchUp()
 		list, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 10)
@@ -138,6 +139,22 @@ var erasures = []testCase{
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.Expired, again))
 		want.Erased = again
 		s.same("erased again", s.read(o.ID), want)
+	}},
+	{"an erased network address is gone from the order, and nothing else is", func(s *suite) {
+		o := s.placed("1", "7", 1, 2)
+		for id, state := range map[string]seckill.State{
+			o.ID: seckill.Paid, s.order("1", "9", 3).ID: seckill.PendingPayment,
+		} {
+			s.refused("another state", isError(seckill.ErrStateChanged), func() error {
+				return s.Ledger.EraseNetwork(s.ctx, id, state)
+			})
+		}
+		s.same("order", s.read(o.ID), o)
+		o.Network = netip.Addr{}
+		for range 2 {
+			s.ok(s.Ledger.EraseNetwork(s.ctx, o.ID, seckill.PendingPayment))
+			s.same("order", s.read(o.ID), o)
+		}
 	}},
 	{"an address is erased only in the state that was read, and a repeated request does not write it back",
 		func(s *suite) {
@@ -155,7 +172,8 @@ var erasures = []testCase{
 				return s.Ledger.Place(s.ctx, o, 5)
 			})
 			s.refused("rejected", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, o) })
-			if got := s.read(o.ID); got.Address != "" || got.Name != "" {
+			if got := s.read(o.ID); got.Address != "" || got.Name != "" ||
+				got.Network.IsValid() {
 				s.Errorf("the address is back: %q", got.Address)
 			}
 		}},

@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -123,7 +124,7 @@ var fulfilCases = []testCase{
 		o.Hidden = false
 		s.same("shown", s.read(o.ID), o)
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, o.State, now))
-		o.Address, o.Name, o.RefundWhy, o.Erased = "", "", "", now
+		o.Address, o.Name, o.Network, o.RefundWhy, o.Erased = "", "", netip.Addr{}, "", now
 		s.same("erased", s.read(o.ID), o)
 		o.State = seckill.Confirmed
 		for what, write := range map[string]func() error{

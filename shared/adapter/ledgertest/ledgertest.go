@@ -9,10 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -61,6 +63,7 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
 		Item: item, User: user, Count: len(units), Units: units,
 		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Address: "上海市 南京路 1 号", Name: "李雷",
+		Network:   netip.MustParseAddr("2001:db8:1:2:3:4:5:6"),
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
 		Options: seckill.Options{{Name: "度数", Value: "53°"}, {Name: "包装", Value: "礼盒"}},
@@ -90,7 +93,7 @@ func (s *suite) rejected(item, user string) seckill.Order {
 	o.Count, o.State, o.Reason, o.PayBy = 2, seckill.Rejected, seckill.CodeSoldOut, time.Time{}
 	o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "no unit left"}}
 	s.ok(s.Ledger.Reject(s.ctx, o))
-	o.Address, o.Name = "", ""
+	o.Address, o.Name, o.Network = "", "", netip.Addr{}
 	return o
 }
 
@@ -124,7 +127,7 @@ func (s *suite) ok(err error) {
 
 func (s *suite) same(what string, got, want any) {
 	s.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		s.Fatalf("%s: got (+), want (-):\n%s", what, diff)
 	}
 }

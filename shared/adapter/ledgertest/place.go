@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -157,11 +158,12 @@ var placeCases = []testCase{
 		p := s.placed("1", "8", 3)
 		s.refused("reject", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, p) })
 	}},
-	{"a rejection keeps no unit, pay_by, address or name that it is given, and gets its history", func(s *suite) {
+	{"a rejection keeps no unit, pay_by and nothing of its shopper, and gets its history", func(s *suite) {
 		o := s.order("1", "7", 1, 2)
 		o.Reason, o.History = seckill.CodeStopped, nil
 		s.ok(s.Ledger.Reject(s.ctx, o))
 		o.State, o.Units, o.PayBy, o.Address, o.Name = seckill.Rejected, nil, time.Time{}, "", ""
+		o.Network = netip.Addr{}
 		o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "stopped"}}
 		s.same("order", s.read(o.ID), o)
 		s.same("units", s.units("1"), []seckill.UnitRow(nil))

@@ -41,9 +41,9 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	return t.selected(ctx, func(it *seckill.Item) bool { return it.End.After(endsAfter) })
 }
 
-// ListEnded returns the items that ended by the given time and have no AddressesErased, in the order of List.
-func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
-	return t.selected(ctx, func(it *seckill.Item) bool { return !it.End.After(endedBy) && it.AddressesErased.IsZero() })
+// ListEnded returns the items that ended by the given time and are not marked as erased of this, in the order of List.
+func (t *Items) ListEnded(ctx context.Context, what seckill.Kept, endedBy time.Time) ([]seckill.Item, error) {
+	return t.selected(ctx, func(it *seckill.Item) bool { return !it.End.After(endedBy) && it.Erased(what).IsZero() })
 }
 
 func (t *Items) selected(ctx context.Context, in func(*seckill.Item) bool) ([]seckill.Item, error) {
@@ -100,7 +100,8 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	if it.Version != old.Version+1 || it.Described != old.Described {
 		return seckill.ErrStateChanged
 	}
-	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime, &it.AddressesErased} {
+	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime, &it.AddressesErased,
+		&it.NetworksErased} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}
 	it = cloneItem(it)
@@ -117,8 +118,8 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	return nil
 }
 
-// MarkErased sets an item's AddressesErased. CodeItemUnknown; a cancelled context.
-func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
+// MarkErased marks an item as erased of this. CodeItemUnknown; a cancelled context.
+func (t *Items) MarkErased(ctx context.Context, id string, what seckill.Kept, at time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
 	if !ok {
 		return seckill.Refuse(seckill.CodeItemUnknown)
 	}
-	l.AddressesErased = at.UTC().Truncate(time.Millisecond)
+	*l.Erased(what) = at.UTC().Truncate(time.Millisecond)
 	t.rows[id] = l
 	return nil
 }

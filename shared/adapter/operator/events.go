@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 
 	"github.com/your-org/seckill/shared/flow/tell"
 	"github.com/your-org/seckill/shared/seckill"
@@ -31,6 +32,8 @@ type Delivery struct {
 	User    string        `json:"user"`
 	Name    string        `json:"shopper_name,omitempty"` // "": the sign-in told none, or as of the address
 	Address string        `json:"address"`                // "" once it is erased
+	// where the purchase came from; "": the shop keeps none, or it is erased
+	Network netip.Addr `json:"network_address,omitzero"`
 }
 
 func (h *EventHandler) commands() []command { return eventCommands }
@@ -47,7 +50,7 @@ func (h *EventHandler) do(ctx context.Context, r *request) (done, error) {
 	}
 	o, err := h.tell.Delivery(ctx, r.Order)
 	return done{result: Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name,
-		o.Address}, outcome: read}, err
+		o.Address, o.Network}, outcome: read}, err
 }
 
 // Tell tells every change of an order once more.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -53,6 +54,7 @@ func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n))
 
 func (e *env) request(n int, user string, count int) seckill.Request {
 	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count, Address: "杭州|西湖\"1号\\",
+		Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6"),
 		Created: e.now, Trace: "t"}
 }
 

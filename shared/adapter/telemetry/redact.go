@@ -12,9 +12,11 @@ import (
 // redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
-// secret lists the names of attributes that must not be logged: delivery addresses, contact data, and credentials.
+// secret lists the names of attributes that must not be logged: delivery and network addresses, contact data, and
+// credentials.
 // Flows and adapters do not log these; this guards against mistakes.
-var secret = map[string]bool{"address": true, "shopper_name": true, "token": true, "authorization": true, "phone": true}
+var secret = map[string]bool{"address": true, "shopper_name": true, "network_address": true, "token": true,
+	"authorization": true, "phone": true}
 
 func isSecret(name string) bool { return secret[strings.ToLower(name)] }
 

@@ -31,6 +31,8 @@ type Deps struct {
 	Clock  seckill.Clock
 	IDs    seckill.IDs
 	Meter  seckill.Meter
+	// KeepNetworks makes an order keep the network address that bought it (ADR 50).
+	KeepNetworks bool
 	// checks tickets for items with checks; nil: every item sells without
 	Tickets seckill.TicketChecker
 }
@@ -78,6 +80,9 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
 	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Name: p.Name,
 		Created: now, Trace: seckill.Trace(ctx)}
+	if f.KeepNetworks {
+		r.Network = p.Network
+	}
 	if err := r.Validate(); err != nil {
 		return "", err
 	}

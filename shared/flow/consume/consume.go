@@ -153,7 +153,8 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 	return seckill.Order{
 		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price,
 		Amount:  it.Price * seckill.Fen(m.Count),
-		Address: m.Address, Name: m.Name, State: seckill.PendingPayment, Created: m.Created, Placed: now,
+		Address: m.Address, Name: m.Name, Network: m.Network, State: seckill.PendingPayment,
+		Created: m.Created, Placed: now,
 		PayBy: now.Add(f.Hold).Truncate(time.Second), Title: it.Commodity.Title,
 		ListPrice: it.Commodity.Price, Cover: it.Cover, Options: it.Variant.Options, Span: it.Variant.Span(),
 		ItemVersion: it.Version, Buckets: it.Buckets,

@@ -1,7 +1,7 @@
-// Package erase erases the delivery addresses of orders: a user's, by an operator's command, and those of sales that
-// ended long ago, on a schedule. In: a user, and the cursor of an earlier step. Out: how many addresses were erased,
-// or why none may be erased yet. It touches ledger, stock and items. Orders, units, payments and amounts stay
-// unchanged.
+// Package erase erases the delivery addresses of orders, with the network addresses that bought them: a user's, by an
+// operator's command, and those of sales that ended long ago, on a schedule. In: a user, and the cursor of an earlier
+// step. Out: how many addresses were erased, or why none may be erased yet. It touches ledger, stock and items. Orders,
+// units, payments and amounts stay unchanged.
 //
 // An address must stay while goods may still be shipped to it. It is stored in the order's row and, until the order
 // is placed, in the stock and in a message. Once the row exists, no message can write an address again: every other
@@ -43,12 +43,14 @@ type Deps struct {
 	Clock  seckill.Clock
 	Meter  seckill.Meter
 	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
+	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: buy keeps none.
+	KeepNetworks time.Duration
 }
 
 // Flow is one instance of the step. It remembers only where the last run of Ended stopped.
 type Flow struct {
 	Deps
-	round round
+	rounds [2]round // by seckill.Kept
 }
 
 // New returns an instance.
@@ -79,7 +81,7 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 		if !o.Erased.IsZero() {
 			continue
 		}
-		kept, err := eraseOrder(ctx, f.Ledger, f.Clock, o, needs)
+		kept, err := f.eraseOrder(ctx, seckill.KeptAddresses, o, needs)
 		if err == nil && kept != nil {
 			err = refuse(kept.ID, string(kept.State), 1)
 		}
@@ -130,20 +132,24 @@ func (f *Flow) free(ctx context.Context, user string) error {
 	return nil
 }
 
-// eraseOrder erases one order's address, whatever the order's current state. kept is the order if it has moved to a
-// state that needs the address.
-func eraseOrder(
-	ctx context.Context, l Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
+// eraseOrder erases one order's address, or only its network address, whatever the order's current state. kept is the
+// order if it has moved to a state that needs it.
+func (f *Flow) eraseOrder(
+	ctx context.Context, what seckill.Kept, o seckill.Order, keeps func(*seckill.Order) bool,
 ) (kept *seckill.Order, err error) {
 	for range tries {
 		if keeps(&o) {
 			return &o, nil
 		}
-		err := l.EraseAddress(ctx, o.ID, o.State, clock.Now())
+		if what == seckill.KeptNetworks {
+			err = f.Ledger.EraseNetwork(ctx, o.ID, o.State)
+		} else {
+			err = f.Ledger.EraseAddress(ctx, o.ID, o.State, f.Clock.Now())
+		}
 		if !errors.Is(err, seckill.ErrStateChanged) {
 			return nil, err
 		}
-		if o, err = l.Order(ctx, o.ID); err != nil { // the list that named the order may lag
+		if o, err = f.Ledger.Order(ctx, o.ID); err != nil { // the list that named the order may lag
 			return nil, err
 		}
 	}

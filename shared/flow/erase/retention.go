@@ -30,15 +30,20 @@ type round struct {
 
 // Ended erases expired addresses: from Keep after the end of a sale, of all its orders except open ones. By then the
 // goods were shipped, and no message that could place an order remains (a queue and its dead-letter queue together
-// keep messages for 18 days). Each call continues the current round through the items up to the limits, or begins a
-// new round if one is due. It marks an item without addresses, so that its orders are never read again. A failing
-// item does not stop the others; the errors are joined. Only one run at a time.
+// keep messages for 18 days). It erases network addresses from KeepNetworks after the end, of open orders, too. Each
+// call continues the current round through the items up to the limits, or begins a new round if one is due. It marks
+// an item without addresses, so that its orders are never read again. A failing item does not stop the others; the
+// errors are joined. Only one run at a time.
 func (f *Flow) Ended(ctx context.Context) error {
-	now := f.Clock.Now()
-	if f.Keep == 0 || now.Before(f.round.next) {
+	return errors.Join(f.ended(ctx, seckill.KeptNetworks, f.KeepNetworks), f.ended(ctx, seckill.KeptAddresses, f.Keep))
+}
+
+func (f *Flow) ended(ctx context.Context, what seckill.Kept, keep time.Duration) error {
+	now, r := f.Clock.Now(), &f.rounds[what]
+	if keep == 0 || now.Before(r.next) {
 		return nil
 	}
-	items, err := f.Items.ListEnded(ctx, now.Add(-f.Keep))
+	items, err := f.Items.ListEnded(ctx, what, now.Add(-keep))
 	if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
 		return err
 	}
@@ -46,20 +51,22 @@ func (f *Flow) Ended(ctx context.Context) error {
 	erased, pages := 0, 0
 	for i := range items {
 		it := &items[i]
-		if cmp.Or(it.End.Compare(f.round.last.End), cmp.Compare(it.ID, f.round.last.ID)) <= 0 {
+		if cmp.Or(it.End.Compare(r.last.End), cmp.Compare(it.ID, r.last.ID)) <= 0 {
 			continue
 		}
-		if f.round.in != it.ID {
-			f.round = round{last: f.round.last, in: it.ID}
+		if r.in != it.ID {
+			*r = round{last: r.last, in: it.ID}
 		}
 		for done := false; !done; pages++ {
 			if erased >= maxErased || pages == maxPages || ctx.Err() != nil {
 				return errors.Join(errs...)
 			}
 			var n int
-			n, done, err = f.endedPage(ctx, it)
+			n, done, err = f.endedPage(ctx, what, it)
 			erased += n
-			f.Meter.Count(seckill.EventErased, n)
+			if what == seckill.KeptAddresses {
+				f.Meter.Count(seckill.EventErased, n)
+			}
 			if err != nil && ctx.Err() != nil {
 				return errors.Join(errs...) // the time is up; the next run continues with this page
 			}
@@ -68,25 +75,29 @@ func (f *Flow) Ended(ctx context.Context) error {
 				break
 			}
 		}
-		f.round.last = *it
+		r.last = *it
 	}
-	f.round = round{next: now.Add(roundWait)}
+	*r = round{next: now.Add(roundWait)}
 	return errors.Join(errs...)
 }
 
 // endedPage erases one page of addresses of the item. done: this was the last page, and the item is marked unless
 // some addresses remain.
-func (f *Flow) endedPage(ctx context.Context, it *seckill.Item) (erased int, done bool, err error) {
-	page, err := f.Ledger.OrdersByItem(ctx, it.ID, f.round.after, pageOrders)
+func (f *Flow) endedPage(ctx context.Context, what seckill.Kept, it *seckill.Item) (erased int, done bool, err error) {
+	r := &f.rounds[what]
+	page, err := f.Ledger.OrdersByItem(ctx, it.ID, r.after, pageOrders)
 	if err != nil {
 		return 0, false, err
 	}
-	left := f.round.left
+	left, keeps := r.left, open
+	if what == seckill.KeptNetworks {
+		keeps = never
+	}
 	for _, o := range page.Orders {
-		if o.Address == "" {
+		if !has(&o, what) {
 			continue
 		}
-		kept, err := eraseOrder(ctx, f.Ledger, f.Clock, o, open)
+		kept, err := f.eraseOrder(ctx, what, o, keeps)
 		switch {
 		case err != nil:
 			return erased, false, err
@@ -96,14 +107,25 @@ func (f *Flow) endedPage(ctx context.Context, it *seckill.Item) (erased int, don
 			erased++
 		}
 	}
-	f.round.after, f.round.left = page.Next, left
+	r.after, r.left = page.Next, left
 	if page.Next != "" || left > 0 {
 		return erased, page.Next == "", nil
 	}
-	return erased, true, f.Items.MarkErased(ctx, it.ID, f.Clock.Now())
+	return erased, true, f.Items.MarkErased(ctx, it.ID, what, f.Clock.Now())
 }
 
 // open reports whether the order may still be paid.
 func open(o *seckill.Order) bool {
 	return slices.Contains([]seckill.State{seckill.PendingPayment, seckill.Closing}, o.State)
+}
+
+// never reports that no order needs its network address: nothing is shipped to it.
+func never(*seckill.Order) bool { return false }
+
+// has reports whether the order has an address to erase.
+func has(o *seckill.Order, what seckill.Kept) bool {
+	if what == seckill.KeptNetworks {
+		return o.Network.IsValid()
+	}
+	return o.Address != ""
 }

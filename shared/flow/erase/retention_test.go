@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +82,8 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1,
 		Units: []int{n}, Price: 100, Amount: 100,
-		Address: "1 Some Street", Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute),
+		Address: "1 Some Street", Network: netip.MustParseAddr("2001:db8::7"),
+		Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute),
 		Buckets: 16}
 	s.must(s.ledger.Place(ctx, o, 1000))
 	pay := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening,
@@ -150,6 +152,51 @@ func TestRetention(t *testing.T) {
 				t.Errorf("erased %v, item marked %v, counted %v, want %v", got, s.marked("1"), s.erased, c.erased)
 			}
 		})
+	}
+}
+
+// TestNetworkRetention checks that network addresses go 7 days after the end of a sale, of open orders, too, and not
+// earlier, that delivery addresses stay, and that no instance reads the item's orders again.
+func TestNetworkRetention(t *testing.T) {
+	for age, gone := range map[time.Duration]bool{7*day - time.Second: false, 7 * day: true} {
+		s := newShop(t)
+		s.flow.KeepNetworks = 7 * day
+		s.item("1", time.Hour)
+		ids := []string{s.order("1", 1, seckill.Paid), s.order("1", 2, seckill.PendingPayment)}
+		s.clock.Advance(time.Hour + age)
+		s.must(s.flow.Ended(ctx))
+		for _, id := range ids {
+			o, err := s.ledger.Order(ctx, id)
+			s.must(err)
+			if o.Network.IsValid() == gone || !s.has(id) || !o.Erased.IsZero() {
+				t.Errorf("after %v: %s has network address %q, address %q, erased %v", age, o.State, o.Network,
+					o.Address, o.Erased)
+			}
+		}
+		it, err := s.items.Get(ctx, "1")
+		s.must(err)
+		if it.NetworksErased.IsZero() == gone || s.marked("1") || s.erased[seckill.EventErased] != 0 {
+			t.Errorf("after %v: the item is marked %v and %v", age, it.NetworksErased, it.AddressesErased)
+		}
+		read := s.ledger.pages
+		s.start()
+		s.flow.KeepNetworks = 7 * day
+		if s.must(s.flow.Ended(ctx)); gone && s.ledger.pages != read {
+			t.Error("a new instance has read the orders again")
+		}
+	}
+}
+
+// TestNetworksGoWithAddresses checks that an address takes the network address with it, whatever its own retention.
+func TestNetworksGoWithAddresses(t *testing.T) {
+	s := newShop(t)
+	s.flow.KeepNetworks = 900 * day
+	s.item("1", time.Hour)
+	id := s.order("1", 1, seckill.Paid)
+	s.clock.Advance(time.Hour + 90*day)
+	s.must(s.flow.Ended(ctx))
+	if o, err := s.ledger.Order(ctx, id); err != nil || o.Network.IsValid() || s.has(id) {
+		t.Errorf("network address %q, address %q, %v, want none", o.Network, o.Address, err)
 	}
 }
 

@@ -52,6 +52,7 @@ addTexts({
   order_to_show: ['显示收货地址', 'Show where to ship it'],
   order_to_note: ['查看会写入审计日志。', 'That you look is in the audit log.'],
   order_to_erased: ['地址已删除。', 'The address is erased.'],
+  order_from: ['下单的网络地址：{address}', 'Bought from network address {address}'],
 });
 
 export const MAX_PARCEL = 64; // characters of a carrier, and of a parcel's number
@@ -156,7 +157,7 @@ function delivery(page) {
   const show = async () => {
     try {
       const to = await command('delivery', { order: page.id });
-      put(shown, el('p', { class: 'address-shown' }, to.address || t('order_to_erased')));
+      put(shown, el('p', { class: 'address-shown' }, to.address || t('order_to_erased')), to.network_address && el('p', { class: 'soft' }, t('order_from', { address: to.network_address })));
     } catch (problem) {
       put(shown, problemNote(problem, show));
     }
