@@ -1,7 +1,10 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
-// node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
-import { axe, ask, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+// SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { EXPECTED, axe, ask, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
 
+const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const { shoppers } = await ask('_local/shoppers');
 const BLACK = { id: '7001' };
 const LARGE = { id: '7002' };
@@ -14,8 +17,8 @@ const buyBy = (who, item, count) =>
 await check('one card for a family, beside an item alone', async () => {
   const page = await open({ size: 'desktop', lang: 'zh', shopper: shoppers[0] });
   await radio(page, '白').waitFor();
-  same(await page.locator('.card').count(), 2, 'cards');
-  same(await page.locator('.card', { has: page.getByRole('radio') }).count(), 1, 'cards with a choice');
+  same(await page.locator('.live .card').count(), 2, 'cards');
+  same(await page.locator('.live .card', { has: page.getByRole('radio') }).count(), 1, 'cards with a choice');
   same(await page.getByRole('group', { name: '容量' }).getByRole('radio').count(), 2, 'sizes');
   has(await card(page, BLACK.id).innerText(), ['各款合计每人限购 2 件', '2,999.00']);
   await fits(page, 'variants');
@@ -96,6 +99,42 @@ await check('what is over the limit is rejected, and its unit comes back', async
   await until('stock', () => stockOf(BLACK), before);
   const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[1], path: `#/order/${id}` });
   await says(page, '已达限购数量');
+  await close(page);
+});
+
+await check('staff make an item a variant, and hear beside the field what does not fit; an order shows the choice', async () => {
+  EXPECTED.push(/status of 4\d\d/);
+  const { order_id: id } = await ask(`seckill/order/${WHITE.id}`, mine(shoppers[0]));
+  const page = await open({ size: 'desktop', lang: 'en', at: 'admin' });
+  await page.goto((await seckill('staff', 'link')).trim());
+  const go = async (path) => {
+    await page.goto(new URL(`admin?lang=en${path}`, base).href);
+    await page.reload();
+    await page.locator('.screen').waitFor();
+  };
+  await go('#/item/7201');
+  const save = async (options) => {
+    await page.locator('#variant-family').fill('720');
+    await page.locator('#variant-options').fill(options);
+    await page.locator('#variant-send').click();
+  };
+  await page.locator('#variant-family').waitFor();
+  await fits(page, 'the item of a variant');
+  await save('black');
+  await page.locator('#variant-options-fault').filter({ hasText: 'name=value' }).waitFor();
+  await save('颜色=红');
+  await page.locator('#confirm-send').click();
+  await page.locator('#variant-options-fault').filter({ hasText: 'item 7202 of the family has the same' }).waitFor();
+  await save('颜色=金');
+  await page.locator('#confirm-send').click();
+  await page.locator('.facts').filter({ hasText: '颜色=金, of family 720' }).waitFor();
+  await picture(page, 'variant-office');
+  await go('#/item/7001');
+  await page.locator('#variant-options').waitFor();
+  has(await page.locator('main').innerText(), ['2, all variants together', 'its family and what the limit counts stay']);
+  same(await page.locator('#variant-family').count(), 0, 'a field that is fixed');
+  await go(`#/order/${id}`);
+  await page.getByText('云听 X 手机 · 颜色=白 | 容量=128 GB').waitFor();
   await close(page);
 });
 

@@ -122,7 +122,9 @@ func (d *ItemHandler) saved(ctx context.Context, items []seckill.Listing) []slog
 		return nil
 	}
 	utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return append(edited(&it), slog.String("sk_price", it.Price.Yuan()),
+	return append(edited(&it), slog.String("family", it.Variant.Family),
+		slog.String("options", it.Variant.Options.String()), slog.Bool("limit_spans", it.Variant.LimitSpans),
+		slog.String("sk_price", it.Price.Yuan()),
 		slog.String("price", it.Commodity.Price.Yuan()),
 		slog.Int("limit", it.Limit), slog.String("start", utc(it.Start)), slog.String("end", utc(it.End)),
 		slog.String("title", it.Commodity.Title))

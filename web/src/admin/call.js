@@ -14,6 +14,7 @@ export class Problem extends Error {
     this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
+    this.faults = body.faults || []; // of a save: [{field, what}]
     this.signIn = Boolean(body.sign_in);
     this.retryAfter = body.retry_after_ms || retryAfter;
   }

@@ -15,10 +15,10 @@ export async function allItems() {
   }
 }
 
-/** The item of an id, or undefined. */
+/** The item of an id, and what may be changed: {item, rules}; or undefined. */
 export async function oneItem(id) {
   try {
-    return (await command('item', { item: id })).item;
+    return await command('item', { item: id });
   } catch (problem) {
     if (problem.code === 'item_unknown') return undefined;
     throw problem;
@@ -26,7 +26,7 @@ export async function oneItem(id) {
 }
 
 /** The columns of a file, in the order in which changes are told. */
-export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'covers', 'questions', 'detail'];
+export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'family', 'options', 'limit_spans', 'covers', 'questions', 'detail'];
 
 /**
  * Reads a file of items: {text, rows: [{…columns}], lines}. `text` is the JSON that the shop takes; lines[i] is the line
@@ -79,6 +79,9 @@ const SPELL = {
   limit: (r) => Number(r.limit),
   checks: (r) => (r.checks === 'off' || !r.checks ? '' : r.checks),
   commodity_id: (r) => String(r.commodity_id || r.id),
+  family: (r) => String(r.family || ''),
+  options: (r) => String(r.options || '').split('|').map((part) => part.split('=').map((s) => s.trim()).join('=')).join(' | '),
+  limit_spans: (r) => String(r.limit_spans || 'false'),
   covers: (r) => (r.covers || []).join(' '),
   questions: (r) => JSON.stringify((r.questions || []).map((q) => [q.text, q.answers])),
   detail: (r) => r.detail || '',

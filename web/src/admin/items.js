@@ -10,6 +10,7 @@ import { allItems, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
+import { limitOf, variantPart, variantText } from './variant.js';
 
 addTexts({
   items_title: ['秒杀商品', 'Items'],
@@ -80,7 +81,7 @@ const columns = () => [
   { name: 'price', title: t('items_price'), figure: true, minor: true, cell: (it) => `¥${yuan(it.sk_price)}`, by: (it) => Number(it.sk_price) },
   { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock), by: (it) => it.stock },
   { name: 'left', title: t('items_left'), figure: true, cell: (it) => (it.status ? String(it.status.left) : '–'), by: (it) => it.status?.left ?? -1 },
-  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: (it) => String(it.limit) },
+  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: limitOf },
   { name: 'start', title: t('items_start'), cell: (it) => when(it.start_time), by: (it) => Date.parse(it.start_time) },
   { name: 'end', title: t('items_end'), minor: true, cell: (it) => when(it.end_time), by: (it) => Date.parse(it.end_time) },
 ];
@@ -123,9 +124,10 @@ export const item = {
   needs: ['item'],
   menu: false,
   async show(page) {
-    const [it, status, counts] = await Promise.all([oneItem(page.id), statusOf(page.id, page.now()), page.may('counts') ? command('counts', { item: page.id }).catch(() => null) : null]);
+    const [view, status, counts] = await Promise.all([oneItem(page.id), statusOf(page.id, page.now()), page.may('counts') ? command('counts', { item: page.id }).catch(() => null) : null]);
     if (page.signal.aborted) return;
-    if (!it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
+    if (!view) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
+    const it = view.item;
     const fact = (name, value) => [el('dt', {}, t(name)), el('dd', {}, value)];
     put(
       page.node,
@@ -141,7 +143,8 @@ export const item = {
           fact('items_left', status ? String(status.left) : '–'),
           fact('items_price', `¥${yuan(it.sk_price)}`),
           fact('items_was', `¥${yuan(it.price)}`),
-          fact('items_limit', String(it.limit)),
+          fact('items_limit', limitOf(it)),
+          fact('variant', variantText(it)),
           fact('items_start', when(it.start_time, true)),
           fact('items_end', when(it.end_time, true)),
           fact('items_checks', checksText(it)),
@@ -151,6 +154,7 @@ export const item = {
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
       page.may('add-stock') && stockPart(page, it),
+      page.may('import') && variantPart(page, it, view.rules),
     );
   },
 };
