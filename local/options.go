@@ -58,8 +58,9 @@ type Options struct {
 	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
 	Machines  bool               // for a simulated crowd: see MachineAddr
 
-	Servers Servers       // real servers instead of embedded drivers
-	Issuers []oidc.Client // issuers instead of the demo issuer, called over the network
+	Servers Servers           // real servers instead of embedded drivers
+	Issuers []oidc.Client     // issuers instead of the demo issuer, called over the network
+	Staff   oidc.StaffOptions // the issuer of staff, called over the network; without clients links only sign them in
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 

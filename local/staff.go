@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
 	"github.com/your-org/seckill/shared/adapter/system"
@@ -22,7 +23,7 @@ const (
 
 // buildStaff makes the back office for browsers. A command goes the way that it goes in a stack: checked, recorded,
 // signed, and executed by what verifies the signature. Sessions and links follow the machine's clock, so that moving
-// the shop's does not sign anybody out.
+// the shop's does not sign anybody out; with an issuer, sessions follow the shop's, as shoppers' sign-ins do.
 func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handler) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -31,7 +32,15 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	var clock system.Clock
 	silent := slog.New(slog.DiscardHandler)
 	ids := system.NewIDs(nil)
-	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
+	sessions := session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit}
+	if with := s.opt.Staff; len(with.Clients) > 0 {
+		with.Clock = s.Clock
+		if sessions.Issuer, err = oidc.NewStaff(with); err != nil {
+			return fmt.Errorf("the issuer of staff: %w", err)
+		}
+		sessions.Clock = s.Clock
+	}
+	s.Staff = session.New(sessions)
 	viewers, pictures := s.liveHandler(), operator.NewPictureHandler(s.pictures())
 	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack,
 		Clock: clock, Record: record,
@@ -42,7 +51,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Clock: clock, Random: ids, Log: s.log})
+		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
+		Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err

@@ -58,6 +58,7 @@ var staff = map[string][]Role{
 	"tell":            operators,
 	"replay":          operators,
 	"redeliver":       operators,
+	"redrive":         operators,
 	"recount":         operators,
 	"confirm":         operators,
 	"ship":            operators,

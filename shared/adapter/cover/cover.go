@@ -18,10 +18,11 @@ import (
 	"github.com/your-org/seckill/shared/adapter/gallery"
 )
 
-// Limits of a picture.
+// Limits of a picture. Of one of 16 million pixels Make took this much memory, the process in all: 106 MB for a plain
+// JPEG, 304 MB for a progressive one, 326 MB for an interlaced PNG of 16 bits, 461 MB for a progressive JPEG in CMYK.
 type Limits struct {
 	Size   int // bytes of the file
-	Pixels int // a decoded pixel takes up to 8 bytes of memory
+	Pixels int
 	Made   int // bytes of what is made of it; 0: any number
 }
 

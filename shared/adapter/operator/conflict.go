@@ -87,3 +87,8 @@ func asFile(l seckill.Listing) json.RawMessage {
 	_ = json.Unmarshal(itemfile.Format([]seckill.Listing{l}), &one) // Format writes an array of one
 	return one[0]
 }
+
+// PictureError says why a file is no picture that may be shown. Nothing was stored.
+type PictureError struct{ What string }
+
+func (e *PictureError) Error() string { return e.What }

@@ -217,10 +217,14 @@ type ItemView struct {
 }
 
 // Item returns an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is empty.
-func (d *ItemHandler) Item(ctx context.Context, id string) (ItemView, error) {
+// Without answers, questions stand alone.
+func (d *ItemHandler) Item(ctx context.Context, id string, answers bool) (ItemView, error) {
 	l, err := d.stage.Listing(ctx, id)
 	if err != nil {
 		return ItemView{}, err
+	}
+	if !answers {
+		l.Questions = alone(l.Questions)
 	}
 	return ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil
 }
@@ -234,13 +238,13 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		_, out, err := d.imported(ctx, r.Items)
 		return out, err
 	case cmdItem:
-		view, err := d.Item(ctx, r.Item)
+		view, err := d.Item(ctx, r.Item, r.answers)
 		return done{result: view, outcome: read}, err
 	case cmdItems:
 		list, err := d.list(ctx)
 		return done{result: list, outcome: read}, err
 	case cmdExport:
-		p, err := d.export(ctx, r.After)
+		p, err := d.export(ctx, r.After, r.answers)
 		return done{result: p, outcome: read}, err
 	case cmdHealth:
 		return done{result: d.Health(ctx), outcome: read}, nil
@@ -254,6 +258,15 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
 		return it.done(), err
 	}
+}
+
+// alone returns questions without their answers, which only editors see, as they may change them.
+func alone(questions []seckill.Question) []seckill.Question {
+	out := slices.Clone(questions)
+	for i := range out {
+		out[i].Answers = nil
+	}
+	return out
 }
 
 // ItemRow is an item in a list of items.
@@ -294,7 +307,7 @@ func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
 }
 
 // export returns the items after an id, as many as fit into an answer.
-func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
+func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
@@ -319,7 +332,10 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}
-		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
+		if !answers {
+			l.Questions = alone(l.Questions)
+		}
+		if size += TextSize(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID
 			break
 		}

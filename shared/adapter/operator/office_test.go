@@ -187,16 +187,18 @@ func TestRequestsThatTheOfficeRefuses(t *testing.T) {
 		status          int
 		text            string
 	}{
-		"a claim":          {officeARN, "/operator/viewer", `{"operator":{"command":"health","who":"x"}}`, 422, `"field":"who"`},
-		"nobody":           {"", "/operator/viewer", `{"operator":{"command":"health"}}`, 403, "caller_unknown"},
-		"a field":          {officeARN, "/operator/viewer", `{"operator":{"command":"health","role":"x"}}`, 422, "invalid"},
-		"a second value":   {officeARN, "/operator/viewer", `{"operator":{"command":"health"}}{}`, 422, "invalid"},
-		"no JSON":          {officeARN, "/operator/viewer", `health`, 422, "invalid"},
-		"no UTF-8":         {officeARN, "/operator/editor", "{\"operator\":{\"command\":\"\xff\"}}", 422, "invalid"},
-		"no command":       {officeARN, "/operator/viewer", `{"operator":{}}`, 422, `"field":"command"`},
-		"unknown":          {officeARN, "/operator/viewer", `{"operator":{"command":"drop"}}`, 422, `"field":"command"`},
-		"an argument":      {officeARN, "/operator/viewer", `{"operator":{"command":"health","item":"1"}}`, 422, `"item"`},
-		"too large":        {officeARN, "/operator/editor", strings.Repeat(" ", MaxEvent+1), 422, "body_too_large"},
+		"a claim":        {officeARN, "/operator/viewer", `{"operator":{"command":"health","who":"x"}}`, 422, `"field":"who"`},
+		"nobody":         {"", "/operator/viewer", `{"operator":{"command":"health"}}`, 403, "caller_unknown"},
+		"a field":        {officeARN, "/operator/viewer", `{"operator":{"command":"health","role":"x"}}`, 422, "invalid"},
+		"a second value": {officeARN, "/operator/viewer", `{"operator":{"command":"health"}}{}`, 422, "invalid"},
+		"no JSON":        {officeARN, "/operator/viewer", `health`, 422, "invalid"},
+		"no UTF-8":       {officeARN, "/operator/editor", "{\"operator\":{\"command\":\"\xff\"}}", 422, "invalid"},
+		"no command":     {officeARN, "/operator/viewer", `{"operator":{}}`, 422, `"field":"command"`},
+		"unknown":        {officeARN, "/operator/viewer", `{"operator":{"command":"drop"}}`, 422, `"field":"command"`},
+		"an argument":    {officeARN, "/operator/viewer", `{"operator":{"command":"health","item":"1"}}`, 422, `"item"`},
+		"too large":      {officeARN, "/operator/editor", strings.Repeat(" ", MaxEvent+1), 422, "body_too_large"},
+		"no file": {officeARN, "/operator/editor", `{"operator":{"command":"health"}}` +
+			strings.Repeat(" ", MaxSmall), 422, "body_too_large"},
 		"a path":           {officeARN, "/operator/viewer/x", `{"operator":{"command":"health"}}`, 404, "not_found"},
 		"another path":     {officeARN, "/operator", `{"operator":{"command":"health"}}`, 404, "not_found"},
 		"a signed command": {officeARN, "/operator/viewer", `{"signed":{}}`, 422, "invalid"},

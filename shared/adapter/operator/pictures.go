@@ -12,16 +12,11 @@ import (
 // PictureHandler executes the command about pictures. It is safe for concurrent use.
 type PictureHandler struct {
 	store gallery.Store
-	one   sync.Mutex // one picture is decoded at a time: each takes up to 64 MB of memory
+	one   sync.Mutex // one picture is decoded at a time: each takes up to 240 MB of memory (cover.Limits)
 }
 
 // NewPictureHandler returns a handler that keeps pictures in a store.
 func NewPictureHandler(store gallery.Store) *PictureHandler { return &PictureHandler{store: store} }
-
-// PictureError says why a file is no picture that may be shown. Nothing was stored.
-type PictureError struct{ What string }
-
-func (e *PictureError) Error() string { return e.What }
 
 // PictureKept is a picture that was made and stored.
 type PictureKept struct {

@@ -35,7 +35,7 @@ addTexts({
   items_checks_off: ['无', 'off'],
   items_import: ['导入文件', 'Import a file'],
   items_download: ['下载为 JSON', 'Download as JSON'],
-  items_download_note: ['含问题的答案，请保密。', 'It has the answers to questions: keep it as a secret.'],
+  items_download_note: ['编辑下载的文件含问题的答案，请保密。', 'An editor’s file has the answers to questions: keep it as a secret.'],
   items_orders: ['它的订单', 'Its orders'],
 
   item_title: ['秒杀商品详情', 'Item'],

@@ -39,6 +39,7 @@ var arguments = map[string]string{
 	"ship": `,"parcels":[{"order":"` + Order + `","carrier":"sf","number":"1"}]`, "note": order + why,
 	"picture": `,"data":"` + dot + `"`,
 	"hide":    order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,
+	"redrive": `,"queue":"orders"`,
 }
 
 // Body returns the body of a request to give a command; "" for a command that is missing here.
