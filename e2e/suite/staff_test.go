@@ -148,7 +148,7 @@ func (b *staff) picture() {
 			b.t.Fatalf("%s: %d %v, %d bytes: %v", path, a.StatusCode, a.Header, len(out), err)
 		}
 		if raw, err := base64.StdEncoding.DecodeString(string(out)); err == nil && b.s.Endpoint != "" {
-			out = raw // MiniStack reads no binary types in a description of the API, so it hands on what a function sends
+			out = raw // MiniStack reads no binary types in an API's description, and hands on what functions send
 		}
 		return a.StatusCode, a.Header, string(out)
 	}
