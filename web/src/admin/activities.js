@@ -56,7 +56,10 @@ addTexts({
   activity_offline_happens: ['停止其中还没结束的商品，共 {n} 件；最多再过 2 秒，不再落单。已有订单仍可付款。', 'It stops the sale of those of its {n} items that have not ended: nothing is placed later than 2 seconds after that. Existing orders can still be paid.'],
   activity_offline_partly: ['如果有商品没停下来，会说是哪些：请再做一次，直到成功。', 'If an item could not be stopped, it is named: do it again until it succeeds.'],
   activity_online: ['上线', 'Put online'],
-  activity_online_happens: ['恢复其中还没结束的商品，包括单独停售的。', 'It resumes the sale of each of its items that has not ended, also of one that was stopped by itself.'],
+  activity_online_happens: ['恢复下线时停售的 {n} 件商品：{items}。', 'It resumes the {n} items that going offline stopped: {items}.'],
+  activity_online_none: ['没有要恢复的商品：下线时没有停售任何商品。', 'No item is resumed: going offline stopped none.'],
+  activity_online_stay: ['单独停售的商品不恢复。', 'Items that somebody stopped by themselves stay stopped.'],
+  activity_stays: ['仍停售：{items}。', 'Still stopped: {items}.'],
   activity_switched: ['已{what}，{n} 件商品。', 'Done: {what}, {n} items.'],
   activity_delete: ['删除场次', 'Delete the activity'],
   activity_delete_happens: ['商品都保留，可以放进别的场次。随时可以恢复。', 'Its items stay, and may go to others. It can be undeleted at any time.'],
@@ -207,7 +210,9 @@ function copier(page, a) {
 function switchPart(page, a) {
   const verb = a.offline ? 'online' : 'offline';
   const title = t(`activity_${verb}`);
-  const happens = a.offline ? [t('activity_online_happens')] : [t('activity_offline_happens', { n: a.items.length }), t('activity_offline_partly')];
+  const resumed = a.resumes || [];
+  const resumes = resumed.length ? t('activity_online_happens', { n: resumed.length, items: resumed.join(', ') }) : t('activity_online_none');
+  const happens = a.offline ? [resumes, t('activity_online_stay')] : [t('activity_offline_happens', { n: a.items.length }), t('activity_offline_partly')];
   return part(
     `activity_${verb}`,
     happens.map((p) => el('p', { class: 'soft' }, p)),
@@ -219,7 +224,8 @@ function switchPart(page, a) {
       sure: () => confirm({ title: `${title}: ${a.id}`, happens, yes: title, word: a.id }),
       async send() {
         const done = await command(verb, { activity: a.id });
-        page.said(done.changed ? t('activity_switched', { what: title, n: done.affects || 0 }) : t('activity_same'));
+        const told = done.changed ? t('activity_switched', { what: title, n: done.affects || 0 }) : t('activity_same');
+        page.said([told, done.stays && t('activity_stays', { items: done.stays.join(', ') })].filter(Boolean).join(' '));
         page.again();
       },
     }),
