@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
@@ -40,8 +41,9 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		sessions.Clock = s.Clock
 	}
 	s.Staff = session.New(sessions)
-	viewers := s.liveHandler()
-	office := &operator.Office{Sessions: s.Staff, Live: viewers, Stack: staffStack, Clock: clock, Record: record,
+	viewers, pictures := s.liveHandler(), operator.NewPictureHandler(s.pictures())
+	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack,
+		Clock: clock, Record: record,
 		Key: func() ed25519.PrivateKey { return private },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
@@ -49,10 +51,19 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Public: s.URL(), SignIn: sessions.Issuer != nil, Clock: clock, Random: ids, Log: s.log})
-	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
+		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
+		Random: ids, Log: s.log})
+	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err
+}
+
+// pictures returns where pictures of items are.
+func (s *System) pictures() gallery.Store {
+	if s.opt.Covers != "" {
+		return gallery.Folder(s.opt.Covers)
+	}
+	return &s.drawn
 }
 
 // StaffLink makes a link that signs a browser in to the back office, once. An earlier one ends.

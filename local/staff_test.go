@@ -102,6 +102,19 @@ func TestStaffInABrowser(t *testing.T) {
 		!strings.Contains(text, `"code":"item_unknown"`) {
 		t.Errorf("another item: %d %s", status, text)
 	}
+	before := w.seen("2002").Metrics.Value.Requests
+	for range 3 { // what staff ask is no shopper's request
+		if status, text := b.give(`"command":"live","item":"2002"`); status != http.StatusOK {
+			t.Errorf("live: %d %s", status, text)
+		}
+	}
+	if status, text := b.give(`"command":"live","item":"9"`); status != http.StatusNotFound {
+		t.Errorf("live of another item: %d %s", status, text)
+	}
+	if after := w.seen("2002"); after.Metrics.Value.Requests != before || len(after.Acts.Value.List) != 1 ||
+		after.Acts.Value.List[0].Who != "local" || after.Acts.Value.List[0].Act != "stop" {
+		t.Errorf("%d requests before, then %+v, %+v", before, after.Metrics.Value, after.Acts)
+	}
 	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, 10)
 	if err != nil || len(log) < 3 || log[0].Act != "sign-in" || log[2].Who != "local" || log[2].Act != "stop" ||
 		log[2].Roles != "viewer,editor,operator,finance,auditor" || log[2].Result != "changed" {

@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/cover"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/oidc"
@@ -80,7 +80,9 @@ An items file is a JSON array of objects, or CSV with a header. Its columns are 
 sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id, checks (off, standard
 or strict) and questions (of strict checks; without any, a sum in a picture is asked) are optional.
 Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers, and each line of a cell is a
-question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}.
+question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}. Variants of
+a product have the same family (an id) and differ in options (颜色=黑 | 容量=256 GB); limit_spans true
+makes the limit count all of them together.
 
 --gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
 commas. GET /faults counts how often each fault happened, PUT /faults changes the shares, and
@@ -160,7 +162,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&s.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&s.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
-	f.StringVar(&s.pictures, "pictures", "", "folder of \"seckill items picture\", shown below "+cover.Path)
+	f.StringVar(&s.pictures, "pictures", "", "folder of items' pictures, shown below "+gallery.Path+" (default memory)")
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")

@@ -3,7 +3,10 @@
 package suite
 
 import (
+	"encoding/json"
 	"html"
+	"image"
+	_ "image/png" // what is fetched is one
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -109,6 +112,52 @@ func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text st
 	return b, status, text
 }
 
+// picture uploads a picture as the page does, and fetches it as shoppers do; what is no picture is refused.
+func (b *staff) picture() {
+	b.t.Helper()
+	const svg = "PHN2Zz48c2NyaXB0PjE8L3NjcmlwdD48L3N2Zz4="
+	status, text := b.give(`{"operator":{"command":"picture","data":"` + svg + `"}}`)
+	if !strings.Contains(text, "neither a JPEG nor a PNG") {
+		b.t.Errorf("SVG with a script: %d %s", status, text)
+	}
+	status, text = b.give(operatortest.Body("picture"))
+	var answer struct {
+		Result operator.PictureKept `json:"result"`
+	}
+	err := json.Unmarshal([]byte(text), &answer)
+	if err != nil || !strings.HasPrefix(answer.Result.Path, "/pictures/") {
+		b.t.Fatalf("picture: %d %s, %v", status, text, err)
+	}
+	get := func(path string) (int, http.Header, string) {
+		r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.s.Base+path, nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r.Header.Set("Accept", "image/avif,image/webp,*/*;q=0.8")
+		if b.s.key != "" {
+			r.Header.Set("X-Api-Key", b.s.key)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer a.Body.Close()
+		out, err := io.ReadAll(a.Body)
+		if err != nil {
+			b.t.Fatalf("%s: %d %v, %d bytes: %v", path, a.StatusCode, a.Header, len(out), err)
+		}
+		return a.StatusCode, a.Header, string(out)
+	}
+	status, header, body := get(answer.Result.Path)
+	if _, format, err := image.Decode(strings.NewReader(body)); status != http.StatusOK || format != "png" ||
+		header.Get("Content-Type") != "image/png" || !strings.Contains(header.Get("Cache-Control"), "immutable") {
+		b.t.Errorf("its address: %d %v %q, %v", status, header, body, err)
+	}
+	if status, _, body := get("/pictures/" + strings.Repeat("0", 32) + ".png"); status != http.StatusNotFound {
+		b.t.Errorf("a picture that is not there: %d %s", status, body)
+	}
+}
+
 // staffAccounts returns what makes accounts at the stack's issuer of staff, each with the groups of roles. It skips the
 // test if the stack has none.
 func (s *stack) staffAccounts(t *testing.T) func(name string, roles ...seckill.Role) {
@@ -190,6 +239,9 @@ func testStaff(t *testing.T, s *stack) {
 			if may != role.May(command) || !may && !strings.Contains(text, "role_forbidden") {
 				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, role.May(command))
 			}
+		}
+		if role == seckill.RoleEditor {
+			b.picture()
 		}
 		last = b
 	}

@@ -54,6 +54,15 @@ async function download(page, press) {
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
 
+/** How many exports lie in the browser's private files; more are written there before. */
+const exportsIn = (page, more = 0) => page.evaluate(async (n) => {
+  const folder = await navigator.storage.getDirectory();
+  for (; n > 0; n--) await (await (await folder.getFileHandle(`export-${Date.now() + n}`, { create: true })).createWritable()).close();
+  const names = [];
+  for await (const name of folder.keys()) names.push(name);
+  return names.length;
+}, more);
+
 await check('nobody is signed in without a link; a forged session is none; a link signs in once', async () => {
   const place = PLACES[1];
   const page = await office(place, '#/money');
@@ -242,6 +251,7 @@ for (const place of PLACES) {
     const file = await download(page, () => press(place, page, '#orders-export'));
     const theirs = await seckill('orders', 'export', '--item', place.id, '--state', 'paid', '--csv', '-');
     same(file.name, `orders-${place.id}.csv`, 'name');
+    same(await exportsIn(page), 1, 'private files, of what was exported');
     same(file.text.replace(/^\ufeff/, ''), theirs, 'export');
     const [head, ...lines] = theirs.trim().split('\n');
     same(lines.length, 2, 'paid orders');
@@ -264,8 +274,19 @@ for (const place of PLACES) {
     await page.locator('#ship-file-file').setInputFiles(write('good.csv', ...filled));
     await press(place, page, '#ship-file-send');
     await page.locator('#content').getByText(words.ready).waitFor();
+    let lost = 0; // answers of what was shipped
+    await page.route('**/admin/commands', async (route) => {
+      const body = route.request().postData();
+      if (lost > 0 || !body.includes('"ship"') || body.includes('"dry"')) return route.fallback();
+      lost = (await route.fetch()).status();
+      await route.fulfill({ status: 422, json: { status: 422, code: 'invalid_request' } });
+    });
     await press(place, page, '#ship-all');
     await confirm(place, page);
+    await page.locator('#ship-on').waitFor();
+    same(lost, 200, 'the lost answer');
+    await axe(page, `a broken shipment, ${on}`);
+    await press(place, page, '#ship-on');
     await page.locator('#ship-done').filter({ hasText: words.done }).waitFor();
     const { carrier, number } = await ask(`order/${other}`, mine(shoppers[place.n]));
     same(carrier, '顺丰, "SF"', 'carrier');
@@ -361,9 +382,11 @@ for (const place of PLACES) {
     const page = await signedIn(place, `#/order/${ids.third}`);
     await press(place, page, page.locator('summary', { hasText: words.note }));
     await type(place, page, '#note-why', 'typed before');
+    same(await exportsIn(page, 2), 2, 'private files');
     await seckill('staff', 'end', 'local');
     await press(place, page, '#note-send');
     await page.locator('dialog').filter({ hasText: words.ended }).waitFor();
+    await until('private files after the session', () => exportsIn(page), 0);
     await axe(page, `ended, ${on}`);
     const other = await page.context().newPage();
     await other.goto(await link());
@@ -405,17 +428,19 @@ for (const place of PLACES) {
     await page.context().setOffline(false);
     await press(place, page, '#note-send');
     await said(page, words.noted);
+    await exportsIn(page, 1);
     await press(place, page, '#who');
     await press(place, page, '#sign-out');
     await page.getByText(words.left).waitFor();
+    await until('private files after signing out', () => exportsIn(page), 0);
     same((await page.context().request.get(new URL('admin/session', base).href)).status(), 401, 'session after signing out');
     await close(page);
   });
 
   await check(`${on}: roles that may do less see less`, async () => {
     const page = await office(place);
-    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['export', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
-    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not export; role editor may.' } }));
+    await page.route('**/admin/session', async (route) => route.fulfill({ json: { who: 'eve', roles: ['viewer'], may: ['items', 'health', 'counts'], ends_at: new Date(Date.now() + 1e6).toISOString(), sign_in: true } }));
+    await page.route('**/admin/commands', (route) => route.fulfill({ status: 403, json: { code: 'role_forbidden', detail: 'Role viewer may not list items; role editor may.' } }));
     await page.reload();
     await page.locator('.trouble').filter({ hasText: words.forbidden }).waitFor();
     same(await page.locator('#menu a').count(), 1, 'screens in the menu');

@@ -10,7 +10,7 @@ const { whole } = await import('../src/admin/audit.js');
 const { compared, dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { csvLine } = await import('../src/admin/orders.js');
-const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
+const { parcelFault, parcelsOf, shipBatch, shippedBy } = await import('../src/admin/ship.js');
 const { command, patiently, words, Problem } = await import('../src/admin/call.js');
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -43,8 +43,8 @@ test('times and money are written as the command line tool does', () => {
   assert.equal(time('2026-11-11T10:00:00.999+08:00'), '2026-11-11T02:00:00Z');
   assert.equal(time(undefined), '');
   assert.equal(yuan(199), '199.00');
-  const order = { order_id: 'o1', item: '1', title: '=t', user: '2', count: 1, held: 1, amount: 8.8, state: 'refund_due', create_time: '2026-11-11T02:00:00Z', changed: '2026-11-11T02:00:01.5Z' };
-  assert.equal(csvLine(order), "o1,,,refund_due,5,,1,'=t,2,1,1,8.80,2026-11-11T02:00:00Z,,2026-11-11T02:00:01Z,,,\n");
+  const order = { order_id: 'o1', item: '1', title: '=t', user: '2', count: 1, held: 1, amount: 8.8, state: 'refund_due', create_time: '2026-11-11T02:00:00Z', changed: '2026-11-11T02:00:01.5Z', options: '颜色=黑' };
+  assert.equal(csvLine(order), "o1,,,refund_due,5,,1,'=t,2,1,1,8.80,2026-11-11T02:00:00Z,,2026-11-11T02:00:01Z,,,,颜色=黑\n");
   assert.equal(csvLine({ ...order, state: 'completed', hidden: true }).split(',')[5], '6');
 });
 
@@ -73,6 +73,25 @@ test('parcels: what is wrong is told by line, and spreadsheets’ marks are take
   assert.deepEqual(got.faults.map((f) => f.n), [3, 4, 5, 6, 7]);
   assert.match(parcelFault('order: want confirmed; it is refund_due'), /退款中/);
   assert.equal(parcelFault('something new'), 'something new');
+});
+
+test('a shipment that breaks off goes on where it was, and counts each parcel once', async () => {
+  const parcels = Array.from({ length: 6 }, (_, i) => ({ n: i + 2 }));
+  const run = { parcels, same: 1, at: 0, changed: [] };
+  const left = 'order: want confirmed; it is refunded';
+  const answers = (...list) => async () => {
+    const next = list.shift();
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  await shipBatch(run, parcels.slice(0, 2), answers({ shipped: 2, same: 0 }));
+  const second = parcels.slice(2, 4);
+  await assert.rejects(shipBatch(run, second, answers({ shipped: 0, same: 0, faults: [{ at: 1, what: left }] }, new Error('lost'))));
+  assert.deepEqual([run.at, run.changed.length, shippedBy(run)], [2, 0, { shipped: 1, same: 1 }]);
+  await shipBatch(run, second, answers({ shipped: 0, same: 0, faults: [{ at: 1, what: left }] }, { shipped: 0, same: 1 }));
+  await shipBatch(run, parcels.slice(4), answers({ shipped: 1, same: 1 }));
+  assert.deepEqual(run.changed.map((c) => c.n), [5]);
+  assert.deepEqual([run.at, shippedBy(run)], [6, { shipped: 4, same: 1 }]);
 });
 
 const ITEM = { id: '1', title: 't', price: 9, sk_price: 1.5, start_time: '2026-11-11T02:00:00Z', end_time: '2026-11-12T02:00:00Z', stock: 5, limit: 1, covers: [], detail: '', commodity_id: '1' };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test, two at a time;
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film|day]. Once per test, two at a time;
 # stops it by pid.
 # npm brings the issuer of signin.mjs and staff.mjs, and a Node that it runs on.
 set -euo pipefail
@@ -52,8 +52,11 @@ one() {
 if [ "${3-}" = film ]; then
   command -v img2webp >/dev/null || { echo "film: img2webp is missing: apt-get install webp" >&2; exit 1; }
   drive film.mjs
+elif [ "${3-}" = day ]; then
+  drive day.mjs --refund-alone-yuan 100
 else
   drive admin.mjs --refund-alone-yuan 100 # the longest comes first
+  drive activities.mjs
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
   port=$(free_port)
@@ -67,6 +70,7 @@ else
   drive admission.mjs --checks standard --stock 40 --limit 20
   drive admission.mjs --checks strict --stock 40 --limit 20
   drive sums.mjs --items sums.csv
+  drive variants.mjs --items variants.json
   drive live.mjs --stock 40 --limit 20
 fi
 wait || true

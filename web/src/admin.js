@@ -2,6 +2,7 @@
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
 import { Problem, command, session, signInBy, signOut } from './admin/call.js';
+import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
 import { SCREENS } from './admin/screens.js';
@@ -19,7 +20,7 @@ const content = document.getElementById('content');
 const menu = document.getElementById('menu');
 const whoButton = document.getElementById('who');
 
-let me = null; // {who, name, roles, may, ends_at}
+let me = null; // {who, name, roles, may, ends_at, tool}
 let left = new AbortController(); // aborts when what is shown is left
 let saying = ''; // a result, for the next drawing
 
@@ -69,6 +70,7 @@ function signInPart(problem, found, signal) {
 
 function signInPage(problem, text) {
   me = null;
+  removeFiles();
   left.abort();
   left = new AbortController();
   showFrame();
@@ -83,6 +85,7 @@ let asking = null; // the dialog that asks to sign in again, for all commands th
 
 /** The session has ended: asks to sign in again. Resolves with whether the same person did. */
 function signInAgain(problem) {
+  removeFiles();
   asking ||= new Promise((resolve) => {
     const gone = new AbortController();
     const before = me.who;
@@ -194,6 +197,7 @@ async function show() {
     node,
     may,
     who: me.who,
+    tool: me.tool || '', // what the command line tool needs to find this shop
     now: () => Date.now(),
     signal: round.signal,
     go(changes) {
@@ -255,4 +259,5 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   main.focus();
 });
 dropSheetEntry();
+removeOld();
 start();

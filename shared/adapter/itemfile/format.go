@@ -25,12 +25,16 @@ type written struct {
 	Checks    seckill.Checks `json:"checks,omitempty"`
 	Questions []question     `json:"questions,omitempty"`
 	Version   int64          `json:"version,omitempty"`
+
+	Family     string `json:"family,omitempty"`
+	Options    string `json:"options,omitempty"`
+	LimitSpans bool   `json:"limit_spans,omitempty"`
 }
 
 // question is a question in a JSON file.
 type question struct {
 	Text    string   `json:"text"`
-	Answers []string `json:"answers"`
+	Answers []string `json:"answers,omitempty"` // none: who exported it may not see them
 }
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
@@ -41,7 +45,8 @@ func Format(items []seckill.Listing) []byte {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
 			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
-			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base}
+			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base,
+			Family: it.Variant.Family, Options: it.Variant.Options.String(), LimitSpans: it.Variant.LimitSpans}
 		for _, q := range it.Questions {
 			rows[i].Questions = append(rows[i].Questions, question{q.Text, q.Answers})
 		}

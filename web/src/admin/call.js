@@ -16,6 +16,8 @@ export class Problem extends Error {
     this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
+    this.faults = body.faults || []; // what is wrong with fields: [{field, what}]
+    this.conflicts = body.conflicts || []; // what somebody else has saved: [{id, from, version, fields, now}]
     this.signIn = Boolean(body.sign_in);
     this.retryAfter = body.retry_after_ms || retryAfter;
   }
@@ -94,6 +96,15 @@ export async function command(name, args = {}, items = '') {
   }
 }
 
+/** Signs in again after a Problem with status 401; resolves with whether the same person did. */
+export const signedInAgain = (problem) => signInAgain(problem);
+
+/**
+ * Gives a command that a page gives by itself, again and again: once, so that it takes no call from what a person does,
+ * and nobody is asked to sign in.
+ */
+export const look = async (name, args) => (await once('POST', 'admin/commands', { operator: { command: name, ...args } })).result;
+
 /** Whether a call that failed may succeed when it is made again. */
 export const passing = (problem) => problem instanceof Problem && (problem.status === 0 || problem.status === 429 || problem.status >= 500);
 
@@ -118,6 +129,6 @@ export function words(problem) {
   if (!(problem instanceof Problem)) return String(problem?.message || problem);
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
-  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown'];
+  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
   return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;
 }

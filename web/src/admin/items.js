@@ -6,10 +6,11 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, oneItem } from './itemlist.js';
+import { allItems, exported, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
+import { limitOf, variantText } from './variant.js';
 
 addTexts({
   items_title: ['秒杀商品', 'Items'],
@@ -35,7 +36,7 @@ addTexts({
   items_checks_off: ['无', 'off'],
   items_import: ['导入文件', 'Import a file'],
   items_download: ['下载为 JSON', 'Download as JSON'],
-  items_download_note: ['含问题的答案，请保密。', 'It has the answers to questions: keep it as a secret.'],
+  items_download_note: ['编辑下载的文件含问题的答案，请保密。', 'An editor’s file has the answers to questions: keep it as a secret.'],
   items_orders: ['它的订单', 'Its orders'],
 
   item_title: ['秒杀商品详情', 'Item'],
@@ -80,7 +81,7 @@ const columns = () => [
   { name: 'price', title: t('items_price'), figure: true, minor: true, cell: (it) => `¥${yuan(it.sk_price)}`, by: (it) => Number(it.sk_price) },
   { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock), by: (it) => it.stock },
   { name: 'left', title: t('items_left'), figure: true, cell: (it) => (it.status ? String(it.status.left) : '–'), by: (it) => it.status?.left ?? -1 },
-  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: (it) => String(it.limit) },
+  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: limitOf },
   { name: 'start', title: t('items_start'), cell: (it) => when(it.start_time), by: (it) => Date.parse(it.start_time) },
   { name: 'end', title: t('items_end'), minor: true, cell: (it) => when(it.end_time), by: (it) => Date.parse(it.end_time) },
 ];
@@ -88,7 +89,7 @@ const columns = () => [
 export const items = {
   name: 'items',
   title: 'items_title',
-  needs: ['export'],
+  needs: ['items'],
   menu: true,
   async show(page) {
     const find = page.query.get('find') || '';
@@ -103,14 +104,15 @@ export const items = {
     const next = wanted.length > from + PAGE ? rows.at(-1).id : '';
     put(
       page.node,
-      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button', href: placeOf('import'), id: 'to-import' }, t('items_import')), el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: () => download(got.items) }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
+      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && [el('a', { class: 'button', href: placeOf('edit'), id: 'item-new' }, t('edit_new')), el('a', { class: 'button plain', href: placeOf('import'), id: 'to-import' }, t('items_import'))], el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: download }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
       got.unreadable.length > 0 && el('div', { class: 'notification', role: 'alert' }, el('p', {}, t('items_unreadable', { n: got.unreadable.length })), el('ul', { class: 'faults code' }, got.unreadable.slice(0, 20).map((row) => el('li', {}, row)))),
       listing(page, { caption: t('items_caption'), columns: columns(), rows: rows.map((it, i) => ({ ...it, status: statuses[i] })), next }),
     );
   },
 };
 
-async function download(all) {
+async function download() {
+  const { items: all } = await exported();
   const file = await beginFile();
   await file.write(`${JSON.stringify(all, null, 2)}\n`);
   await file.done('items.json');
@@ -141,13 +143,14 @@ export const item = {
           fact('items_left', status ? String(status.left) : '–'),
           fact('items_price', `¥${yuan(it.sk_price)}`),
           fact('items_was', `¥${yuan(it.price)}`),
-          fact('items_limit', String(it.limit)),
+          fact('items_limit', limitOf(it)),
+          fact('variant', variantText(it)),
           fact('items_start', when(it.start_time, true)),
           fact('items_end', when(it.end_time, true)),
           fact('items_checks', checksText(it)),
           counts && fact('item_counts', t('item_counts_text', counts.total)),
         ),
-        page.may('orders') && el('div', { class: 'row-actions' }, el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
+        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
       page.may('add-stock') && stockPart(page, it),
