@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -96,7 +97,7 @@ func TestExportGoesOn(t *testing.T) {
 		err := json.Unmarshal([]byte(text(file+".part.json")), &s)
 		f(&s)
 		b, _ := json.Marshal(&s)
-		if err = os.WriteFile(file+".part.json", b, 0o600); err != nil {
+		if err := errors.Join(err, os.WriteFile(file+".part.json", b, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -118,27 +118,30 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
   seckill run --events http://localhost:8200/       tell the example of events/picklist
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			opt, err := set.options(cmd)
-			if err != nil {
-				return err
-			}
-			opt.JWTSecret = getenv("JWT_SECRET")
-			if opt.EventSecrets = strings.Fields(getenv("WEBHOOK_SECRET")); len(opt.EventSecrets) == 0 {
-				opt.EventSecrets = nil
-			}
-			opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
-			if opt.Staff, err = set.staff(getenv("STAFF_CLIENT_SECRET")); err != nil {
-				return err
-			}
-			if opt.Salts, err = set.salts(); err != nil {
-				return err
-			}
-			return serve(cmd, set.port, opt)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return set.run(cmd, getenv) },
 	}
 	set.flags(cmd)
 	return cmd
+}
+
+// run serves until the command is interrupted.
+func (s *settings) run(cmd *cobra.Command, getenv func(string) string) error {
+	opt, err := s.options(cmd)
+	if err != nil {
+		return err
+	}
+	opt.JWTSecret = getenv("JWT_SECRET")
+	if opt.EventSecrets = strings.Fields(getenv("WEBHOOK_SECRET")); len(opt.EventSecrets) == 0 {
+		opt.EventSecrets = nil
+	}
+	opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
+	if opt.Staff, err = s.staff(getenv("STAFF_CLIENT_SECRET")); err != nil {
+		return err
+	}
+	if opt.Salts, err = s.salts(); err != nil {
+		return err
+	}
+	return serve(cmd, s.port, opt)
 }
 
 func (s *settings) flags(cmd *cobra.Command) {
