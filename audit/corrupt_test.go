@@ -158,6 +158,7 @@ var rowCorruptions = []corruption{
 	}, "I3"},
 	paid("another ordinary price than on sale", "I9", func(o ledger.Row) { o["list_price"] = int64(1) }),
 	paid("another picture than on sale", "I9", func(o ledger.Row) { o["cover"] = "/other.jpg" }),
+	paid("options that are not on sale", "I9", func(o ledger.Row) { o["options"] = "颜色=黑" }),
 	expired("a name without an address", "I9", func(o ledger.Row) {
 		delete(o, "address")
 		o["erased"], o["shopper_name"] = int64(1), "李雷"

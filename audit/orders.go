@@ -13,6 +13,7 @@ const historyTime = "2006-01-02T15:04:05.000Z07:00"
 // addOrder adds a row of the orders table and checks what the row alone shows of I4, I5, I8 and I10.
 func (s *sale) addOrder(d *decoder) {
 	id := d.text("id")
+	s.addSpan(d, id)
 	if of, _ := d.row["item"].(string); of != s.id {
 		s.foreign = append(s.foreign, hashOf(id))
 		if of == "" {
@@ -90,6 +91,9 @@ func (s *sale) asSold(d *decoder, o *order) {
 		}
 		return
 	}
+	if span := d.optional("span"); span != s.item.span {
+		s.broken(i2, "orders "+o.id, "counts over family %q, but the item's limit spans %q", span, s.item.span)
+	}
 	o.payBy = d.number("pay_by")
 	if title == "" {
 		d.fail("title", "a text")
@@ -105,10 +109,11 @@ func (s *sale) asSold(d *decoder, o *order) {
 		return
 	}
 	if price != s.item.price || list != s.item.listPrice || title != s.item.title ||
-		d.optional("cover") != s.item.cover {
-		s.broken(i9, "orders "+o.id, "keeps %d and %d fen, title %.40q, picture %.40q; its version %d of the item has "+
-			"%d and %d fen, %.40q, %.40q", price, list, title, d.optional("cover"), s.item.version, s.item.price,
-			s.item.listPrice, s.item.title, s.item.cover)
+		d.optional("cover") != s.item.cover || d.optional("options") != s.item.options {
+		s.broken(i9, "orders "+o.id, "keeps %d and %d fen, title %.40q, picture %.40q, options %.40q; its version %d "+
+			"of the item has %d and %d fen, %.40q, %.40q, %.40q", price, list, title, d.optional("cover"),
+			d.optional("options"), s.item.version, s.item.price, s.item.listPrice, s.item.title, s.item.cover,
+			s.item.options)
 	}
 }
 

@@ -29,6 +29,7 @@ type sale struct {
 	foreign []uint64 // hashes of other items' order ids, sorted once all orders are read
 	users   []user
 	byUser  map[string]int32
+	spans   map[string]*span // by user
 
 	blocks  map[string][]block // by user
 	owner   []int32            // by unit number: 1 + index of the order that the unit row names; 0: none
@@ -43,7 +44,8 @@ type sale struct {
 
 // item is the row of the items table.
 type item struct {
-	title, cover          string
+	title, cover, options string
+	span                  string // the family that the limit spans; "": the limit counts the item alone
 	price, listPrice      int64
 	start, end            int64
 	stock, limit, buckets int
@@ -121,7 +123,7 @@ type returned struct {
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
-		byID: map[string]int32{}, byUser: map[string]int32{}, blocks: map[string][]block{},
+		byID: map[string]int32{}, byUser: map[string]int32{}, blocks: map[string][]block{}, spans: map[string]*span{},
 		tradeOf: map[string]int32{}, queues: map[string]dump.Depth{}, stock: newStock(id)}
 }
 

@@ -61,7 +61,11 @@ func (s *sale) addUnit(d *decoder) {
 
 // addQuota adds a quota row and checks I2. checkHolder compares it with the unit rows.
 func (s *sale) addQuota(d *decoder) {
-	if of, _ := d.row["item"].(string); of != s.id {
+	of, _ := d.row["item"].(string)
+	if family, is := strings.CutPrefix(of, spanPrefix); is && family == s.item.span {
+		s.addSpanQuota(d)
+	}
+	if of != s.id {
 		return
 	}
 	d.ours = true
@@ -171,5 +175,6 @@ func (s *sale) checkQuotas() {
 			s.broken(i2, row, "counts %d units, but the user holds %d", u.quota, u.units)
 		}
 	}
+	s.checkSpans()
 	s.looked(i2, s.read[ledger.TableQuotas], "quota rows")
 }

@@ -90,6 +90,12 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 	if it.Cover != "" {
 		row["cover"] = it.Cover
 	}
+	if v := &it.Variant; v.Family != "" {
+		row["family"], row["options"] = v.Family, v.Options.String()
+		if v.LimitSpans {
+			row["limit_spans"] = int64(1)
+		}
+	}
 	return each(&dump.Line{Table: dump.PartItems, Row: row})
 }
 

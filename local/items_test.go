@@ -82,7 +82,9 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 // have it; an order of an older release shows the item as it is.
 func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
+	sold := live("11", 3, 1)
+	sold.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
+	w := start(t, local.Options{Items: []seckill.Listing{sold}})
 	ctx := t.Context()
 	kept, _ := w.bought("1001", "11")
 	old, _ := w.bought("1002", "11")
@@ -90,15 +92,20 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	options := seckill.Options{{Name: "颜色", Value: "黑"}}
+	if o, err := w.Ledger.Order(ctx, kept); err != nil || !slices.Equal(o.Options, options) {
+		t.Errorf("the ledger keeps %v, %v", o.Options, err)
+	}
 	was := fmt.Sprintf(`"title":%q,"price":%s,"covers":[%q]`, it.Commodity.Title, it.Commodity.Price.Yuan(), it.Cover)
 	price := `"sk_price":` + it.Price.Yuan()
 	it.Version, it.Price, it.Commodity.Title, it.Commodity.Price = it.Version+1, 1_00, "钟", 2_00
+	it.Variant.Options = seckill.Options{{Name: "颜色", Value: "白"}}
 	if err := w.Items.Put(ctx, it, &seckill.Description{Covers: []string{"/b.svg", "/c.svg"}}); err != nil {
 		t.Fatal(err)
 	}
 	is := `"title":"钟","price":2.00,"covers":["/b.svg","/c.svg"]`
 	err = w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: old},
-		Op: ledger.OpUpdate, Remove: []string{"item_version", "list_price", "cover"}}})
+		Op: ledger.OpUpdate, Remove: []string{"item_version", "list_price", "cover", "options"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +115,8 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	}, func() any { return w.call("", "GET", "/seckill/detail/11", nil) })
 	for _, path := range []string{"/order/" + kept, "/order/list?page=1&size=10"} {
 		if a := w.call(w.token("1001"), "GET", path, nil); !strings.Contains(a.raw, was) ||
-			!strings.Contains(a.raw, price) || !strings.Contains(a.raw, `"as_sold":true`) {
+			!strings.Contains(a.raw, price) || !strings.Contains(a.raw, `"value":"黑"`) ||
+			!strings.Contains(a.raw, `"as_sold":true`) {
 			t.Errorf("%s: %v\nwant %s, %s", path, a, was, price)
 		}
 	}
@@ -118,7 +126,7 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	}
 	o, err := w.operators().Order(ctx, kept)
 	if err != nil || o.Title == "钟" || o.Price == 1_00 || o.List == 2_00 || o.Cover != "/pictures/headphones.svg" ||
-		o.Version != 1 {
+		o.Options != "颜色=黑" || o.Version != 1 {
 		t.Errorf("staff see %+v, %v", o, err)
 	}
 }

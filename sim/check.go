@@ -121,8 +121,8 @@ func (w *World) checkBirth(o *orderRow) error {
 	it := w.item(o.item)
 	// What is on sale has not changed since before its sale: an import is refused then.
 	now, err := w.items.Get(context.Background(), o.item)
-	if is := soldAs(now.Commodity.Title, now.Cover, int64(now.Price), int64(now.Commodity.Price)); err == nil &&
-		o.state != seckill.Rejected && o.sold != is {
+	if is := soldAs(now.Commodity.Title, now.Variant.Options.String(), now.Cover, int64(now.Price),
+		int64(now.Commodity.Price)); err == nil && o.state != seckill.Rejected && o.sold != is {
 		return fmt.Errorf("I9 order %s is %s; on sale is %s", o.id, o.sold, is)
 	}
 	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
@@ -174,7 +174,7 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 // checkHolder checks I2.
 func (w *World) checkHolder(h holder) error {
 	n := w.truth.held[h]
-	if limit := w.item(h.item).Limit; n > limit {
+	if limit := w.limitOf(h); n > limit {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the limit is %d", h.user, n, h.item, limit)
 	}
 	if n, got := w.truth.cancels[h], w.truth.quotas[h].cancels; n > seckill.MaxCancels || got != n {
@@ -184,7 +184,7 @@ func (w *World) checkHolder(h holder) error {
 	if got := w.truth.quotas[h].units; got != n {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the quota row says %d", h.user, n, h.item, got)
 	}
-	return nil
+	return w.checkSpan(h)
 }
 
 // closedPaid reports whether a close that found an open trade came when another trade was paid; then a query after

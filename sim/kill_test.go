@@ -138,7 +138,14 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	}
 	item := itemOf("1001", stock, limit)
 	item.Checks = s.checks
-	w, err := NewWorldOf(Setting{Items: []seckill.Item{item}, IndexLag: time.Second, Questions: 2, Networks: true})
+	items := []seckill.Item{item}
+	if s.spans {
+		items = append(items, itemOf("1002", stock, limit))
+		for i := range items {
+			variantOf(&items[i], i, true)
+		}
+	}
+	w, err := NewWorldOf(Setting{Items: items, IndexLag: time.Second, Questions: 2, Networks: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +198,12 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	if err := w.SellOut(); err != nil {
 		t.Fatalf("%s: %v", where(), err)
 	}
-	if rows := w.Rows.Dump(ledger.TableUnits); len(rows) != w.Item.Stock {
-		t.Fatalf("%s: %d units sold of %d", where(), len(rows), w.Item.Stock)
+	all := 0
+	for _, it := range w.allItems() {
+		all += it.Stock
+	}
+	if rows := w.Rows.Dump(ledger.TableUnits); len(rows) != all {
+		t.Fatalf("%s: %d units sold of %d", where(), len(rows), all)
 	}
 	return calls
 }

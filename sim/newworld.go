@@ -41,6 +41,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		w.networkKeep = networkKeep
 	}
 	w.truth.over, w.truth.placed, w.truth.blocked = w.addressOver, w.checkPlaced, w.wroteBlock
+	w.truth.span = w.spanOf
 	w.truth.networkOver = w.networkOver
 	w.truth.limit, w.truth.sent, w.truth.owes = s.Alone, w.truth.wroteFulfil, w.truth.wroteRefund
 	w.door.closed = s.NoTickets

@@ -40,6 +40,7 @@ type Plan struct {
 	Duplicate float64
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
+	Family    string    `json:",omitempty"` // "": the items are no variants
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }
@@ -120,6 +121,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	p.swarm(r, o, allowed, focus)
 	p.faults(r, o.Length == 0)
 	p.door(o)
+	p.families()
 	return p, r
 }
 
@@ -377,6 +379,9 @@ func (p *Plan) setting() Setting {
 		item.Start = item.Start.Add(it.Opens)
 		if it.Lasts > 0 {
 			item.End = item.Start.Add(it.Lasts)
+		}
+		if p.Family != "" {
+			variantOf(&item, i, p.Family == familySpans)
 		}
 		if p.Door != nil && i < len(p.Door.Checks) {
 			item.Checks = p.Door.Checks[i]

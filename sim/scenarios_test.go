@@ -16,6 +16,7 @@ import (
 type scenario struct {
 	flow, name   string
 	stock, limit int
+	spans        bool           // there is a second variant, and the limit spans both
 	checks       seckill.Checks // of the item; its question has one answer
 	prepare      func(w *World, i *Instance) error
 	step         func(w *World, i *Instance) error
@@ -194,7 +195,7 @@ func waited(w *World, i *Instance) error {
 	return w.Check()
 }
 
-var scenarios = slices.Concat(doorScenarios, fulfilScenarios, []scenario{
+var scenarios = slices.Concat(doorScenarios, fulfilScenarios, familyScenarios, []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
 	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),

@@ -13,7 +13,7 @@ import (
 // SellOut makes new shoppers buy and pay until every unit is sold (L4).
 func (w *World) SellOut() error {
 	i := w.Start(w.plain)
-	for _, it := range w.allItems() {
+	for k, it := range w.allItems() {
 		for w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) {
 			w.Clock.Advance(time.Minute)
 			_ = i.Schedules()
@@ -25,7 +25,7 @@ func (w *World) SellOut() error {
 			return err
 		}
 		for n := range it.Stock + 2 {
-			sold, err := i.sell(it, strconv.Itoa(9000+n))
+			sold, err := i.sell(it, strconv.Itoa(9000+100*k+n)) // a limit may span the items
 			if err != nil {
 				return err
 			}

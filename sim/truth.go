@@ -42,6 +42,7 @@ type truth struct {
 	blocked func(was, is ledger.Row)
 	sent    func(old, o *orderRow, is ledger.Row) // checks what becomes of an order after it is paid
 	owes    func(old, o *orderRow)                // checks whose refund it is
+	span    func(item string) string              // the family's quota that counts an item's units, too; "": none
 	over    func(item string) bool                // reports whether the retention of addresses of an item is over
 
 	networkOver func(item string) bool // the same of network addresses
@@ -99,7 +100,7 @@ func newTruth() *truth {
 		returns:  map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{},
 		held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{},
 		minutes: map[minute]seckill.Count{}, totals: map[string]seckill.Count{},
-		alone: map[string]int{}, say: func(string, ...any) {}}
+		alone: map[string]int{}, say: func(string, ...any) {}, span: func(string) string { return "" }}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -112,8 +113,8 @@ func number(r ledger.Row, attr string) int64 {
 	return n
 }
 
-func soldAs(title, cover string, price, list int64) string {
-	return fmt.Sprintf("%s, %s, at %d fen instead of %d", title, cover, price, list)
+func soldAs(title, options, cover string, price, list int64) string {
+	return fmt.Sprintf("%s %s, %s, at %d fen instead of %d", title, options, cover, price, list)
 }
 
 func unitsOf(r ledger.Row) []int {
@@ -190,8 +191,7 @@ func (t *truth) fail(format string, args ...any) {
 func (t *truth) wroteOrder(id string, is ledger.Row) {
 	old := t.orders[id]
 	if old != nil {
-		t.held[holder{old.user, old.item}] -= len(old.units)
-		t.holders[holder{old.user, old.item}] = true
+		t.counts(old, -1)
 	}
 	if is == nil {
 		t.fail("I5 order %s vanished", id)
@@ -203,7 +203,8 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		network: text(is, "network_address"), amount: number(is, "amount"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
 		created: time.UnixMilli(number(is, "created")), first: old == nil,
-		sold: soldAs(text(is, "title"), text(is, "cover"), number(is, "price"), number(is, "list_price"))}
+		sold: soldAs(text(is, "title"), text(is, "options"), text(is, "cover"), number(is, "price"),
+			number(is, "list_price"))}
 	if old != nil && o.sold != old.sold {
 		t.fail("I9 order %s was %s, and is %s now", id, old.sold, o.sold)
 	}
@@ -239,8 +240,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	if o.cancelled && !wasCancelled {
 		t.cancels[holder{o.user, o.item}]++
 	}
-	t.held[holder{o.user, o.item}] += len(o.units)
-	t.holders[holder{o.user, o.item}] = true
+	t.counts(o, 1)
 	t.changed[id] = true
 }
 

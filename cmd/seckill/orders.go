@@ -291,6 +291,9 @@ func (p *page) orders(list *operator.OrderList) {
 func (p *page) order(o *operator.Order) {
 	p.line("Order %s", o.ID)
 	p.row("item", o.Item+", "+o.Title)
+	if o.Options != "" {
+		p.row("variant", o.Options)
+	}
 	p.row("user", o.User)
 	if o.Name != "" {
 		p.row("name", o.Name)

@@ -67,7 +67,7 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 }
 
 var orderColumns = []string{"order", "carrier", "number", "state", "status", "older", "item", "title", "user", "count",
-	"held", "yuan", "made", "pay_by", "changed", "refund_asked", "hidden", "shopper_name"}
+	"held", "yuan", "made", "pay_by", "changed", "refund_asked", "hidden", "shopper_name", "variant"}
 
 func writeOrders(w *csv.Writer, page []operator.Order) error {
 	for i := range page {
@@ -116,7 +116,7 @@ func orderCells(o *operator.Order) []string {
 	}
 	cells := []string{o.ID, o.Carrier, o.Number, string(o.State), strconv.Itoa(o.State.Status()), older(o), o.Item,
 		o.Title, o.User, strconv.Itoa(o.Count), strconv.Itoa(o.Held), o.Amount.Yuan(), at(o.Created), at(o.PayBy),
-		at(o.Changed), o.Refund, hidden, o.Name}
+		at(o.Changed), o.Refund, hidden, o.Name, o.Options}
 	for i, c := range cells {
 		cells[i] = harmless(c)
 	}

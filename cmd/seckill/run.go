@@ -80,7 +80,9 @@ An items file is a JSON array of objects, or CSV with a header. Its columns are 
 sk_price, start_time, end_time, stock and limit; covers, detail, commodity_id, checks (off, standard
 or strict) and questions (of strict checks; without any, a sum in a picture is asked) are optional.
 Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers, and each line of a cell is a
-question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}.
+question: text = answer | answer. In JSON it is {"text": "...", "answers": ["...", "..."]}. Variants of
+a product have the same family (an id) and differ in options (颜色=黑 | 容量=256 GB); limit_spans true
+makes the limit count all of them together.
 
 --gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
 commas. GET /faults counts how often each fault happened, PUT /faults changes the shares, and

@@ -12,7 +12,7 @@ import (
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
-	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+4
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+5
 	MaxTitle       = 100       // characters
 	MaxDetail      = 20_000    // characters of HTML
 	MaxCovers      = 10        // URLs of pictures
@@ -79,6 +79,7 @@ type Item struct {
 	// fixed when the item is made: if it grew with the stock, a unit would have two possible rows.
 	Buckets int
 	Checks  Checks // what a shopper has to pass to get a ticket
+	Variant Variant
 	Stopped bool
 	Stops   []Stop // all stops since the item was made, oldest first, at most MaxStops: see SetStopped
 	Version int64  // each Put raises it; the stock ignores an older version
@@ -200,7 +201,7 @@ func (it *Item) Validate() error {
 	case it.Buckets < 1:
 		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
 	}
-	return nil
+	return it.Variant.Validate()
 }
 
 // Validate returns what is wrong with the description in one sentence, or nil.

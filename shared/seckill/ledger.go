@@ -49,9 +49,9 @@ type OrderReader interface {
 
 // OrderPlacer places an order.
 type OrderPlacer interface {
-	// Place writes the order (pending_payment) and one row per unit, and raises the user's quota, all or nothing. It
-	// checks in this order: ErrOrderExists; ErrBlocked if a block of the user holds at o.Placed; ErrQuota if the quota
-	// would exceed limit; *Collision if a unit has a row.
+	// Place writes the order (pending_payment) and one row per unit, and raises the user's quota, and that of o.Span if
+	// there is one, all or nothing. It checks in this order: ErrOrderExists; ErrBlocked if a block of the user holds at
+	// o.Placed; ErrQuota if either quota would exceed limit; *Collision if a unit has a row.
 	// A driver gives up after PlaceTimeout: a later write would place the order after a stop was acknowledged (I10).
 	Place(ctx context.Context, o Order, limit int) error
 }
@@ -69,7 +69,7 @@ type OrderCloser interface {
 // OrderExpirer finishes closing an order or postpones it.
 type OrderExpirer interface {
 	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must belong to this order),
-	// lowers the quota and writes a return row, all or nothing. ErrStateChanged.
+	// lowers the quota, and that of o.Span, and writes a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
 	// Reschedule sets a later due time for an order that is still in closing. ErrStateChanged.
 	Reschedule(ctx context.Context, id string, due time.Time) error

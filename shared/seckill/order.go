@@ -57,6 +57,10 @@ type Order struct {
 	Title     string    // the commodity's title when sold
 	ListPrice Fen       // the ordinary price per unit when sold
 	Cover     string    // address of the first picture when sold; "": there was none
+	Options   Options   // those of the variant when sold; nil: the item had no variants
+	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
+	// orders alone.
+	Span string
 	// ItemVersion is the version of the item that was sold; 0: rejected, or a row of an older release, which has no
 	// ListPrice and no Cover either.
 	ItemVersion int64

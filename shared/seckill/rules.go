@@ -35,7 +35,7 @@ type Rule struct {
 
 // itemFields are the fields of an item, by their names in an items file.
 var itemFields = []string{"title", "covers", "detail", "stock", "checks", "questions", "price", "sk_price",
-	"start_time", "end_time", "limit", "commodity_id"}
+	"start_time", "end_time", "limit", "commodity_id", "family", "options", "limit_spans"}
 
 // Rules says how far a save may change each field of the item at a time. What a shopper reads can be mended until the
 // sale ends; what the stock has is fixed while the stock has it.
@@ -45,7 +45,7 @@ func (it *Item) Rules(now time.Time) []Rule {
 	for i, field := range itemFields {
 		rules[i] = Rule{Field: field, May: MayChange, Until: loads}
 		r := &rules[i]
-		text := field == "title" || field == "covers" || field == "detail"
+		text := field == "title" || field == "covers" || field == "detail" || field == "options"
 		if text || field == "stock" {
 			r.Until = it.End
 		} else if field == "checks" || field == "questions" {
@@ -79,7 +79,9 @@ func (l *Listing) Differs(old *Listing) []string {
 		"stock": l.Stock == old.Stock, "checks": l.Checks == old.Checks, "questions": l.Questions == nil || asked,
 		"price": l.Commodity.Price == old.Commodity.Price, "sk_price": l.Price == old.Price,
 		"start_time": l.Start.Equal(old.Start), "end_time": l.End.Equal(old.End), "limit": l.Limit == old.Limit,
-		"commodity_id": l.Commodity.ID == old.Commodity.ID,
+		"commodity_id": l.Commodity.ID == old.Commodity.ID, "family": l.Variant.Family == old.Variant.Family,
+		"options":     slices.Equal(l.Variant.Options, old.Variant.Options),
+		"limit_spans": l.Variant.LimitSpans == old.Variant.LimitSpans,
 	}
 	var fields []string
 	for _, field := range itemFields {

@@ -36,12 +36,13 @@ func TestRules(t *testing.T) {
 		}
 		for field, want := range map[string]seckill.May{"title": tt.text, "covers": tt.text, "detail": tt.text,
 			"stock": tt.stock, "checks": tt.checks, "questions": tt.checks, "price": tt.price, "sk_price": tt.price,
-			"start_time": tt.price, "end_time": tt.price, "limit": tt.price, "commodity_id": tt.price} {
+			"start_time": tt.price, "end_time": tt.price, "limit": tt.price, "commodity_id": tt.price,
+			"family": tt.price, "options": tt.text, "limit_spans": tt.price} {
 			if rules[field].May != want {
 				t.Errorf("%s: %s is %q, want %q", tt.name, field, rules[field].May, want)
 			}
 		}
-		if rules["price"].Why != tt.why || len(rules) != 12 {
+		if rules["price"].Why != tt.why || len(rules) != 15 {
 			t.Errorf("%s: %d rules, the price's %+v", tt.name, len(rules), rules["price"])
 		}
 	}

@@ -12,7 +12,7 @@ const (
 
 // chosen lists the mutants chosen by hand.
 var chosen = slices.Concat(chosenFlows, chosenFulfil, chosenDecide, chosenSignIn, chosenDoor, chosenLedger,
-	chosenStream, chosenScripts)
+	chosenSpans, chosenStream, chosenScripts)
 
 // chosenLedger change the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
@@ -29,15 +29,15 @@ var chosenLedger = []choice{
 		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}})`},
 	{"order-row-unconditional", "placing overwrites an order row", ledgerGo,
 		`		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
-		Write`,
+		charge`,
 		`		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o)},
-		Write`},
+		charge`},
 	{"quota-unbounded", "placing does not look at the limit", ledgerGo,
 		`If: []Cond{AtMost("units", int64(limit-o.Count))}`, `If: nil`},
 	{"quota-off-by-one", "placing allows one unit above the limit", ledgerGo,
 		`AtMost("units", int64(limit-o.Count))`, `AtMost("units", int64(limit-o.Count+1))`},
 	{"quota-not-charged", "placing does not add to the quota", ledgerGo,
-		`			Add:    map[string]int64{"units": int64(o.Count)},
+		`		Add:    map[string]int64{"units": int64(o.Count)},
 `, ``},
 	{"collision-names-itself", "a collision names the wrong owner of the number", ledgerGo,
 		`return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}`,
@@ -82,13 +82,12 @@ var chosenLedger = []choice{
 	{"quota-not-lowered", "an order that gives back keeps its quota", ledgerGo,
 		`-int64(len(o.Units))`, `-int64(0*len(o.Units))`},
 	{"quota-entry-kept", "an order that gives back stays listed in the quota row", ledgerGo,
-		`			DelSet: map[string]Set{"orders": {entry}},
+		`		DelSet: map[string]Set{"orders": {entry}},
 `, ``},
 	{"return-row-missing", "giving back leaves no return row: a lost message loses the units", ledgerGo,
-		`		Write{Key: returnKey(o.ID), Op: OpPut,
-			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
-`, `	)
-`},
+		`	writes = append(writes, Write{Key: returnKey(o.ID), Op: OpPut,
+		Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
+`, ``},
 	{"payment-row-unconditional", "a notification that comes twice is recorded twice", ledgerGo,
 		`Row: encodePayment(&p), If: []Cond{Absent()}},`, `Row: encodePayment(&p)},`},
 	{"paid-from-any-state", "money moves an order whatever state it is in by now", ledgerGo,
@@ -105,6 +104,36 @@ var chosenLedger = []choice{
 		If: []Cond{Eq("units", encodeUnits(r.Units))}}})`, `}})`},
 	{"unit-in-another-bucket", "unit rows lie in a bucket that no sweep reads under that number", encodeGo,
 		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
+}
+
+// chosenSpans change what a limit that spans a family counts.
+var chosenSpans = []choice{
+	{"span-not-charged", "placing counts nothing over the family", ledgerGo,
+		`		writes = append(writes, charge(spanKey(o.User, o.Span), &o, Row{"v": Version}, limit))
+`, `		writes = append(writes, Write{Key: spanKey(o.User, o.Span), Op: OpCheck, If: []Cond{AtMost("units", 9)}})
+`},
+	{"span-unbounded", "placing counts over the family, and does not look at the limit", ledgerGo,
+		`&o, Row{"v": Version}, limit))`, `&o, Row{"v": Version}, seckill.MaxLimit))`},
+	{"span-off-by-one", "placing allows one unit above the limit over the family", ledgerGo,
+		`&o, Row{"v": Version}, limit))`, `&o, Row{"v": Version}, limit+1))`},
+	{"span-by-item", "each item of a family counts for itself", ledgerGo,
+		`charge(spanKey(o.User, o.Span), &o`, `charge(spanKey(o.User, o.Span+o.Item), &o`},
+	{"span-of-all-users", "a family counts the units of all users together", encodeGo,
+		`return Key{TableQuotas, user, "family#" + family}`, `return Key{TableQuotas, "1", "family#" + family}`},
+	{"span-refusal-is-a-fault", "a refusal by the limit over the family is tried again and again", ledgerGo,
+		`case c.failed(1), o.Span != "" && c.failed(4):`, `case c.failed(1):`},
+	{"span-not-lowered", "an order that gives back still counts over the family", ledgerGo,
+		`		writes = append(writes, discharge(spanKey(o.User, o.Span), o))
+`, `		writes = append(writes, Write{Key: spanKey(o.User, o.Span), Op: OpCheck, If: []Cond{AtMost("units", 9)}})
+`},
+	{"span-forgotten", "an order's row does not say that it counts over a family", encodeGo,
+		`		row["span"] = o.Span
+`, `		_ = o.Span
+`},
+	{"span-of-every-family", "a limit counts the whole family, whether it spans it or not", consumeGo,
+		`Span: it.Variant.Span(),`, `Span: it.Variant.Family,`},
+	{"options-not-kept", "an order does not keep the options of its variant", consumeGo,
+		`Options: it.Variant.Options, `, ``},
 }
 
 // chosenScripts change the checks that the scripts make before they write. A condition that is meant to be constant

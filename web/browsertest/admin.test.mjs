@@ -43,8 +43,8 @@ test('times and money are written as the command line tool does', () => {
   assert.equal(time('2026-11-11T10:00:00.999+08:00'), '2026-11-11T02:00:00Z');
   assert.equal(time(undefined), '');
   assert.equal(yuan(199), '199.00');
-  const order = { order_id: 'o1', item: '1', title: '=t', user: '2', count: 1, held: 1, amount: 8.8, state: 'refund_due', create_time: '2026-11-11T02:00:00Z', changed: '2026-11-11T02:00:01.5Z' };
-  assert.equal(csvLine(order), "o1,,,refund_due,5,,1,'=t,2,1,1,8.80,2026-11-11T02:00:00Z,,2026-11-11T02:00:01Z,,,\n");
+  const order = { order_id: 'o1', item: '1', title: '=t', user: '2', count: 1, held: 1, amount: 8.8, state: 'refund_due', create_time: '2026-11-11T02:00:00Z', changed: '2026-11-11T02:00:01.5Z', options: '颜色=黑' };
+  assert.equal(csvLine(order), "o1,,,refund_due,5,,1,'=t,2,1,1,8.80,2026-11-11T02:00:00Z,,2026-11-11T02:00:01Z,,,,颜色=黑\n");
   assert.equal(csvLine({ ...order, state: 'completed', hidden: true }).split(',')[5], '6');
 });
 

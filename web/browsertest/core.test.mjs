@@ -1,6 +1,7 @@
 // Unit tests of the page's rules. Run: node --test
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { pickVariant } from '../src/chooser.js';
 import * as core from '../src/core.js';
 
 /** Runs a table: [name, arguments, want]. */
@@ -161,10 +162,25 @@ table('lookWait', core.lookWait, [
   ['stopped', [[{ ...near, state: 'stopped' }], eve + 3_600_000, 0], core.LOOK_FAR],
   ['the time is not known', [[{ ...near, state: 'online' }], undefined, 0], core.LOOK_NEAR],
 ]);
-const of = (state, count, id = '1') => ({ state, count, seckill: { id } });
+const of = (state, count, id = '1', variant = undefined) => ({ state, count, seckill: { id, variant } });
+const spanning = (family) => ({ family, limit_spans: true });
+const FAMILY = [of('paid', 1, '1', spanning('7')), of('paid', 2, '2', spanning('7')), of('expired', 4, '2', spanning('7')), of('paid', 8, '3', spanning('8')), of('paid', 16, '4')];
 table('unitsOf', core.unitsOf, [
-  ['none', [[], '1'], 0],
-  ['open and paid ones', [[of('pending_payment', 2), of('paid', 1), of('expired', 5), of('refund_due', 3), of('paid', 9, '2')], '1'], 3],
+  ['none', [[], { id: '1' }], 0],
+  ['open and paid ones', [[of('pending_payment', 2), of('paid', 1), of('expired', 5), of('refund_due', 3), of('paid', 9, '2')], { id: '1' }], 3],
+  ['of a family whose limit spans', [FAMILY, { id: '5', variant: spanning('7') }], 3],
+  ['of a family whose limit does not', [FAMILY, { id: '1', variant: { family: '7' } }], 1],
+  ['of an item alone', [FAMILY, { id: '4' }], 16],
+]);
+const variant = (id, stock, ...values) => ({ id, stock, variant: { options: values.map((value, i) => ({ name: String(i), value })) } });
+const [S_RED, M_RED, S_BLUE, M_BLUE] = [variant('1', 1, 'red', 'S'), variant('2', 1, 'red', 'M'), variant('3', 1, 'blue', 'S'), variant('4', 0, 'blue', 'M')];
+const L_BLUE = variant('5', 1, 'blue', 'L');
+const picked = (...args) => pickVariant(...args).id;
+table('pickVariant', picked, [
+  ['the other option stays', [[S_RED, M_RED, S_BLUE, M_BLUE], M_RED, 0, 'blue'], '4'],
+  ['the chosen one', [[S_RED, M_RED], M_RED, 1, 'M'], '2'],
+  ['no such one: one that is left', [[M_RED, M_BLUE, L_BLUE], variant('9', 1, 'red', 'S'), 0, 'blue'], '5'],
+  ['no such one, all sold out: the first', [[M_RED, M_BLUE], variant('9', 1, 'red', 'S'), 0, 'blue'], '4'],
 ]);
 
 test('intentFor: the same body keeps its key, another one gets another', () => {

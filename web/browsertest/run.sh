@@ -70,6 +70,7 @@ else
   drive admission.mjs --checks standard --stock 40 --limit 20
   drive admission.mjs --checks strict --stock 40 --limit 20
   drive sums.mjs --items sums.csv
+  drive variants.mjs --items variants.json
   drive live.mjs --stock 40 --limit 20
 fi
 wait || true

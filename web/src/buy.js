@@ -2,7 +2,7 @@
 import { buy, itemStatus, myOrders, newestOrder, orderDetail } from './api.js';
 import { addressForm } from './address.js';
 import { at, knownNow, now, onSecond, sync } from './clock.js';
-import { addressFaults, addressText, clockText, decide, gaveBack, holding, maxCount, noToken, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
+import { addressFaults, addressText, clockText, counted, decide, gaveBack, holding, maxCount, noToken, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
 import { cover } from './cover.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
@@ -13,6 +13,7 @@ import { lineOf } from './line.js';
 import { showOrder, statePanel } from './panel.js';
 import { follow, purchase } from './purchase.js';
 import { beReady, forgetIntent, intent, intents, lastAddress, readyFor } from './session.js';
+import { limitText, nameOf, optionsText } from './variants.js';
 import { signIn, signedIn } from './who.js';
 
 const RENEWALS = 2; // of a ticket that is refused, at one press
@@ -41,7 +42,7 @@ export async function openPurchase(item, back) {
     title: (name) => sheet.title(t(name)),
     // The price of one unit, or what an order of several costs.
     price(amount, count) {
-      const each = count > 1 ? el('span', { class: 'soft' }, `${count} × ¥${yuan(item.sk_price)}`) : el('span', { class: 'tag' }, t('limit', { n: item.sk_per_max_count }));
+      const each = count > 1 ? el('span', { class: 'soft' }, `${count} × ¥${yuan(item.sk_price)}`) : el('span', { class: 'tag' }, limitText(item));
       put(price, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(amount)), each);
     },
     // Each thing shown may leave something running; the next one ends it. A focus that would be lost stays in the panel.
@@ -73,12 +74,14 @@ async function begin(io, back) {
       forgetIntent(item.id);
       return void watch(io, order.id);
     }
-    if (order.id) {
-      io.room = maxCount(item) - unitsOf(await myOrders(1, RECENT), item.id);
+    if (order.id || item.variant?.limit_spans) {
+      const orders = await myOrders(1, RECENT);
+      io.room = maxCount(item) - unitsOf(orders, item);
       if (io.signal.aborted) return;
-      if (io.room <= 0 && !gaveBack(order)) {
+      const other = counted(orders, item).find((o) => o.seckill.id !== item.id);
+      if (io.room <= 0 && (other || !gaveBack(order))) {
         forgetIntent(item.id);
-        return void atLimit(io, { orderId: order.id });
+        return void atLimit(io, order.id && !gaveBack(order) ? { orderId: order.id } : { orderId: other.id, other });
       }
       io.room = Math.max(1, io.room); // the server decides
     }
@@ -96,7 +99,7 @@ async function begin(io, back) {
 }
 
 function summary(item, price) {
-  return el('div', { class: 'summary' }, el('div', { class: 'cover' }, cover(item)), el('div', {}, el('p', { class: 'summary-title' }, item.commodity.title), price));
+  return el('div', { class: 'summary' }, el('div', { class: 'cover' }, cover(item)), el('div', {}, el('p', { class: 'summary-title' }, item.commodity.title), item.variant && el('p', { class: 'soft' }, optionsText(item)), price));
 }
 
 function form(io, problem) {
@@ -200,7 +203,7 @@ async function run(io, body, renewed = 0) {
   if (signal.aborted) return;
   if (item.checks && !got?.ok) return void refused(io, got || {});
   const earlier = intents()[item.id]?.key;
-  const meant = intent(item.id, item.commodity.title, body);
+  const meant = intent(item.id, nameOf(item), body);
   beReady(item.id, 0);
   io.price(item.sk_price * body.count, body.count);
   let attempts = 0;
@@ -237,7 +240,7 @@ async function run(io, body, renewed = 0) {
 const enough = (order) => order.state === 'pending_payment';
 
 // Follows the order to its rest. `push` is what buy's answer says of it.
-function watch(io, orderId, { words, count, push } = {}) {
+function watch(io, orderId, { words, count, push, other } = {}) {
   const { item, signal } = io;
   io.title('order');
   let known = count;
@@ -262,14 +265,14 @@ function watch(io, orderId, { words, count, push } = {}) {
   };
   follow({
     orderId,
-    newest: () => newestOrder(item.id),
+    newest: other ? undefined : () => newestOrder(item.id),
     byId: orderDetail,
     wait: (ms) => pause(ms, signal),
     line: orderId ? lineOf(orderId, push, signal, now() - Date.parse(item.start_time)) : undefined,
     signal,
     onHeard(order, message) {
       see(order);
-      if (enough(order)) learn({ ...message, id: orderId, seckill: item });
+      if (enough(order)) learn({ ...message, id: orderId, seckill: other?.seckill || item });
     },
     enough,
     onOrder(order, whole) {
@@ -284,7 +287,8 @@ function watch(io, orderId, { words, count, push } = {}) {
   });
 }
 
-// The limit is used up: by an order to pay, by one that was paid, or by one that is on its way.
+// The limit is used up: by an order to pay, by one that was paid, or by one that is on its way; `other` is one of another
+// variant.
 function atLimit(io, problem) {
   const words = (order) => {
     const { look, payable } = outcome(order, now());
@@ -292,7 +296,7 @@ function atLimit(io, problem) {
     if (look === 'good') return { title: t('already_bought'), text: t('already_bought_text', { n: io.item.sk_per_max_count }) };
     return undefined;
   };
-  watch(io, problem.orderId, { words });
+  watch(io, problem.orderId, { words, other: problem.other });
 }
 
 function refused(io, problem) {
@@ -329,7 +333,7 @@ function again(io, order, count) {
 // Another purchase beside an open order: begin would show that order again.
 async function begun(io) {
   try {
-    io.room = Math.max(1, maxCount(io.item) - unitsOf(await myOrders(1, RECENT), io.item.id));
+    io.room = Math.max(1, maxCount(io.item) - unitsOf(await myOrders(1, RECENT), io.item));
   } catch {
     io.room = maxCount(io.item); // the server decides
   }

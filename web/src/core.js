@@ -123,9 +123,14 @@ const GAVE_BACK = ['expired', 'cancelled', 'rejected', 'refund_due', 'refunded']
 /** Whether an order gave its units back. */
 export const gaveBack = (order) => GAVE_BACK.includes(order.state);
 
-/** How many units of an item a shopper has, by their orders as /order/list has them. */
-export const unitsOf = (orders, item) =>
-  orders.filter((o) => o.seckill?.id === item && !gaveBack(o)).reduce((sum, o) => sum + o.count, 0);
+const spans = (item) => (item?.variant?.limit_spans ? item.variant.family : '');
+
+/** The orders, as /order/list has them, whose units an item's limit counts: its own, or its whole family's. */
+export const counted = (orders, item) =>
+  orders.filter((o) => !gaveBack(o) && (o.seckill?.id === item.id || (spans(item) && spans(o.seckill) === spans(item))));
+
+/** How many units that the item's limit counts a shopper has. */
+export const unitsOf = (orders, item) => counted(orders, item).reduce((sum, o) => sum + o.count, 0);
 
 /** The largest count that one order may ask for. */
 export const maxCount = (item) => Math.max(1, Math.min(item.sk_per_max_count || 1, MAX_COUNT));

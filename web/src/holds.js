@@ -7,6 +7,7 @@ import { el, put, setText } from './dom.js';
 import { t, tOr } from './i18n.js';
 import { cashierNote, payButton } from './pay.js';
 import { intents, onShopper, openOrders, rememberOpen, shopper } from './session.js';
+import { nameOf } from './variants.js';
 
 const LATEST = 10; // orders asked for after signing in
 const SLOWEST = 10_000; // ms between looks at an open order outside its sheet and its page
@@ -115,7 +116,7 @@ export function holdsBar(node, onContinue) {
     return el(
       'div',
       { class: 'hold', 'data-hold': answer.id },
-      el('p', {}, el('b', {}, answer.seckill?.commodity?.title || ''), ' ', words),
+      el('p', {}, el('b', {}, nameOf(answer.seckill)), ' ', words),
       el('div', { class: 'actions' }, el('a', { class: 'button plain', href: `#/order/${answer.id}` }, t('see_order')), outcome(order, now()).payable && cashierText(order, cashierNote(order.id), now()) !== 'confirming' && payButton(order, refresh)),
     );
   };

@@ -28,6 +28,7 @@ export const TEXTS = {
   sold_out: ['已抢光', 'Sold out'],
   stock_label: ['剩余库存', 'Stock left'],
   limit: ['每人限购 {n} 件', 'Limit {n} per shopper'],
+  limit_spans: ['各款合计每人限购 {n} 件', 'Limit {n} per shopper, all variants together'],
   was: ['原价', 'Was'],
   sale_price: ['秒杀价', 'Sale price'],
   off: ['省 {n}%', '{n}% off'],

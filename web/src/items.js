@@ -10,8 +10,10 @@ import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
 import { noteOpenings } from './renewal.js';
 import { readyFor } from './session.js';
+import { limitText, nameOf } from './variants.js';
 
 const PAGE = 50; // items asked for at once
+const PAGES = 4; // pages among which the variants of an item are looked for
 const FEW = 0.2; // share of the stock below which only few units are left
 
 /** The home page. `onBuy(item)` opens the purchase. Answers {node, stop}. */
@@ -37,16 +39,22 @@ export function homeView(onBuy) {
   }
 
   function show(items) {
-    const old = new Map(cards);
-    cards.clear();
-    for (const item of items) {
-      if (cards.has(item.id)) continue; // it opened between the two lists
+    const families = new Map();
+    for (const item of new Map(items.map((one) => [one.id, one])).values()) { // one that opens between the two lists is in both
       if (readyFor(item.id)) door(item, (d) => d.prepare(item));
-      const card = old.get(item.id) || itemCard(item, onBuy, crossed);
-      card.update(item);
-      cards.set(item.id, card);
+      const key = item.variant ? `family ${item.variant.family}` : item.id;
+      families.set(key, [...(families.get(key) || []), item]);
     }
-    for (const card of old.values()) if (!cards.has(card.id)) card.stop();
+    for (const [key, family] of families) {
+      if (!cards.has(key)) cards.set(key, itemCard(family.find((one) => one.stock > 0) || family[0], onBuy, crossed));
+    }
+    for (const [key, card] of [...cards]) {
+      if (families.has(key)) card.update(families.get(key));
+      else {
+        card.stop();
+        cards.delete(key);
+      }
+    }
     arrange();
   }
 
@@ -141,22 +149,31 @@ function section(name, none, onMore) {
   return { node, load, show };
 }
 
-// One item's card. It keeps its own countdown; onMove is called when the sale opens or ends.
-function itemCard(first, onBuy, onMove, heading = 'h3') {
+// One item's card, or that of a family of variants, of which one is chosen. It keeps its own countdown; onMove is called
+// when the sale opens or ends, and onChoose(item) when another variant is chosen.
+function itemCard(first, onBuy, onMove, heading = 'h3', onChoose = () => {}) {
   let item = first;
-  const title = el('a', { href: `#/item/${item.id}` });
-  const picture = el('a', { class: 'cover', href: `#/item/${item.id}`, tabindex: -1, 'aria-hidden': 'true' }, cover(item));
+  let family = [first];
+  const title = el('a', {});
+  const picture = el('a', { class: 'cover', tabindex: -1, 'aria-hidden': 'true' });
   const price = el('p', { class: 'price' });
   const stock = stockBar();
   const limit = el('span', { class: 'tag' });
   const opens = el('span', { class: 'tag' });
   const timing = countdownLine();
   const button = el('button', { class: 'button', type: 'button', onclick: () => onBuy(item) });
+  const options = el('div', {});
+  let chooser;
+  const choose = (chosen) => {
+    item = chosen;
+    draw();
+    onChoose(item);
+  };
   const node = el(
     'article',
-    { class: 'card', 'data-item': item.id },
+    { class: 'card' },
     picture,
-    el('div', { class: 'card-body' }, item.activity && el('span', { class: 'soft' }, item.activity.title), el(heading, {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
+    el('div', { class: 'card-body' }, item.activity && el('span', { class: 'soft' }, item.activity.title), el(heading, {}, title), price, options, stock.node, el('p', { class: 'tags' }, limit, opens)),
     el('div', { class: 'card-foot' }, timing.node, button),
   );
   let shown = '';
@@ -164,10 +181,16 @@ function itemCard(first, onBuy, onMove, heading = 'h3') {
 
   function draw() {
     const current = phase(item, knownNow());
+    if (node.dataset.item !== item.id) {
+      node.dataset.item = item.id;
+      title.href = picture.href = `#/item/${item.id}`;
+      put(picture, cover(item));
+    }
+    chooser?.update(family, item);
     setText(title, item.commodity.title);
     put(price, priceParts(item));
     stock.update(item, current);
-    setText(limit, t('limit', { n: item.sk_per_max_count }));
+    setText(limit, limitText(item));
     setText(opens, t('starts_at', { time: when(item.start_time) }));
     opens.hidden = current !== 'upcoming';
     timing.update(item);
@@ -182,7 +205,7 @@ function itemCard(first, onBuy, onMove, heading = 'h3') {
       endAlarm();
       const edge = { upcoming: item.start_time, live: item.end_time }[current];
       endAlarm = edge ? at(Date.parse(edge), cross) : () => {};
-      if (shown === 'upcoming' && current === 'live') announce(`${item.commodity.title}: ${t('opened')}`);
+      if (shown === 'upcoming' && current === 'live') announce(`${nameOf(item)}: ${t('opened')}`);
       shown = current;
     }
   }
@@ -193,12 +216,18 @@ function itemCard(first, onBuy, onMove, heading = 'h3') {
   }
 
   const card = {
-    id: item.id,
     node,
     draw,
     phase: () => phase(item, knownNow()),
     update(fresh) {
-      item = fresh;
+      family = fresh;
+      item = fresh.find((one) => one.id === item.id) || fresh.find((one) => one.stock > 0) || fresh[0];
+      if (item.variant && !chooser) {
+        import('./chooser.js').then((part) => {
+          put(options, (chooser ||= part.chooser({ el, put, setText, t }, choose)).node);
+          draw();
+        }, () => {}); // the next look tries again
+      }
       draw();
     },
     stop() {
@@ -277,21 +306,35 @@ export function itemView(id, onBuy) {
     put(node, backLink('#/', 'nav_home'), el('p', { class: 'empty' }, icon('empty'), text));
   };
   let item;
+  let text;
+  const choose = (chosen) => {
+    item = chosen;
+    door(item, (d) => d.prepare(item));
+    const other = about(item);
+    text.replaceWith(other);
+    text = other;
+    history.replaceState(history.state, '', `#/item/${item.id}`);
+  };
   const looks = repeated(() => lookWait(item ? [item] : [], knownNow()), async (left) => {
     try {
+      let asked;
       if (item) {
-        const { left: stock, state } = await itemStatus(id);
-        item = { ...item, stock, state };
+        asked = item.id;
+        const { left: stock, state } = await itemStatus(asked);
+        if (item.id === asked) item = { ...item, stock, state };
       } else {
         item = await itemDetail(id);
         noteOpenings([item]);
         door(item, (d) => d.prepare(item));
       }
+      const family = item.variant ? await familyOf(item) : [item];
       if (left()) return;
-      if (card) return void card.update(item);
-      card = itemCard(item, onBuy, () => looks.soon(Math.random() * SPREAD), 'h1');
+      if (card) return void card.update(family);
+      card = itemCard(item, onBuy, () => looks.soon(Math.random() * SPREAD), 'h1', choose);
       card.node.classList.add('large');
-      put(node, backLink('#/', 'nav_home'), card.node, about(item));
+      card.update(family);
+      text = about(item);
+      put(node, backLink('#/', 'nav_home'), card.node, text);
     } catch (problem) {
       fail(problem);
     }
@@ -303,6 +346,18 @@ export function itemView(id, onBuy) {
     card?.stop();
   };
   return { node, stop };
+}
+
+// The variants of an item that are listed as it is: itself alone when its sale is over or stopped.
+async function familyOf(item) {
+  const list = { upcoming: upcomingItems, live: liveItems }[phase(item, knownNow())];
+  const found = [];
+  for (let page = 1, last = PAGE; list && page <= PAGES && last === PAGE; page++) {
+    const items = await list(page, PAGE);
+    last = items.length;
+    found.push(...items.filter((one) => one.variant?.family === item.variant.family));
+  }
+  return found.some((one) => one.id === item.id) ? found.map((one) => (one.id === item.id ? item : one)) : [item];
 }
 
 function about(item) {

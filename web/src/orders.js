@@ -14,6 +14,7 @@ import { cancelButton, showOrder } from './panel.js';
 import { cashierNote, payButton } from './pay.js';
 import { follow } from './purchase.js';
 import { shopper } from './session.js';
+import { optionsText } from './variants.js';
 import { signIn } from './who.js';
 
 const PAGE = 10;
@@ -67,7 +68,7 @@ export function ordersView() {
         'div',
         { class: 'order-body' },
         el('div', { class: 'row' }, el('h2', {}, el('a', { href: `#/order/${id}` }, answer.seckill.commodity.title)), state),
-        el('p', { class: 'soft' }, when(answer.create_time), ' · ', unitsText(answer.count)),
+        el('p', { class: 'soft' }, answer.seckill.variant && `${optionsText(answer.seckill)} · `, when(answer.create_time), ' · ', unitsText(answer.count)),
         el('div', { class: 'row' }, el('p', { class: 'price' }, el('span', { class: 'now' }, el('small', {}, '¥'), yuan(answer.amount))), due),
         result.payable && el('div', { class: 'actions' }, cancelButton({ id }, (text) => (text ? put(fault, text) : show())), payButton(order, show)),
         fault,
@@ -180,7 +181,7 @@ function goods(answer) {
       'div',
       { class: 'summary' },
       el('a', { class: 'cover', href: `#/item/${answer.seckill.id}`, tabindex: -1, 'aria-hidden': 'true' }, cover(answer.seckill)),
-      el('div', {}, el('h1', { class: 'summary-title' }, answer.seckill.commodity.title), el('p', { class: 'soft' }, unitsText(answer.count))),
+      el('div', {}, el('h1', { class: 'summary-title' }, answer.seckill.commodity.title), el('p', { class: 'soft' }, answer.seckill.variant && `${optionsText(answer.seckill)} · `, unitsText(answer.count))),
     ),
     el(
       'dl',

@@ -28,7 +28,8 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
 		End:   begun.Add(1),
 		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
-		Checks: seckill.ChecksStrict}, &seckill.Description{Covers: []string{"/c.jpg"}})
+		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
+			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
 	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n",
 		dynamoledger.TableCatalog: "\n### item#ID\n"} {
 		_, section, _ := strings.Cut(string(page), heading)

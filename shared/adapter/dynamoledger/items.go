@@ -175,6 +175,12 @@ func encodeItem(it *seckill.Item) ledger.Row {
 	if it.Cover != "" {
 		row["cover"] = it.Cover
 	}
+	if v := &it.Variant; v.Family != "" {
+		row["family"], row["options"] = v.Family, v.Options.String()
+		if v.LimitSpans {
+			row["limit_spans"] = int64(1)
+		}
+	}
 	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
 		if at := it.Erased(what); !at.IsZero() {
 			row[mark(what)] = at.UnixMilli()
@@ -240,6 +246,14 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 	}
 	if row["cover"] != nil {
 		it.Cover = field[string](&d, "cover")
+	}
+	if row["family"] != nil {
+		options, err := seckill.ParseOptions(field[string](&d, "options"))
+		if err != nil {
+			d.bad = cmp.Or(d.bad, "options")
+		}
+		it.Variant = seckill.Variant{Family: field[string](&d, "family"), Options: options,
+			LimitSpans: row["limit_spans"] != nil}
 	}
 	for _, what := range []seckill.Kept{seckill.KeptAddresses, seckill.KeptNetworks} {
 		if attr := mark(what); row[attr] != nil {

@@ -24,6 +24,7 @@ type itemJSON struct {
 	Commodity  commodityJSON     `json:"commodity"`
 	Checks     seckill.Checks    `json:"checks,omitempty"`
 	Activity   *activityJSON     `json:"activity,omitempty"`
+	Variant    *variantJSON      `json:"variant,omitempty"`
 	AsOf       string            `json:"as_of,omitempty"` // when it was so, unless that is a moment ago
 }
 
@@ -31,6 +32,13 @@ type itemJSON struct {
 type activityJSON struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
+}
+
+// variantJSON says which variant of its family an item is, or an order was of.
+type variantJSON struct {
+	Family     string          `json:"family"`
+	Options    seckill.Options `json:"options"`
+	LimitSpans bool            `json:"limit_spans,omitempty"`
 }
 
 type commodityJSON struct {
@@ -52,6 +60,10 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 	if a := v.Activity; a != nil {
 		activity = &activityJSON{a.ID, a.Title}
 	}
+	var variant *variantJSON
+	if v := &it.Variant; len(v.Options) > 0 {
+		variant = &variantJSON{v.Family, v.Options, v.LimitSpans}
+	}
 	return itemJSON{
 		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End),
 		CreateTime: rfc3339(it.CreateTime),
@@ -60,7 +72,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
 			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
 		},
-		Checks: it.Checks, Activity: activity, AsOf: optional(v.AsOf),
+		Checks: it.Checks, Activity: activity, Variant: variant, AsOf: optional(v.AsOf),
 	}
 }
 

@@ -59,6 +59,13 @@ func TestAnswersAreTheContracts(t *testing.T) {
 	grouped := view()
 	grouped.Activity = &seckill.ListedActivity{ID: "70", Title: "早场 <b>", Items: []string{itemID}}
 
+	variant := view()
+	variant.Item.Variant = seckill.Variant{Family: "70", LimitSpans: true,
+		Options: seckill.Options{{Name: "颜色", Value: "黑"}, {Name: "容量", Value: "256 GB"}}}
+	apart := variant
+	apart.Item.Variant.LimitSpans = false
+	const options = `,"variant":{"family":"70","options":[{"name":"颜色","value":"黑"},{"name":"容量","value":"256 GB"}]`
+
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}
 	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID +
 		`","pay_by":"2026-11-11T00:00:00Z"}`
@@ -81,6 +88,10 @@ func TestAnswersAreTheContracts(t *testing.T) {
 				`[]`).Replace(viewJSON), shared},
 		{"in an activity", "GET", "/seckill/will", stubs{views: []shop.View{grouped}}, `{"seckills":[` +
 			strings.TrimSuffix(viewJSON, "}") + `,"activity":{"id":"70","title":"早场 <b>"}}]}`, shared},
+		{"a variant", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{apart}},
+			strings.TrimSuffix(viewJSON, "}") + options + `}}`, shared},
+		{"a variant whose limit spans", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{variant}},
+			strings.TrimSuffix(viewJSON, "}") + options + `,"limit_spans":true}}`, shared},
 		{"no order", "GET", "/seckill/order/" + itemID, stubs{}, `{"alipay_order":"","state":"none"}`, "no-store"},
 		{"queued", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Queued,
 			RetryAfter: 500 * time.Millisecond}},

@@ -5,7 +5,8 @@
 // Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
 // optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id),
 // checks (off, standard or strict; default: off), questions (in CSV lines of text = answer | answer; none: those
-// that the item has stay) and version (that of the item that the line was made from).
+// that the item has stay), version (that of the item that the line was made from), and of a variant family (an id),
+// options (name=value | name=value) and limit_spans (true: the limit counts the whole family; default: false).
 package itemfile
 
 import (
@@ -35,7 +36,8 @@ const maxFaults = 10
 
 var (
 	required = []string{"id", "title", "price", "sk_price", "start_time", "end_time", "stock", "limit"}
-	optional = []string{"covers", "detail", "commodity_id", "checks", "questions", "version"}
+	optional = []string{"covers", "detail", "commodity_id", "checks", "questions", "version", "family", "options",
+		"limit_spans"}
 )
 
 // record is one item as unchecked text.
@@ -146,10 +148,17 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	sanitize := bluemonday.UGCPolicy().Sanitize
 	items := make([]seckill.Listing, 0, len(records))
 	first := map[string]string{} // where each id first occurs
+	families := map[string][]*seckill.Item{}
 	for _, r := range records {
 		it, err := r.item(now, sanitize)
 		if err == nil && first[it.ID] != "" {
 			err = fmt.Errorf("id %s is already on %s", it.ID, first[it.ID])
+		}
+		family := it.Variant.Family
+		if err == nil && family != "" {
+			if field, why := it.Joins(families[family]); why != "" {
+				err = errors.New(field + ": " + why)
+			}
 		}
 		if err != nil {
 			faults = append(faults, fault{r.where, err.Error()})
@@ -157,6 +166,9 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 		}
 		first[it.ID] = r.where
 		items = append(items, it)
+		if family != "" {
+			families[family] = append(families[family], &it.Item)
+		}
 	}
 	if len(faults) > 0 {
 		return nil, &Error{File: name, faults: faults}
@@ -206,7 +218,7 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		yuan(r, "price", &it.Commodity.Price), yuan(r, "sk_price", &it.Price),
 		instant(r, "start_time", &it.Start), instant(r, "end_time", &it.End),
 		number(r, "stock", &it.Stock), number(r, "limit", &it.Limit),
-		version(r, &it.Base),
+		version(r, &it.Base), variant(r, &it.Variant),
 	)
 	if err != nil {
 		return it, errors.New(strings.ReplaceAll(err.Error(), "\n", ", "))
@@ -245,6 +257,21 @@ func version(r *record, to *int64) (err error) {
 	}
 	if *to, err = strconv.ParseInt(text, 10, 64); err != nil || *to < 1 {
 		return fmt.Errorf("version %.40q: want a whole number from 1, as an export has it", text)
+	}
+	return nil
+}
+
+func variant(r *record, to *seckill.Variant) (err error) {
+	to.Family = r.text["family"]
+	if to.Options, err = seckill.ParseOptions(r.text["options"]); err != nil {
+		return err
+	}
+	switch spans := r.text["limit_spans"]; spans {
+	case "", "false":
+	case "true":
+		to.LimitSpans = true
+	default:
+		return fmt.Errorf("limit_spans %.40q: want true or false", spans)
 	}
 	return nil
 }

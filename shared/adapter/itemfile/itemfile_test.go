@@ -70,6 +70,31 @@ func TestOptionalColumnsMayBeMissing(t *testing.T) {
 	}
 }
 
+func TestBothFormatsReadTheSameVariant(t *testing.T) {
+	t.Parallel()
+	csv := "id,title,price,sk_price,start_time,end_time,stock,limit,family,options,limit_spans\n" +
+		"5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1,70,颜色=黑 | 容量=256 GB,true\n" +
+		"6,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1,,,\n"
+	items, err := Parse("a.csv", []byte(csv), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := csv + strings.Replace(strings.Split(csv, "\n")[1], "5,", "8,", 1)
+	if _, err := Parse("a.csv", []byte(twice), now); err == nil ||
+		!strings.Contains(err.Error(), "line 4: options: item 5 of the family has the same: 颜色=黑 | 容量=256 GB") {
+		t.Errorf("two of the same options: %v", err)
+	}
+	want := seckill.Variant{Family: "70", LimitSpans: true,
+		Options: seckill.Options{{Name: "颜色", Value: "黑"}, {Name: "容量", Value: "256 GB"}}}
+	if diff := cmp.Diff(want, items[0].Variant); diff != "" || items[1].Variant.Family != "" {
+		t.Errorf("%+v, -want +got\n%s", items[1].Variant, diff)
+	}
+	again, err := Parse("a.json", Format(items), now)
+	if diff := cmp.Diff(items, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("%v\n-first +second\n%s", err, diff)
+	}
+}
+
 // row returns a good line with some cells replaced.
 func row(id int, cells map[string]string) string {
 	all := map[string]string{"id": fmt.Sprint(id), "title": "表", "price": "2", "sk_price": "1",
@@ -145,6 +170,11 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"commodity id", "a.csv", csvOf("commodity_id", "x"), "line 3: commodity id"},
 		{"checks unknown", "a.json", jsonOf("checks", `"lax"`),
 			`element 2 (line 3): checks "lax": want off, standard or strict`},
+		{"family no id", "a.json", jsonOf("family", "0"), `element 2 (line 3): family "0"`},
+		{"options without a family", "a.json", jsonOf("options", `"a=b"`), "element 2 (line 3): family: options"},
+		{"options without a value", "a.json", jsonOf("options", `"a"`), `element 2 (line 3): options "a": want name=value`},
+		{"limit_spans neither true nor false", "a.json", jsonOf("limit_spans", "1"),
+			`element 2 (line 3): limit_spans "1": want true or false`},
 		{"field missing", "a.json", jsonOf("limit", "-"), "element 2 (line 3): limit is missing"},
 		{"field unknown", "a.json", jsonOf("stocks", "1"), `element 2 (line 3): "stocks" is no column`},
 		{"element no object", "a.json", "[1]", "element 1 (line 1): want an object"},

@@ -64,6 +64,8 @@ func sample(id string) seckill.Item {
 		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond),
 		CreateTime: start.Add(-24 * time.Hour),
 		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Checks: seckill.ChecksStrict,
+		Variant: seckill.Variant{Family: "9223372036854775806", LimitSpans: true,
+			Options: seckill.Options{{Name: "颜色", Value: "黑"}, {Name: "容量", Value: "256 GB"}}},
 		Stopped: true, Version: 1,
 		Stops: []seckill.Stop{{From: start.Add(time.Millisecond), To: start.Add(time.Second)},
 			{From: start.Add(time.Minute)}},
@@ -91,6 +93,7 @@ func diff(want, got any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty
 func testRoundTrip(t *testing.T, items seckill.Items) {
 	bare := sample("2")
 	bare.Commodity.Price, bare.Stopped, bare.Stops = 0, false, nil
+	bare.Variant = seckill.Variant{}
 	zoned := sample("3")
 	zoned.Start = zoned.Start.In(time.FixedZone("CST", 8*3600))
 	for _, want := range []seckill.Item{sample("1"), bare, zoned, sample("9223372036854775807")} {

@@ -135,6 +135,9 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 			History: []seckill.Change{{State: seckill.PendingPayment, At: at.Draw(t, "at"),
 				Cause: text.Draw(t, "cause")}},
 		}
+		if rapid.Bool().Draw(t, "variant") {
+			o.Options = seckill.Options{{Name: "颜色", Value: "黑"}}
+		}
 		if o.ItemVersion > 0 {
 			o.ListPrice = seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "list price"))
 		}

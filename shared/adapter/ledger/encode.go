@@ -19,6 +19,7 @@ const historyTime = "2006-01-02T15:04:05.000Z07:00"
 
 func orderKey(id string) Key          { return Key{Table: TableOrders, PK: id} }
 func quotaKey(user, item string) Key  { return Key{TableQuotas, user, item} }
+func spanKey(user, family string) Key { return Key{TableQuotas, user, "family#" + family} }
 func paymentKey(order, no string) Key { return Key{TablePayments, order, no} }
 func returnKey(order string) Key      { return Key{TableReturns, shardKey(orderShard(order)), order} }
 
@@ -123,6 +124,12 @@ func encodeOrder(o *seckill.Order) Row {
 	if o.Cover != "" {
 		row["cover"] = o.Cover
 	}
+	if len(o.Options) > 0 {
+		row["options"] = o.Options.String()
+	}
+	if o.Span != "" {
+		row["span"] = o.Span
+	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
 		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
@@ -154,13 +161,16 @@ func decodeOrder(row Row) (seckill.Order, error) {
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
 		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
-		Cover: d.optional("cover"),
+		Cover: d.optional("cover"), Span: d.optional("span"),
 	}
 	if _, ok := row["item_version"]; ok {
 		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
 	}
+	var err error
+	if o.Options, err = seckill.ParseOptions(d.optional("options")); err != nil {
+		d.fail("options", "a list of options")
+	}
 	if text := d.optional("network_address"); text != "" {
-		var err error
 		if o.Network, err = netip.ParseAddr(text); err != nil {
 			d.fail("network_address", "a network address")
 		}

@@ -34,25 +34,25 @@ func begin(o *seckill.Order, cause string) {
 	}
 }
 
-// Place implements seckill.Ledger in Count+2 writes. It sets the state to pending_payment and adds a first entry to
-// an empty o.History. An order whose number of units is not Count, or that lacks a price, buckets or times, is a
-// programming error and returns an error that callers treat as a fault. It gives up after seckill.PlaceTimeout.
+// Place implements seckill.Ledger in Count+4 writes, and one more for a limit that spans a family. It sets the state to
+// pending_payment and adds a first entry to an empty o.History. An order whose number of units is not Count, or that
+// lacks a price, buckets or times, is a programming error and returns an error that callers treat as a fault. It gives
+// up after seckill.PlaceTimeout.
 func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	o.State, o.CloseTo, o.Reason = seckill.PendingPayment, "", ""
 	begin(&o, "placed")
 	if err := checkPlace(&o); err != nil {
 		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 	}
-	writes := make([]Write, 0, o.Count+4)
+	writes := make([]Write, 0, o.Count+5)
 	writes = append(writes,
 		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
-		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
-			Set:    Row{"v": Version, "newest": o.ID},
-			Add:    map[string]int64{"units": int64(o.Count)},
-			AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
-			// A count over the limit makes the bound negative, so the write fails; ErrOrderExists is reported first.
-			If: []Cond{AtMost("units", int64(limit-o.Count))}})
+		charge(quotaKey(o.User, o.Item), &o, Row{"v": Version, "newest": o.ID}, limit))
 	writes = append(writes, notBlocked(o.User, o.Item, o.Placed)...)
+	if o.Span != "" {
+		writes = append(writes, charge(spanKey(o.User, o.Span), &o, Row{"v": Version}, limit))
+	}
+	first := len(writes) // of the units
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
 			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})
@@ -69,20 +69,38 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 		return seckill.ErrOrderExists
 	case c.failed(2), c.failed(3):
 		return seckill.ErrBlocked
-	case c.failed(1):
+	case c.failed(1), o.Span != "" && c.failed(4):
 		return seckill.ErrQuota
 	}
 	for i, n := range o.Units {
-		if !c.failed(4 + i) {
+		if !c.failed(first + i) {
 			continue
 		}
-		owner, err := decodeUnit(c.Reasons[4+i].Old)
+		owner, err := decodeUnit(c.Reasons[first+i].Old)
 		if err != nil {
 			return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 		}
 		return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}
 	}
 	return fmt.Errorf("ledger: place %s: %w", o.ID, c)
+}
+
+// charge raises a quota by an order's units, up to the limit.
+func charge(k Key, o *seckill.Order, set Row, limit int) Write {
+	return Write{Key: k, Op: OpUpdate, Set: set,
+		Add:    map[string]int64{"units": int64(o.Count)},
+		AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
+		// A count over the limit makes the bound negative, so the write fails; ErrOrderExists is reported first.
+		If: []Cond{AtMost("units", int64(limit-o.Count))}}
+}
+
+// discharge lowers a quota by what charge added for an order that holds units.
+func discharge(k Key, o *seckill.Order) Write {
+	entry := quotaEntry(o.ID, len(o.Units))
+	return Write{Key: k, Op: OpUpdate,
+		Add:    map[string]int64{"units": -int64(len(o.Units))},
+		DelSet: map[string]Set{"orders": {entry}},
+		If:     []Cond{Has("orders", entry)}}
 }
 
 // checkPlace returns why an order must not be placed.
@@ -211,9 +229,9 @@ func appendChange(to seckill.State, at time.Time, cause string) map[string][]str
 	return map[string][]string{"history": {encodeChange(seckill.Change{State: to, At: at, Cause: cause})}}
 }
 
-// GiveBack implements seckill.Ledger in Count+3 writes. o is the order as read: ErrStateChanged if its row is not in
-// closing, or has another close_to or other units. A unit row or quota entry that is not this order's violates an
-// invariant (I3): an unnamed error, and nothing is written.
+// GiveBack implements seckill.Ledger in Count+3 writes, and one more for a limit that spans a family. o is the order as
+// read: ErrStateChanged if its row is not in closing, or has another close_to or other units. A unit row or quota entry
+// that is not this order's violates an invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
 	if !closes(o.CloseTo) || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units),
@@ -239,18 +257,17 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 	}
 }
 
-// release returns the writes that give an order's units back: first the quota, then the return row and the unit rows.
+// release returns the writes that give an order's units back: first the quota, and that of its span, then the return
+// row and the unit rows.
 func release(o *seckill.Order) []Write {
-	entry := quotaEntry(o.ID, len(o.Units))
-	writes := make([]Write, 0, len(o.Units)+2)
-	writes = append(writes,
-		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
-			Add:    map[string]int64{"units": -int64(len(o.Units))},
-			DelSet: map[string]Set{"orders": {entry}},
-			If:     []Cond{Has("orders", entry)}},
-		// An order gives back once, so no return row exists; a condition could only block the return.
-		Write{Key: returnKey(o.ID), Op: OpPut,
-			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
+	writes := make([]Write, 0, len(o.Units)+3)
+	writes = append(writes, discharge(quotaKey(o.User, o.Item), o))
+	if o.Span != "" {
+		writes = append(writes, discharge(spanKey(o.User, o.Span), o))
+	}
+	// An order gives back once, so no return row exists; a condition could only block the return.
+	writes = append(writes, Write{Key: returnKey(o.ID), Op: OpPut,
+		Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(o, n), Op: OpDelete, If: []Cond{Eq("order", o.ID)}})
 	}
@@ -259,7 +276,7 @@ func release(o *seckill.Order) []Write {
 
 // released translates the failed conditions of release; first is the index of its first write.
 func released(o *seckill.Order, doing string, c *Canceled, first int) error {
-	if c.failed(first) {
+	if c.failed(first) || o.Span != "" && c.failed(first+1) {
 		return fmt.Errorf("ledger: %s %s: the quota of user %s does not list it: %w", doing, o.ID, o.User, c)
 	}
 	return fmt.Errorf("ledger: %s %s: a unit of %v is not its own: %w", doing, o.ID, o.Units, c)

@@ -24,12 +24,16 @@ var (
 func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start)}) }
 
 func order(id string, units ...int) seckill.Order {
-	return seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
+	o := seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
 		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Name: "Lei",
 		Network: netip.MustParseAddr("2001:db8::7"), Title: "t", Buckets: 1,
-		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1,
+		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1, Options: seckill.Options{{Name: "a", Value: "b"}},
 		CloseTo: seckill.Expired,
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+	if id == "a" {
+		o.Span = "70"
+	}
+	return o
 }
 
 func block(subject seckill.Subject) seckill.Block {
@@ -103,7 +107,7 @@ var lifeSteps = []struct {
 	call string
 	run  func(l seckill.Ledger) error
 }{
-	{"Place", "Transact 6", func(l seckill.Ledger) error { return l.Place(ctx, order("a", 1, 2), 9) }},
+	{"Place", "Transact 7", func(l seckill.Ledger) error { return l.Place(ctx, order("a", 1, 2), 9) }},
 	{"Place", "Transact 5", func(l seckill.Ledger) error { return l.Place(ctx, order("b", 3), 9) }},
 	{"Reject", "Transact 2", func(l seckill.Ledger) error {
 		o := order("c")
@@ -124,7 +128,7 @@ var lifeSteps = []struct {
 		return l.RescheduleNow(ctx, "a", start.Add(time.Minute), "c")
 	}},
 	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, "", 9)) }},
-	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
+	{"GiveBack", "Transact 6", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
 	{"RecordPayment and move", "Transact 2", func(l seckill.Ledger) error {
 		return l.RecordPayment(ctx, seckill.Payment{Order: "b", TradeNo: "t1", State: seckill.Captured, At: start},
 			seckill.PendingPayment, seckill.Paid)

@@ -8,10 +8,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// StartRefund implements seckill.Ledger in two writes, with restock in Count+4, and one more for a decision that is
-// counted or approves a proposal. ErrStateChanged if the order's row is not in its state or has other units, if the
-// payment is not captured, or if the proposal is not as it was read. A unit row or quota entry that is not this order's
-// violates an invariant (I3): an unnamed error, and nothing is written.
+// StartRefund implements seckill.Ledger in two writes, with restock in Count+4 and one more for a limit that spans a
+// family; and one more for a decision that is counted or approves a proposal. ErrStateChanged if the order's row is not
+// in its state or has other units, if the payment is not captured, or if the proposal is not as it was read. A unit row
+// or quota entry that is not this order's violates an invariant (I3): an unnamed error, and nothing is written.
 func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool,
 	by seckill.Decision, at time.Time, cause string) error {
 	if o.State == seckill.RefundOwed || restock && o.State.Left() ||

@@ -47,10 +47,13 @@ type suite struct {
 	items  map[string]bool
 	users  map[string]bool
 	orders []string
+
+	families map[string]bool // over which limits span
 }
 
 func newSuite(t *testing.T, env Env) *suite {
-	return &suite{T: t, Env: env, ctx: context.Background(), items: map[string]bool{}, users: map[string]bool{}}
+	return &suite{T: t, Env: env, ctx: context.Background(), items: map[string]bool{}, users: map[string]bool{},
+		families: map[string]bool{}}
 }
 
 // order returns a new order without writing it.
@@ -63,7 +66,8 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 		Network:   netip.MustParseAddr("2001:db8:1:2:3:4:5:6"),
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
-		State: seckill.PendingPayment, Buckets: buckets,
+		Options: seckill.Options{{Name: "度数", Value: "53°"}, {Name: "包装", Value: "礼盒"}},
+		State:   seckill.PendingPayment, Buckets: buckets,
 		Created: epoch.Add(time.Duration(s.made) * time.Second),
 		Placed:  epoch.Add(time.Duration(s.made)*time.Second + 7*time.Millisecond),
 	}
@@ -169,12 +173,13 @@ type sale struct {
 	Quotas   map[string]seckill.Quota
 	Payments map[string][]seckill.Payment
 	Returns  map[string]seckill.ReturnRow
+	Spans    map[string]ledger.Row // quotas of families
 }
 
 func (s *suite) sale() sale {
 	s.Helper()
 	w := sale{map[string]seckill.Order{}, map[string][]seckill.UnitRow{}, map[string]seckill.Quota{},
-		map[string][]seckill.Payment{}, map[string]seckill.ReturnRow{}}
+		map[string][]seckill.Payment{}, map[string]seckill.ReturnRow{}, map[string]ledger.Row{}}
 	for _, id := range s.orders {
 		o, err := s.Ledger.Order(s.ctx, id)
 		if !errors.Is(err, seckill.ErrNoOrder) {
@@ -188,6 +193,13 @@ func (s *suite) sale() sale {
 		if !errors.Is(err, seckill.ErrNoReturn) {
 			s.ok(err)
 			w.Returns[id] = r
+		}
+	}
+	for family := range s.families {
+		for user := range s.users {
+			row, _, err := s.Rows.Get(s.ctx, spanRow(user, family))
+			s.ok(err)
+			w.Spans[user+"/"+family] = row
 		}
 	}
 	for item := range s.items {

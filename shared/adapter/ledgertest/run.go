@@ -10,7 +10,8 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		name  string
 		cases []testCase
 	}{
-		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
+		{"rows", rowCases}, {"place", placeCases}, {"span", spanCases},
+		{"closing", closingCases}, {"money", moneyCases},
 		{"refund", refundCases}, {"fulfil", fulfilCases},
 		{"books", bookCases}, {"erasures", erasures}, {"deliveries", deliveryCases},
 		{"identities", identityCases}, {"blocks", blockCases},

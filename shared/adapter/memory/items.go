@@ -135,7 +135,7 @@ func (t *Items) MarkErased(ctx context.Context, id string, what seckill.Kept, at
 }
 
 func cloneItem(it seckill.Item) seckill.Item {
-	it.Stops = slices.Clone(it.Stops)
+	it.Stops, it.Variant.Options = slices.Clone(it.Stops), slices.Clone(it.Variant.Options)
 	return it
 }
 

@@ -31,7 +31,7 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 	}
 	first, err := w.client.Item(t.Context(), "7")
 	if err != nil || first.State != seckill.ItemWaiting || !strings.Contains(string(first.Item), `"version":1`) ||
-		len(first.Rules) != 12 {
+		len(first.Rules) != 15 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	if got, err := save(func(map[string]any) {}, first.Item); err != nil || !strings.Contains(got, `"unchanged":["7"]`) {

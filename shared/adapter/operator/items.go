@@ -122,7 +122,9 @@ func (d *ItemHandler) saved(ctx context.Context, items []seckill.Listing) []slog
 		return nil
 	}
 	utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return append(edited(&it), slog.String("sk_price", it.Price.Yuan()),
+	return append(edited(&it), slog.String("family", it.Variant.Family),
+		slog.String("options", it.Variant.Options.String()), slog.Bool("limit_spans", it.Variant.LimitSpans),
+		slog.String("sk_price", it.Price.Yuan()),
 		slog.String("price", it.Commodity.Price.Yuan()),
 		slog.Int("limit", it.Limit), slog.String("start", utc(it.Start)), slog.String("end", utc(it.End)),
 		slog.String("title", it.Commodity.Title))
@@ -281,6 +283,8 @@ type ItemRow struct {
 	Stock     int               `json:"stock"`
 	Limit     int               `json:"limit"`
 	Checks    seckill.Checks    `json:"checks,omitempty"`
+	Options   string            `json:"options,omitempty"`
+	Spans     bool              `json:"limit_spans,omitempty"`
 }
 
 // ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, below 400 KiB.
@@ -301,7 +305,8 @@ func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
 	for i := range items {
 		it := &items[i]
 		out.Items[i] = ItemRow{it.ID, it.Commodity.Title, it.StateAt(d.stage.Clock.Now()), it.Commodity.Price, it.Price,
-			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks}
+			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks,
+			it.Variant.Options.String(), it.Variant.LimitSpans}
 	}
 	return out, nil
 }

@@ -28,6 +28,7 @@ type Order struct {
 	Price   seckill.Fen   `json:"price"`
 	List    seckill.Fen   `json:"list_price,omitempty"` // ordinary price per unit, as sold, as are Title and Cover
 	Cover   string        `json:"cover,omitempty"`
+	Options string        `json:"options,omitempty"`      // of the variant, as sold: 颜色=黑 | 容量=256 GB
 	Version int64         `json:"item_version,omitempty"` // 0: an order of an older release, without List and Cover
 	Amount  seckill.Fen   `json:"amount"`
 	State   seckill.State `json:"state"`
@@ -65,9 +66,9 @@ type OrderChange struct {
 
 func shown(o *seckill.Order) Order {
 	out := Order{ID: o.ID, Item: o.Item, Title: o.Title, User: o.User, Name: o.Name, Count: o.Count,
-		Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover, Version: o.ItemVersion,
-		Amount: o.Amount, State: o.State, Created: o.Created, PayBy: o.PayBy, Reason: o.Reason, Carrier: o.Carrier,
-		Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden}
+		Held: len(o.Units), Price: o.Price, List: o.ListPrice, Cover: o.Cover, Options: o.Options.String(),
+		Version: o.ItemVersion, Amount: o.Amount, State: o.State, Created: o.Created, PayBy: o.PayBy,
+		Reason: o.Reason, Carrier: o.Carrier, Number: o.Number, Refund: o.RefundWhy, Hidden: o.Hidden}
 	if n := len(o.History); n > 0 {
 		out.Changed = o.History[n-1].At
 	}

@@ -341,6 +341,14 @@ func TestCopy(t *testing.T) {
 		if err := e.Questions.PutQuestion(e.Context(), "2", q); err != nil {
 			e.Fatal(err)
 		}
+		two, err := e.Stage.Listing(e.Context(), "2")
+		if err != nil {
+			e.Fatal(err)
+		}
+		two.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
+		if _, err := e.Stage.Import(e.Context(), []seckill.Listing{two}); err != nil {
+			e.Fatal(err)
+		}
 		e.save(form("70", 0, "2", "1"))
 		if _, err := e.Stage.SetAllStopped(e.Context(), []string{"1"}, true); err != nil {
 			e.Fatal(err)
@@ -351,7 +359,7 @@ func TestCopy(t *testing.T) {
 		if fail > 0 {
 			e.rows.fail = e.rows.n + fail
 		}
-		_, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
+		_, err = e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
 		if (err != nil) != (fail > 0) {
 			e.Fatalf("while transaction %d fails: %v", fail, err)
 		}
@@ -385,6 +393,13 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := items[i]
+		if family := got.Variant.Family; len(family) != 18*len(old.Variant.Family) || family == got.ID {
+			t.Errorf("item %s of family %q became one of %q", of, old.Variant.Family, family)
+		}
+		got.Variant.Family = old.Variant.Family
+		if !got.Variant.Equal(&old.Variant) {
+			t.Errorf("item %s became %+v", of, got.Variant)
+		}
 		if len(got.ID) != 18 || got.Stopped || got.Stops != nil || got.Stock != old.Stock || got.Version != 1 ||
 			!got.Start.Equal(old.Start.Add(week)) || !got.End.Equal(old.End.Add(week)) || got.Detail != old.Detail ||
 			len(got.Questions) != len(old.Questions) || !a.Covers(&got.Item) {

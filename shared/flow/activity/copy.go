@@ -91,7 +91,10 @@ func (f *Flow) copyItem(ctx context.Context, id string, from *seckill.Activity, 
 	shift := start.Sub(from.Start)
 	next := seckill.Item{ID: copiedID(from.ID, id, start), Commodity: it.Commodity, Price: it.Price,
 		Start: it.Start.Add(shift), End: it.End.Add(shift), CreateTime: now, Stock: it.Stock, Limit: it.Limit,
-		Buckets: seckill.BucketsFor(it.Stock), Checks: it.Checks, Version: 1}
+		Buckets: seckill.BucketsFor(it.Stock), Checks: it.Checks, Variant: it.Variant, Version: 1}
+	if it.Variant.Family != "" { // a limit that spans it counts the units of one sale
+		next.Variant.Family = copiedID(from.ID, "family "+it.Variant.Family, start)
+	}
 	_, err = f.Items.Get(ctx, next.ID)
 	if err == nil || !errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)) {
 		return next.ID, false, err

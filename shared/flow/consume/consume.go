@@ -156,7 +156,8 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 		Address: m.Address, Name: m.Name, Network: m.Network, State: seckill.PendingPayment,
 		Created: m.Created, Placed: now,
 		PayBy: now.Add(f.Hold).Truncate(time.Second), Title: it.Commodity.Title,
-		ListPrice: it.Commodity.Price, Cover: it.Cover, ItemVersion: it.Version, Buckets: it.Buckets,
+		ListPrice: it.Commodity.Price, Cover: it.Cover, Options: it.Variant.Options, Span: it.Variant.Span(),
+		ItemVersion: it.Version, Buckets: it.Buckets,
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}},
 	}
 }

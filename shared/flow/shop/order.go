@@ -215,10 +215,11 @@ func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
 	return v, err
 }
 
-// asSold gives the item the title, prices and first picture that the order keeps. If there was no picture, today's
-// stay.
+// asSold gives the item the title, prices, options and first picture that the order keeps. If there was no picture,
+// today's stay.
 func (v *View) asSold(o *seckill.Order) {
 	v.Item.Commodity.Title, v.Item.Commodity.Price, v.Item.Price = o.Title, o.ListPrice, o.Price
+	v.Item.Variant.Options = o.Options
 	if o.Cover != "" {
 		v.Description.Covers = []string{o.Cover}
 	}

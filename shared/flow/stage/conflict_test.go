@@ -83,7 +83,10 @@ func TestOfARunningSale(t *testing.T) {
 		"start_time":   func(it *seckill.Listing) { it.Start = it.Start.Add(-time.Hour) },
 		"end_time":     func(it *seckill.Listing) { it.End = it.End.Add(time.Hour) },
 		"commodity_id": func(it *seckill.Listing) { it.Commodity.ID = "77" },
-		"checks":       func(it *seckill.Listing) { it.Checks = seckill.ChecksStandard },
+		"family": func(it *seckill.Listing) {
+			it.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
+		},
+		"checks": func(it *seckill.Listing) { it.Checks = seckill.ChecksStandard },
 		"questions": func(it *seckill.Listing) {
 			it.Questions = []seckill.Question{{Text: "a", Answers: []string{"b"}}}
 		},

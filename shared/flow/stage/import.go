@@ -79,7 +79,11 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 	if err != nil {
 		return Imported{}, err
 	}
-	if refused.Faults = append(refused.Faults, outside...); len(refused.Faults) > 0 {
+	misfits, err := f.misfits(ctx, items)
+	if err != nil {
+		return Imported{}, err
+	}
+	if refused.Faults = slices.Concat(refused.Faults, outside, misfits); len(refused.Faults) > 0 {
 		return Imported{}, &refused
 	}
 	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}

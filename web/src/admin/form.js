@@ -146,7 +146,7 @@ function field(form, f, old, tells) {
   const start = f.fixed ? f.value : (old ?? f.value);
   const own = f.make?.({ id, value: start, fixed: f.fixed, described, changed: () => own.node.dispatchEvent(new Event('input', { bubbles: true })) });
   if (own) input = own.node;
-  else if (f.fixed) input[f.kind === 'select' ? 'disabled' : 'readOnly'] = true;
+  else if (f.fixed) input[['select', 'check'].includes(f.kind) ? 'disabled' : 'readOnly'] = true;
   if (f.kind === 'check') input.checked = Boolean(start);
   else if (f.kind !== 'file' && !own && start !== undefined) input.value = start;
   const label = el(own ? 'p' : 'label', own ? { class: 'label', id: `${id}-label` } : { for: id }, f.label, tells && !f.required && !f.fixed && !['check', 'select'].includes(f.kind) && el('small', { class: 'soft' }, ` · ${t('field_optional')}`));

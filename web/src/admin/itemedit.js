@@ -1,6 +1,5 @@
 // One item as a form: its texts, prices, window, stock, checks and pictures. A save is an import of this item, made from
 // the version that was read.
-import { yuan } from '../core.js';
 import { pictureAddress } from '../cover.js';
 import { el, put, setText } from '../dom.js';
 import { t } from '../i18n.js';
@@ -10,6 +9,7 @@ import { checks, form } from './form.js';
 import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
 import { placeOf } from './place.js';
 import { addTexts } from './texts.js';
+import { optionsWrong, spansText } from './variant.js';
 
 addTexts({
   edit_title: ['编辑商品', 'Edit the item'],
@@ -32,7 +32,7 @@ addTexts({
   edit_covers_hint: ['每行一个地址，最多 {most} 个，第一个显示在列表里。', 'One address on a line, at most {most}. Lists show the first.'],
   edit_covers_many: ['最多 {most} 个，现在有 {n} 个。', 'At most {most}. There are {n}.'],
   edit_upload: ['上传图片', 'Upload a picture'],
-  edit_upload_text: ['上传后地址会加到下面的“图片”里，保存商品后才会显示给买家。图片重新编码，拍摄地点等信息会去掉。', 'Its address is added to “Pictures” below; shoppers see it once the item is saved. It is encoded anew, without what the camera wrote, such as the place.'],
+  edit_upload_text: ['上传后地址会加到上面的“图片”里，保存商品后才会显示给买家。图片重新编码，拍摄地点等信息会去掉。', 'Its address is added to “Pictures” above; shoppers see it once the item is saved. It is encoded anew, without what the camera wrote, such as the place.'],
   edit_file: ['文件', 'File'],
   edit_file_hint: ['JPEG 或 PNG，最大 3.5 MiB、800 万像素，每边最多 8000 像素。', 'JPEG or PNG, at most 3.5 MiB, 8 million pixels, and 8000 a side.'],
   edit_file_large: ['文件有 {n} MiB，最大 3.5 MiB。', 'The file has {n} MiB: at most 3.5.'],
@@ -58,11 +58,13 @@ const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boole
 const amount = (text) => (/^\d{1,9}([.]\d{1,2})?$/.test(text) ? '' : t('edit_price_wrong'));
 const checksText = (name) => t(name ? `edit_checks_${name}` : 'items_checks_off');
 
+const money = (amount) => Number(amount).toFixed(2); // as it is typed: without separators
+
 // The texts of the form's fields for an item.
 const textsOf = (it) => ({
   title: it.title,
-  price: yuan(it.price),
-  sk_price: yuan(it.sk_price),
+  price: money(it.price),
+  sk_price: money(it.sk_price),
   start_time: localTime(it.start_time),
   end_time: localTime(it.end_time),
   stock: String(it.stock),
@@ -72,6 +74,9 @@ const textsOf = (it) => ({
   covers: it.covers.join('\n'),
   detail: it.detail,
   commodity_id: it.commodity_id,
+  family: it.family || '',
+  options: it.options || '',
+  limit_spans: it.limit_spans ? 'true' : '',
 });
 
 export const edit = {
@@ -132,11 +137,11 @@ function editor(page, it) {
   const texts = it ? textsOf(it) : {};
   const field = (name, label, more = {}) => ({ name, label: t(label), value: texts[name], ...more });
   const whole = { inputmode: 'numeric' };
-  const money = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
+  const amounts = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
   const fields = [
     field('title', 'field_title', { hint: t('edit_title_hint', { most: MAX_TITLE }), required: true, check: checks.line(MAX_TITLE) }),
-    field('sk_price', 'items_price', money),
-    field('price', 'items_was', money),
+    field('sk_price', 'items_price', amounts),
+    field('price', 'items_was', amounts),
     timeField('start_time', it?.start_time),
     timeField('end_time', it?.end_time, { check: (text) => (text > document.getElementById('item-edit-start_time').value ? '' : t('field_after_start')) }),
     field('stock', 'items_stock', { hint: t('edit_stock_hint'), required: true, check: checks.whole(1, MAX_STOCK), input: whole }),
@@ -146,6 +151,9 @@ function editor(page, it) {
     field('covers', 'edit_covers', { kind: 'area', hint: t('edit_covers_hint', { most: MAX_COVERS }), check: (text) => (lines(text).length > MAX_COVERS ? t('edit_covers_many', { most: MAX_COVERS, n: lines(text).length }) : '') }),
     field('detail', 'edit_detail', { kind: 'area', hint: t('edit_detail_hint', { most: MAX_DETAIL }), check: (text) => ([...text].length > MAX_DETAIL ? t('field_long', { most: MAX_DETAIL, n: [...text].length }) : ''), input: { rows: 8 } }),
     field('commodity_id', 'edit_commodity', { hint: t('edit_commodity_hint'), check: checks.id, input: whole }),
+    field('family', 'variant_family', { hint: t('variant_family_hint'), check: checks.id, input: whole }),
+    field('options', 'variant_options', { hint: t('variant_options_hint'), check: optionsWrong }),
+    field('limit_spans', 'variant_spans', { kind: 'select', options: ['', 'true'].map((v) => [v, spansText(v)]), value: texts.limit_spans || '', show: spansText }),
     { name: 'version', kind: 'hidden', value: String(it?.version || '') },
   ];
   const id = { name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: whole };
@@ -171,7 +179,7 @@ async function save(page, it, v) {
     if (there) throw new Problem(422, { code: 'invalid_request', faults: [{ field: 'id', what: t('edit_exists', there) }] });
   }
   const { version, ...rest } = v;
-  const row = { ...rest, id: it?.id || v.id, start_time: wireTime(v.start_time, it?.start_time), end_time: wireTime(v.end_time, it?.end_time), stock: Number(v.stock), limit: Number(v.limit), covers: lines(v.covers), questions: questionsOf(v.questions) };
+  const row = { ...rest, id: it?.id || v.id, start_time: wireTime(v.start_time, it?.start_time), end_time: wireTime(v.end_time, it?.end_time), stock: Number(v.stock), limit: Number(v.limit), limit_spans: v.limit_spans === 'true', covers: lines(v.covers), questions: questionsOf(v.questions) };
   if (version) row.version = Number(version);
   const done = await command('import', {}, JSON.stringify([row]));
   const removed = done.removed?.[row.id] || [];

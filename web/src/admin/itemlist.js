@@ -33,7 +33,7 @@ export async function oneItem(id) {
 }
 
 /** The columns of a file, in the order in which changes are told. */
-export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'covers', 'questions', 'detail'];
+export const COLUMNS = ['title', 'price', 'sk_price', 'start_time', 'end_time', 'stock', 'limit', 'checks', 'commodity_id', 'family', 'options', 'limit_spans', 'covers', 'questions', 'detail'];
 
 /**
  * Reads a file of items: {text, rows: [{…columns}], lines}. `text` is the JSON that the shop takes; lines[i] is the line
@@ -91,6 +91,9 @@ const SPELL = {
   limit: (r) => Number(r.limit),
   checks: (r) => (r.checks === 'off' || !r.checks ? '' : r.checks),
   commodity_id: (r) => String(r.commodity_id || r.id),
+  family: (r) => String(r.family || ''),
+  options: (r) => String(r.options || '').split('|').map((part) => part.split('=').map((s) => s.trim()).join('=')).join(' | '),
+  limit_spans: (r) => String(r.limit_spans || 'false'),
   covers: (r) => (r.covers || []).join(' '),
   questions: (r) => JSON.stringify((r.questions || []).map((q) => [q.text, q.answers])),
   detail: (r) => r.detail || '',

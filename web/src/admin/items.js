@@ -10,6 +10,7 @@ import { allItems, exported, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
+import { limitOf, variantText } from './variant.js';
 
 addTexts({
   items_title: ['秒杀商品', 'Items'],
@@ -80,7 +81,7 @@ const columns = () => [
   { name: 'price', title: t('items_price'), figure: true, minor: true, cell: (it) => `¥${yuan(it.sk_price)}`, by: (it) => Number(it.sk_price) },
   { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock), by: (it) => it.stock },
   { name: 'left', title: t('items_left'), figure: true, cell: (it) => (it.status ? String(it.status.left) : '–'), by: (it) => it.status?.left ?? -1 },
-  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: (it) => String(it.limit) },
+  { name: 'limit', title: t('items_limit'), figure: true, minor: true, cell: limitOf },
   { name: 'start', title: t('items_start'), cell: (it) => when(it.start_time), by: (it) => Date.parse(it.start_time) },
   { name: 'end', title: t('items_end'), minor: true, cell: (it) => when(it.end_time), by: (it) => Date.parse(it.end_time) },
 ];
@@ -142,7 +143,8 @@ export const item = {
           fact('items_left', status ? String(status.left) : '–'),
           fact('items_price', `¥${yuan(it.sk_price)}`),
           fact('items_was', `¥${yuan(it.price)}`),
-          fact('items_limit', String(it.limit)),
+          fact('items_limit', limitOf(it)),
+          fact('variant', variantText(it)),
           fact('items_start', when(it.start_time, true)),
           fact('items_end', when(it.end_time, true)),
           fact('items_checks', checksText(it)),

@@ -89,7 +89,7 @@ function facts(o) {
       'dl',
       { class: 'facts' },
       fact('orders_state', [pill(o), o.hidden ? ` ${t('order_hidden')}` : '']),
-      fact('order_item', `${o.item} · ${o.title}`),
+      fact('order_item', [o.item, o.title, o.options].filter(Boolean).join(' · ')),
       fact('orders_user', el('a', { href: placeOf('orders', '', { user: o.user }) }, o.user)),
       fact('order_units_name', t('order_units', { count: o.count, held: o.held })),
       fact('order_amount', `¥${yuan(o.amount)}`),

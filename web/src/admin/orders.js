@@ -128,11 +128,11 @@ function filter(page) {
 }
 
 // The columns of `seckill orders export`, so that the file can be filled in and shipped by either.
-const CSV_COLUMNS = ['order', 'carrier', 'number', 'state', 'status', 'older', 'item', 'title', 'user', 'count', 'held', 'yuan', 'made', 'pay_by', 'changed', 'refund_asked', 'hidden', 'shopper_name'];
+const CSV_COLUMNS = ['order', 'carrier', 'number', 'state', 'status', 'older', 'item', 'title', 'user', 'count', 'held', 'yuan', 'made', 'pay_by', 'changed', 'refund_asked', 'hidden', 'shopper_name', 'variant'];
 
 /** An order as a line of the export. */
 export const csvLine = (o) =>
-  csv.line([o.order_id, o.carrier, o.number, o.state, status(o), older(o), o.item, o.title, o.user, o.count, o.held, csv.yuan(o.amount), csv.time(o.create_time), csv.time(o.pay_by), csv.time(o.changed), o.refund_reason, o.hidden ? 'hidden' : '', o.shopper_name]);
+  csv.line([o.order_id, o.carrier, o.number, o.state, status(o), older(o), o.item, o.title, o.user, o.count, o.held, csv.yuan(o.amount), csv.time(o.create_time), csv.time(o.pay_by), csv.time(o.changed), o.refund_reason, o.hidden ? 'hidden' : '', o.shopper_name, o.options]);
 
 function exporter(page) {
   const said = el('p', { class: 'soft', role: 'status' });
