@@ -167,7 +167,7 @@ func TestDecisionsAreListed(t *testing.T) {
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 38700
+const maxWords = 39400
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
