@@ -178,6 +178,10 @@ pictures: ## as browser, and keep the screenshots in docs/pictures
 film: build ## a sale as an animated picture, docs/pictures/sale.webp
 	web/browsertest/run.sh bin/seckill $(CURDIR)/docs/pictures film
 
+.PHONY: day-pictures
+day-pictures: build ## pictures of the sale day in docs/OPERATE.md
+	web/browsertest/run.sh bin/seckill $(CURDIR)/docs/pictures day
+
 .PHONY: bench
 bench: ## benchmarks of the hot paths, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./shared/... ./local

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/cover"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
@@ -42,10 +42,7 @@ func (s *System) handler() http.Handler {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL
 	}
-	if s.opt.Covers != "" {
-		mux.Handle("GET "+cover.Path+"{name}", cover.Serve(s.opt.Covers))
-	}
-	storefront := web.Handler(http.HandlerFunc(s.unknown), pages)
+	storefront := gallery.Serve(s.pictures(), web.Handler(http.HandlerFunc(s.unknown), pages))
 	mux.Handle("/admin", storefront) // else ServeMux would add a slash
 	mux.Handle("/", storefront)
 	return mux

@@ -51,15 +51,16 @@ type Options struct {
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
 	Items     []seckill.Listing  // the demo items when nil
-	Covers    string             // folder of pictures that package cover made; "": none
+	Covers    string             // folder of pictures that package cover made; "": memory
 	Version   string             // shown by /healthz
 	Log       *slog.Logger       // nil: none
 	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0
 	Work      seckill.Work       // of a proof; seckill.UsualWork when zero
 	Machines  bool               // for a simulated crowd: see MachineAddr
 
-	Servers Servers       // real servers instead of embedded drivers
-	Issuers []oidc.Client // issuers instead of the demo issuer, called over the network
+	Servers Servers           // real servers instead of embedded drivers
+	Issuers []oidc.Client     // issuers instead of the demo issuer, called over the network
+	Staff   oidc.StaffOptions // the issuer of staff, called over the network; without clients links only sign them in
 
 	GatewayFaults fakegateway.Faults // PUT /faults changes them
 

@@ -75,7 +75,7 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 		return nil
 	}
 	client := sqs.NewFromConfig(s.serverConfig(o.SQS))
-	for name, q := range map[string]*seckill.Queue{"orders": &s.orders, "closings": &s.closings} {
+	for name, q := range map[string]*seckill.OperatedQueue{"orders": &s.orders, "closings": &s.closings} {
 		opt, err := sqsqueue.CreateQueue(ctx, client, serversName+name)
 		for slow := (interface{ Timeout() bool })(nil); errors.As(err, &slow) && slow.Timeout() && ctx.Err() == nil; {
 			opt, err = sqsqueue.CreateQueue(ctx, client, serversName+name) // a busy stand-in; continues where it ended

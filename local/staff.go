@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
 	"github.com/your-org/seckill/shared/adapter/system"
@@ -21,7 +23,7 @@ const (
 
 // buildStaff makes the back office for browsers. A command goes the way that it goes in a stack: checked, recorded,
 // signed, and executed by what verifies the signature. Sessions and links follow the machine's clock, so that moving
-// the shop's does not sign anybody out.
+// the shop's does not sign anybody out; with an issuer, sessions follow the shop's, as shoppers' sign-ins do.
 func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handler) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -30,9 +32,18 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	var clock system.Clock
 	silent := slog.New(slog.DiscardHandler)
 	ids := system.NewIDs(nil)
-	s.Staff = session.New(session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit})
-	viewers := s.liveHandler()
-	office := &operator.Office{Sessions: s.Staff, Live: viewers, Stack: staffStack, Clock: clock, Record: record,
+	sessions := session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit}
+	if with := s.opt.Staff; len(with.Clients) > 0 {
+		with.Clock = s.Clock
+		if sessions.Issuer, err = oidc.NewStaff(with); err != nil {
+			return fmt.Errorf("the issuer of staff: %w", err)
+		}
+		sessions.Clock = s.Clock
+	}
+	s.Staff = session.New(sessions)
+	viewers, pictures := s.liveHandler(), operator.NewPictureHandler(s.pictures())
+	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack,
+		Clock: clock, Record: record,
 		Key: func() ed25519.PrivateKey { return private },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
@@ -40,10 +51,19 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Clock: clock, Random: ids, Log: s.log})
-	s.operator = record.Serve(silent, append(handlers, viewers, operator.NewAuditHandler(s.Audit),
+		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
+		Random: ids, Log: s.log})
+	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)
 	return err
+}
+
+// pictures returns where pictures of items are.
+func (s *System) pictures() gallery.Store {
+	if s.opt.Covers != "" {
+		return gallery.Folder(s.opt.Covers)
+	}
+	return &s.drawn
 }
 
 // StaffLink makes a link that signs a browser in to the back office, once. An earlier one ends.

@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/local/demoissuer"
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
@@ -95,6 +96,7 @@ type System struct {
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	staff    *staffdoor.Door
 	links    *staffdoor.Links
+	drawn    gallery.Memory // pictures of items, unless they are in a folder
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process
@@ -103,7 +105,7 @@ type System struct {
 	traffic          traffic
 	reserve          countedReserver
 	shut             atomic.Bool // the whole shop is stopped hard
-	orders, closings seckill.Queue
+	orders, closings seckill.OperatedQueue
 	trades           fakegateway.Store // nil: in the gateway's memory
 	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections

@@ -46,10 +46,11 @@ type sample struct {
 // liveHandler returns what shows running sales.
 func (s *System) liveHandler() *operator.LiveHandler {
 	stock := operator.Client{Who: "the live screen", Call: operator.Serve(slog.New(slog.DiscardHandler), s.items)}
-	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: []operator.LiveQueue{
-		{Name: "orders", Queue: s.orders}, {Name: "closings", Queue: s.closings}}}
+	queues := []operator.LiveQueue{{Name: "orders", OperatedQueue: s.orders},
+		{Name: "closings", OperatedQueue: s.closings}}
+	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: queues}
 	return operator.NewLiveHandler(watch.New(watch.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Source: &source,
-		Clock: s.Clock, MetricsAge: time.Second, Each: system.Several(liveReads)}))
+		Clock: s.Clock, MetricsAge: time.Second, Each: system.Several(liveReads)}), queues)
 }
 
 // count counts the requests that a handler gets.

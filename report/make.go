@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,23 @@ type Options struct {
 	Key   *Key
 	Again time.Duration // as audit.Options
 	Made  time.Time     // by the sale's clock; zero: when the first item's data was read
+	// Refused counts the refused requests of a time in which an item was on sale; nil: nobody does.
+	Refused func(ctx context.Context, item string, from, until time.Time) (Refusals, error)
+}
+
+// refused counts the refused requests of an item's sale, up to when its data was read.
+func (o *Options) refused(ctx context.Context, it *Item) (Refusals, error) {
+	until := it.End
+	if it.Read.Before(until) {
+		until = it.Read
+	}
+	if o.Refused == nil || !it.Start.Before(until) {
+		return Refusals{}, nil
+	}
+	r, err := o.Refused(ctx, it.Item, it.Start, until)
+	maps.DeleteFunc(r.Requests, func(_ seckill.Reason, n int) bool { return n == 0 })
+	r.From, r.Until = r.From.UTC(), r.Until.UTC()
+	return r, err
 }
 
 // Made is what Make made.
@@ -64,7 +82,11 @@ func Make(ctx context.Context, w io.Writer, source func(item string) (audit.Sour
 		if found.Broken() {
 			made.Broken = append(made.Broken, fmt.Sprintf("item %s: %s", id, found.Verdict()))
 		}
-		if err := out.sale(s, found); err != nil {
+		refused, err := o.refused(ctx, &s.item)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: refused requests: %w", id, err)
+		}
+		if err := out.sale(s, found, refused); err != nil {
 			return nil, fmt.Errorf("item %s: %w", id, err)
 		}
 	}
@@ -100,7 +122,7 @@ type writer struct {
 	err  error
 }
 
-func (w *writer) sale(s *sale, found *audit.Report) error {
+func (w *writer) sale(s *sale, found *audit.Report, refused Refusals) error {
 	s.item.Line, s.item.Orders = Line{w.tree.size, kindItem}, len(s.orders)
 	w.put(&s.item)
 	sums := newAdder(s.id, s.item.Stock)
@@ -124,6 +146,7 @@ func (w *writer) sale(s *sale, found *audit.Report) error {
 		r := &found.Results[i]
 		w.put(&Guarantee{Line{w.tree.size, kindGuarantee}, r.ID, r.Name, r.Verdict, r.Looked, len(r.Needs), r.Count})
 	}
+	w.put(&Refused{Line{w.tree.size, kindRefused}, refused})
 	st := &Statement{Line: Line{w.tree.size, kindStatement}, Sums: sums.Sums}
 	if p := found.Statement.Money.Provider; p != nil {
 		st.Provider = &Provider{p.Captured.Fen, p.Refunded.Fen, p.Balanced}

@@ -18,8 +18,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the format's. Version 1 had no Holding and Shipping.
-const Version = 2
+// Version is the format's. Version 1 had no Holding and Shipping, versions 1 and 2 no Refused.
+const Version = 3
 
 // Limits of a report.
 const (
@@ -32,7 +32,7 @@ const (
 )
 
 // Kinds of lines, in the order of a report: one head; for each item the item, its orders by ascending id, payments
-// without an order, minutes, guarantees, and its statement.
+// without an order, minutes, guarantees, refused requests, and its statement.
 const (
 	kindHead      = "report"
 	kindItem      = "item"
@@ -40,6 +40,7 @@ const (
 	kindPayment   = "payment"
 	kindMinute    = "minute"
 	kindGuarantee = "guarantee"
+	kindRefused   = "refused"
 	kindStatement = "statement"
 )
 
@@ -127,6 +128,36 @@ type Guarantee struct {
 	Needs   int            `json:"needs,omitempty"`  // pieces of evidence that are missing
 	Broken  int            `json:"broken,omitempty"` // findings
 }
+
+// Refused has the shop's refused requests while the item was on sale.
+type Refused struct {
+	Line
+	Refusals
+}
+
+// Refusals are the requests that a whole shop refused in a time, by reason. They leave no row: nothing else in a report
+// adds up to them, and a check finds only that they are as they were signed.
+type Refusals struct {
+	Source   RefusalSource          `json:"source"`
+	From     time.Time              `json:"from,omitzero"`
+	Until    time.Time              `json:"until,omitzero"`
+	Requests map[seckill.Reason]int `json:"requests,omitempty"`
+}
+
+// RefusalSource is what counted refused requests.
+type RefusalSource string
+
+// The sources.
+const (
+	// RefusedUnknown: nobody counted them, or what did was not asked.
+	RefusedUnknown RefusalSource = ""
+	// RefusedMetrics: CloudWatch has what the functions buy and admit wrote, in whole minutes, or five, or hours. They
+	// are the least: what an instance had not written when it died is missing, and so is what the API's own throttle
+	// and WAF refused.
+	RefusedMetrics RefusalSource = "cloudwatch"
+	// RefusedRun: a `seckill run` counted every refusal since it was started, of all its routes.
+	RefusedRun RefusalSource = "run"
+)
 
 // Statement is an item's last line.
 type Statement struct {

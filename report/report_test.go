@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -85,6 +87,85 @@ func TestFirstVersionIsStillVerified(t *testing.T) {
 	}) {
 		t.Error("shows what version 1 does not say")
 	}
+}
+
+// TestSecondVersionIsStillVerified: testdata/v2.jsonl.gz was made by a program that did not know of refused requests.
+func TestSecondVersionIsStillVerified(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/v2.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := verified(t, string(raw), fixedKey(t).Verifier)
+	if !c.OK() || c.Orders != 12 || c.Items[0].Refused != nil || c.Items[0].Sums.Shipping == nil {
+		t.Errorf("%+v", c)
+	}
+	if slices.ContainsFunc(c.Items[0].Tables(), func(t report.Table) bool {
+		return strings.HasPrefix(t.Title, "Refused")
+	}) {
+		t.Error("shows what version 2 does not say")
+	}
+}
+
+// TestRefusedRequests: they are in the report with their source and time, of which the sale's end or its reading is the
+// last moment; a changed figure is found in its line, and one that was changed together with its hash by the signature.
+func TestRefusedRequests(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, "shop.example")
+	text := made(t, key, 6)
+	r := verified(t, text, key.Verifier).Items[0].Refused
+	if r == nil || r.Source != report.RefusedMetrics || len(r.Requests) != 2 || r.Requests["sold_out"] != 70_000 ||
+		!r.From.Equal(opens) || !r.Until.Equal(opens.Add(10*time.Minute)) {
+		t.Fatalf("%+v", r)
+	}
+	flipped := strings.Replace(text, `"sold_out":70000`, `"sold_out":10000`, 1)
+	c := verified(t, flipped, key.Verifier)
+	if c.OK() || c.Signed || len(c.Findings) == 0 || c.Findings[0].Line == 0 ||
+		!strings.Contains(c.Findings[0].What, `'1' was '7', in requests`) {
+		t.Errorf("a flipped figure: %v", c.Findings)
+	}
+	for what, tt := range map[string]struct{ old, new, want string }{
+		"rewritten":  {`"sold_out":70000`, `"sold_out":10000`, "somebody rewrote some of them"},
+		"none":       {`"sold_out":70000`, `"sold_out":0`, "0 requests refused"},
+		"nobody's":   {`"source":"cloudwatch"`, `"source":""`, "counted by"},
+		"turned":     {`"until":"2026-11-11T02:10`, `"until":"2025-11-11T02:10`, "refused requests until"},
+		"of version": {`"version":3`, `"version":2`, "version 2 of the format has none"},
+	} {
+		c := verified(t, rehashed(text, tt.old, tt.new), key.Verifier)
+		if c.OK() || c.Signed || !slices.ContainsFunc(c.Findings, func(f report.Finding) bool {
+			return strings.Contains(f.What, tt.want)
+		}) {
+			t.Errorf("%s: %v", what, c.Findings)
+		}
+	}
+	var b strings.Builder
+	o := report.Options{Items: []string{item}, Key: key}
+	if _, err := report.Make(t.Context(), &b, source(6), o); err != nil {
+		t.Fatal(err)
+	}
+	if r := verified(t, b.String(), key.Verifier).Items[0].Refused; r == nil || r.Source != "" || len(r.Requests) != 0 {
+		t.Errorf("counted by nobody: %+v", r)
+	}
+	o.Refused = func(context.Context, string, time.Time, time.Time) (report.Refusals, error) {
+		return report.Refusals{}, io.ErrUnexpectedEOF
+	}
+	if _, err := report.Make(t.Context(), &b, source(6), o); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a fault: %v", err)
+	}
+}
+
+// rehashed replaces a text in the lines that have it, and corrects their hashes.
+func rehashed(text, before, after string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if changed := strings.Replace(line, before, after, 1); changed != line {
+			cut := strings.Index(changed, `,"leaf":`)
+			leaf := tlog.RecordHash([]byte(changed[:cut] + "}"))
+			line = changed[:cut] + `,"leaf":"` + leaf.String() + "\"}\n"
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
 
 func TestEmptySale(t *testing.T) {
@@ -234,16 +315,7 @@ func TestFalseSums(t *testing.T) {
 		{`"units":[1],`, `"units":[99],`, "unit 99 of 1 to"},
 		{`"placed":5,"paid":0`, `"placed":4,"paid":0`, "but the orders' histories say"},
 	} {
-		var out strings.Builder
-		for line := range strings.Lines(made(t, key, 6)) {
-			if changed := strings.Replace(line, tt.old, tt.new, 1); changed != line {
-				cut := strings.Index(changed, `,"leaf":`)
-				leaf := tlog.RecordHash([]byte(changed[:cut] + "}"))
-				line = changed[:cut] + `,"leaf":"` + leaf.String() + "\"}\n"
-			}
-			out.WriteString(line)
-		}
-		c := verified(t, out.String(), key.Verifier)
+		c := verified(t, rehashed(made(t, key, 6), tt.old, tt.new), key.Verifier)
 		if c.Signed || !slices.ContainsFunc(c.Findings, func(f report.Finding) bool {
 			return strings.Contains(f.What, tt.want)
 		}) {

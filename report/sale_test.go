@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/record/dump"
 	"github.com/your-org/seckill/report"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (
@@ -127,11 +128,18 @@ func newKey(t testing.TB, name string) *report.Key {
 	return key
 }
 
+// refused counts what a shop refused during a sale.
+func refused(_ context.Context, _ string, from, until time.Time) (report.Refusals, error) {
+	return report.Refusals{Source: report.RefusedMetrics, From: from, Until: until,
+		Requests: map[seckill.Reason]int{"sold_out": 70_000, "limit_reached": 31, "ticket": 0}}, nil
+}
+
 // made returns a report of n orders for each of two items.
 func made(t testing.TB, key *report.Key, n int) string {
 	t.Helper()
 	var b strings.Builder
-	m, err := report.Make(t.Context(), &b, source(n), report.Options{Items: []string{item, "2003"}, Key: key})
+	m, err := report.Make(t.Context(), &b, source(n), report.Options{Items: []string{item, "2003"}, Key: key,
+		Refused: refused})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ type ItemState struct {
 	Item       Item                  `json:"item"`
 	Sums       Sums                  `json:"sums"`
 	Provider   *Provider             `json:"provider,omitempty"`
+	Refused    *Refusals             `json:"refused,omitempty"` // nil: the format says nothing of them
 	Minutes    []seckill.MinuteCount `json:"-"`
 	Guarantees []Guarantee           `json:"guarantees"`
 }
@@ -110,12 +111,12 @@ type checker struct {
 	note     string
 	noteAt   int64
 
-	head  bool
-	first bool // the format is version 1
-	item  *ItemState
-	adder *adder
-	part  bool // something of this item is damaged, so its sums cannot be compared
-	items []string
+	head    bool
+	version int // of the format
+	item    *ItemState
+	adder   *adder
+	part    bool // something of this item is damaged, so its sums cannot be compared
+	items   []string
 }
 
 func (c *checker) find(f Finding) {
@@ -273,6 +274,8 @@ func (c *checker) content(kind string, content []byte) error {
 		if len(c.item.Guarantees) < 100 {
 			c.item.Guarantees = append(c.item.Guarantees, g)
 		}
+	case kindRefused:
+		return c.takeRefused(content)
 	case kindStatement:
 		return c.takeStatement(content)
 	default:
@@ -294,7 +297,7 @@ func (c *checker) takeHead(content []byte) error {
 	case len(h.Items) > MaxItems:
 		return fmt.Errorf("%d items, want at most %d", len(h.Items), MaxItems)
 	}
-	c.head, c.first, c.items, c.out.Made = true, h.Version == 1, h.Items, h.Made
+	c.head, c.version, c.items, c.out.Made = true, h.Version, h.Items, h.Made
 	if !c.out.Known {
 		c.out.Verifier = h.Verifier
 	}
@@ -313,7 +316,7 @@ func (c *checker) takeItem(content []byte) error {
 	c.out.Items = append(c.out.Items, ItemState{Item: it})
 	c.item = &c.out.Items[len(c.out.Items)-1]
 	c.adder, c.part = newAdder(it.Item, it.Stock), false
-	if c.first {
+	if c.version == 1 {
 		c.adder.Holding, c.adder.Shipping = nil, nil // what is added to them is dropped
 	}
 	return nil
@@ -334,6 +337,31 @@ func (c *checker) takeMinute(content []byte) error {
 		return fmt.Errorf("more than %d minutes", MaxMinutes)
 	}
 	c.item.Minutes = append(c.item.Minutes, m.MinuteCount)
+	return nil
+}
+
+func (c *checker) takeRefused(content []byte) error {
+	var r Refused
+	if err := json.Unmarshal(content, &r); err != nil {
+		return err
+	}
+	switch {
+	case c.version > 0 && c.version < 3:
+		return fmt.Errorf("version %d of the format has none", c.version)
+	case c.item.Refused != nil:
+		return errors.New("it is there twice")
+	case len(r.Requests) > maxReasons:
+		return fmt.Errorf("%d reasons, want at most %d", len(r.Requests), maxReasons)
+	}
+	for reason, n := range r.Requests {
+		if n <= 0 || r.Source == RefusedUnknown {
+			c.tell("%d requests refused for %.40q, counted by %.20q", n, reason, r.Source)
+		}
+	}
+	if r.Until.Before(r.From) {
+		c.tell("refused requests until %s, from %s", r.Until.Format(time.RFC3339), r.From.Format(time.RFC3339))
+	}
+	c.item.Refused = &r.Refusals
 	return nil
 }
 

@@ -23,7 +23,33 @@ func (s *ItemState) Tables() []Table {
 		list = append(list, long("Unpaid, until given back", s.Sums.Holding),
 			long("Paid, until shipped", s.Sums.Shipping))
 	}
+	if s.Refused != nil { // absent in versions 1 and 2
+		list = append(list, s.refused())
+	}
 	return append(list, s.guarantees(), s.minutes())
+}
+
+func (s *ItemState) refused() Table {
+	r := s.Refused
+	t := Table{Title: "Refused requests, of the whole shop"}
+	switch r.Source {
+	case RefusedUnknown:
+		t.Rows = [][]string{{"not known", "nobody counted them"}}
+		return t
+	case RefusedMetrics:
+		t.Rows = [][]string{{"source", "metrics of buy and admit: at least"}}
+	case RefusedRun:
+		t.Rows = [][]string{{"source", "the run itself: all of its routes"}}
+	default:
+		t.Rows = [][]string{{"source", string(r.Source)}}
+	}
+	t.Rows = append(t.Rows, []string{"from", when(r.From)}, []string{"until", when(r.Until)})
+	for _, reason := range slices.SortedFunc(maps.Keys(r.Requests), func(a, b seckill.Reason) int {
+		return cmp.Or(cmp.Compare(r.Requests[b], r.Requests[a]), cmp.Compare(a, b))
+	}) {
+		t.Rows = append(t.Rows, []string{string(reason), strconv.Itoa(r.Requests[reason])})
+	}
+	return t
 }
 
 func when(t time.Time) string { return t.In(seckill.Zone).Format("2006-01-02 15:04:05") }

@@ -459,7 +459,7 @@ func (s *Sim) redriven() {
 		}
 		if n > 0 {
 			s.trace.say(s.Clock.Now(), "%d parked messages are moved back to %s", n, name)
-			s.queues[name].Redrive()
+			_, _ = s.queues[name].Redrive(context.Background()) // fails with a cancelled context only
 			s.fire(Park)
 		}
 	}

@@ -360,8 +360,9 @@ func (w *World) stranger(q *memory.Queue, body string) error {
 func (w *World) redrive() {
 	if w.parked() {
 		w.onRedrive()
-		w.Orders.Redrive()
-		w.Closings.Redrive()
+		for _, q := range []*memory.Queue{w.Orders, w.Closings} {
+			_, _ = q.Redrive(context.Background()) // fails with a cancelled context only
+		}
 	}
 }
 

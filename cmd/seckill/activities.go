@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -316,13 +317,15 @@ outside of its window by now.`
 
 func offlineCommand(f *activityFlags, offline bool) *cobra.Command {
 	verb, short, did := "online", "Put an activity online, and resume its items", "online"
-	long := `Put an activity online again, and resume the sale of each of its items that has not ended, also of one
-that was stopped by itself. If the command fails, give it again until it succeeds.`
+	long := `Put an activity online again, and resume the sale of each item that "offline" stopped and that has not
+ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". If the
+command fails, give it again until it succeeds.`
 	if offline {
 		verb, short, did = "offline", "Take an activity offline, and stop its items", "offline"
 		long = `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command
 reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
-many as it could and names the others: give it again until it succeeds.`
+many as it could, names the others, and which of those Redis gets within a minute or two without you. Give
+it again until it succeeds.`
 	}
 	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
 		operator.ActivityChange, error) {
@@ -365,6 +368,10 @@ func checkActivity(id string) error {
 // changed prints what became of an activity.
 func (f *activityFlags) changed(cmd *cobra.Command, s *shop, err error, a *operator.ActivityChange, did string) error {
 	return f.print(cmd, s.explain(err, ""), a, func(p *page) {
+		if len(a.Stays) > 0 {
+			defer p.line("Still stopped, as the activity did not stop them: %s. \"seckill items resume\" resumes one.",
+				strings.Join(a.Stays, ", "))
+		}
 		if !a.Changed {
 			p.line("Nothing to do: activity %s is %s, at version %d.", a.ID, stateOf(&a.Activity), a.Version)
 			return

@@ -71,6 +71,15 @@ func TestActivitiesOfARunningShop(t *testing.T) {
 		run(exitOK, "Nothing to do: activity 7001 is offline, at version 4.", "", "offline", "7001")
 		shows(`"state":"stopped"`)
 		run(exitOK, "Activity 7001 is online, 2 items resumed", "", "online", "7001")
+		if code, _, errs := command(t, "items", "stop", "2003", "--url", base); code != exitOK {
+			t.Errorf("items stop: %s", errs)
+		}
+		run(exitOK, "Activity 7001 is offline, 1 item stopped", "", "offline", "7001")
+		run(exitOK, "Still stopped, as the activity did not stop them: 2003.", "", "online", "7001")
+		run(exitOK, "Nothing to do: activity 7001 is online", "", "online", "7001")
+		if code, _, errs := command(t, "items", "resume", "2003", "--url", base); code != exitOK {
+			t.Errorf("items resume: %s", errs)
+		}
 		copied := run(exitOK, "made, a copy of 7001, with 2 items (waiting, from ", "", "copy", "7001")
 		id := find(t, copied, `Activity (\d{18}) is made`)
 		run(exitOK, "Nothing to do: activity "+id+" is waiting", "", "copy", "7001")

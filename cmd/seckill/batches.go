@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,22 +19,23 @@ const batchTries = 5
 // batchPause is the wait before the second try of a batch; it doubles. Tests shorten it.
 var batchPause = time.Second
 
-// tried calls the shop with a batch of a file's lines. It repeats what failed for a moment; n is the first line's
-// number.
-func tried(cmd *cobra.Command, s *shop, n int, call func(context.Context) error) error {
+// tried calls the shop with a part of something long, and says where that is. It repeats what failed for a moment.
+func tried(cmd *cobra.Command, s *shop, where string, call func(context.Context) error) error {
 	pause := batchPause
 	for try := 1; ; try++ {
 		err := call(cmd.Context())
 		if err == nil || try == batchTries || !passing(err) {
 			return s.explain(err, "")
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: line %d: %v; again in %v\n", n, err, pause)
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s: %v; again in %v\n", where, err, pause)
 		if wait(cmd.Context(), pause) != nil {
 			return err
 		}
 		pause *= 2
 	}
 }
+
+func lineOf(n int) string { return "line " + strconv.Itoa(n) }
 
 // passing reports whether a call may succeed when it is repeated.
 func passing(err error) bool {

@@ -26,7 +26,8 @@ once for each day. Days are in UTC+8; the bill of a day is available the next mo
 With --list, show earlier results, at most ten, and match nothing.
 
 The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose reconcile
-function does the work. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if
+function does the work. What takes it longer than a call may goes on there, and the command asks for
+the result, for five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if
 they differed the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
@@ -57,7 +58,7 @@ they differed the last time).`,
 				}
 				return err
 			}
-			r, err := b.Reconcile(cmd.Context(), date)
+			r, err := reconciled(cmd, b, date)
 			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) {
 				p.reconciliation(&r, f.sameShop())
 			})
@@ -71,6 +72,47 @@ they differed the last time).`,
 	cmd.Flags().StringVar(&date, "date", "", "day of the bill in UTC+8, such as 2026-11-11 (default yesterday)")
 	cmd.Flags().BoolVar(&list, "list", false, "show earlier results, and match nothing")
 	return cmd
+}
+
+// Limits of a comparison that outlasts its call. Tests shorten them.
+var (
+	outlasts   = 20 * time.Second // a call that fails after this time was given up while the function went on
+	askEvery   = 5 * time.Second
+	reconciles = 5 * time.Minute // the function's own limit
+)
+
+// reconciled has the shop compare a day's bill. A back office waits half a minute for that; a comparison that takes
+// longer goes on, and its result is asked for.
+func reconciled(cmd *cobra.Command, b *shop, day string) (seckill.Reconciliation, error) {
+	ctx := cmd.Context()
+	if !b.deployed {
+		return b.Reconcile(ctx, day)
+	}
+	before, err := b.Reconciled(ctx, day)
+	if err != nil {
+		return seckill.Reconciliation{}, err
+	}
+	began := time.Now()
+	r, err := b.Reconcile(ctx, day)
+	if err == nil || time.Since(began) < outlasts || !passing(err) {
+		return r, err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "seckill: it takes longer than a call may, and goes on: waiting for its result\n")
+	for time.Since(began) < reconciles && wait(ctx, askEvery) == nil {
+		now, failed := b.Reconciled(ctx, day)
+		if n := len(now.Reconciliations); failed == nil && n > 0 && !now.Reconciliations[n-1].At.Equal(last(&before)) {
+			return now.Reconciliations[n-1], nil
+		}
+	}
+	return r, err
+}
+
+// last is when the newest of some results was made.
+func last(all *operator.Reconciled) time.Time {
+	if n := len(all.Reconciliations); n > 0 {
+		return all.Reconciliations[n-1].At
+	}
+	return time.Time{}
 }
 
 // differing returns an error for exit code 1 if bill and ledger differ.

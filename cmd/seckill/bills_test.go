@@ -154,11 +154,11 @@ func TestReconcileOfAStack(t *testing.T) {
 				t.Errorf("%v:\n%.2000s\nhas no %s", step.args, same(stdout), want)
 			}
 		}
-		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
+		if calls := c.called(); !strings.HasPrefix(calls, "GetCallerIdentity DescribeStacks Invoke") {
 			t.Errorf("%v: called %s", step.args, calls)
 		}
 	}
-	if log := audit.String(); strings.Count(log, "\n") != 5 || strings.Count(log, caller) != 5 ||
+	if log := audit.String(); strings.Count(log, "\n") != 8 || strings.Count(log, caller) != 8 ||
 		strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
 		t.Errorf("audit log:\n%s", log)
 	}
@@ -230,4 +230,51 @@ func TestReconcileRefusesInOneLine(t *testing.T) {
 		step{"reconcile --date 2026-11-11 --url " + busy.URL, exitFault, "", "The shop is busy."},
 	)
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestReconcileOutlastsItsCall: a comparison whose call was given up goes on, and its result is asked for. One that
+// fails sooner is told at once.
+func TestReconcileOutlastsItsCall(t *testing.T) {
+	defer func(a, b, c time.Duration) { outlasts, askEvery, reconciles = a, b, c }(outlasts, askEvery, reconciles)
+	askEvery = time.Millisecond
+	clock := memory.NewRealClock()
+	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(reconcile.New(reconcile.Deps{
+		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: aBill{}, Clock: clock,
+		Meter: uncounted{}})))
+	asked := 0
+	var running []byte // the comparison
+	c := &cloud{outputs: anAPI, function: func(event []byte) ([]byte, string) {
+		if bytes.Contains(event, []byte(`"reconcile"`)) {
+			running, asked = event, 0
+			return nil, "Task timed out"
+		}
+		if asked++; asked == 3 && running != nil { // it ends
+			if _, err := handle(context.Background(), running); err != nil {
+				t.Error(err)
+			}
+		}
+		out, err := handle(context.Background(), event)
+		if err != nil {
+			t.Error(err)
+		}
+		return out, ""
+	}}
+	account(t, served(t, c).URL)
+	for _, tt := range []struct {
+		outlasts, reconciles time.Duration
+		code                 int
+		stdout, stderr       string
+	}{
+		{0, time.Minute, exitOK, "Bill of 2026-11-11, matched at ", "goes on: waiting for its result"},
+		{0, time.Minute, exitOK, "Bill of 2026-11-11, matched at ", "goes on: waiting for its result"},
+		{0, 0, exitFault, "", "it failed"},
+		{time.Minute, time.Minute, exitFault, "", "it failed"},
+	} {
+		outlasts, reconciles, running = tt.outlasts, tt.reconciles, nil
+		code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale", "--region",
+			"eu-central-1")
+		if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) {
+			t.Errorf("%+v: exit %d\n%s%s", tt, code, stdout, stderr)
+		}
+	}
 }

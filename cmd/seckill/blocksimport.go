@@ -159,7 +159,7 @@ func applyBatch(cmd *cobra.Command, s *shop, batch []blockfile.Line) (done block
 	for i := range batch {
 		blocks[i] = asWritten(&batch[i].Block)
 	}
-	err = tried(cmd, s, batch[0].N, func(ctx context.Context) (err error) {
+	err = tried(cmd, s, lineOf(batch[0].N), func(ctx context.Context) (err error) {
 		done, err = s.Block(ctx, blocks, false)
 		return err
 	})

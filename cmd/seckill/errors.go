@@ -20,7 +20,7 @@ var self = "seckill"
 
 var ownCommand = regexp.MustCompile(
 	`(^|[\s"(])seckill (run|items|activities|orders|payments|refund|unknown|reconcile|erase|blocks|acts|events|counts|` +
-		`live|load|plan|staff|keys|token|doctor|audit|report|sim|version)\b`)
+		`live|redrive|load|plan|staff|keys|token|doctor|audit|report|sim|version)\b`)
 
 // asCalled replaces the tool's name in the commands that a text suggests by the name that the caller used.
 func asCalled(text string) string { return ownCommand.ReplaceAllString(text, "${1}"+self+" $2") }

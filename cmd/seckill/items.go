@@ -39,7 +39,7 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 	}
 	to.on(cmd)
 	cmd.AddCommand(importCommand(&to), exportCommand(&to), showItemCommand(&to), stopCommand(&to, true),
-		stopCommand(&to, false), addStockCommand(&to), pictureCommand())
+		stopCommand(&to, false), addStockCommand(&to), pictureCommand(&to))
 	return cmd
 }
 
@@ -122,13 +122,14 @@ func exportCommand(to *target) *cobra.Command {
 		Use:   "export",
 		Short: "Write all items to standard output, as a JSON file for import",
 		Long: `Write all items to standard output, as a JSON file for import. The file does not contain
-which items are stopped; it does contain the answers to questions: keep it as a secret. An export holds
-at most ` + strconv.Itoa(seckill.MaxItems) +
-			` items: it leaves out those that end last, and
-says so on standard error. If the row of an item cannot be read, standard error names it, the exit
-code is 1, and the file has all other items.`,
-		Example: `  seckill items export > items.json`,
-		Args:    exactly(),
+which items are stopped. With --role editor, and of a running shop, it contains the answers to questions:
+keep it as a secret. Other roles get the questions alone. An export holds at most ` + strconv.Itoa(seckill.MaxItems) +
+			` items:
+it leaves out those that end last, and says so on standard error. If the row of an item cannot be
+read, standard error names it, the exit code is 1, and the file has all other items.`,
+		Example: `  seckill items export > items.json
+  seckill items export --stack seckill-prod --role editor > items.json`,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := to.shop(cmd)
 			if err != nil {

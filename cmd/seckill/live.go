@@ -142,7 +142,11 @@ func (p *page) live(seen *watch.Seen) {
 	for _, r := range mostRefused(m.Refusals) {
 		f.number("refused: "+string(r), m.Refusals[r])
 	}
-	f.row("counts behind orders", milliseconds(m.Lag))
+	lag := milliseconds(m.Lag)
+	if !m.LagAt.IsZero() {
+		lag += " at " + m.LagAt.In(seckill.Zone).Format("15:04")
+	}
+	f.row("counts behind orders", lag)
 	for _, name := range slices.Sorted(maps.Keys(m.Age)) {
 		f.row("oldest in "+name, strconv.Itoa(m.Age[name])+" s")
 	}
@@ -156,6 +160,11 @@ func (p *page) live(seen *watch.Seen) {
 	f = figuresOf(p, seen.Now, &seen.Money)
 	f.row("refunds due", atLeast(seen.Money.Value.Due, seen.Money.Value.MoreDue))
 	f.row("refunds refused", atLeast(seen.Money.Value.Refused, seen.Money.Value.MoreRefused))
+	f = figuresOf(p, seen.Now, &seen.Acts)
+	for _, a := range seen.Acts.Value.List {
+		f.row(printable(a.Act+" "+a.Subject), printable(a.Result+", by "+a.Who+" at "+
+			a.At.In(seckill.Zone).Format(time.DateTime)))
+	}
 	var not []string
 	for _, c := range seen.Ready {
 		if !c.OK {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
@@ -45,6 +46,44 @@ func TestLive(t *testing.T) {
 	}
 	if rows := sys.Rows.Dump(ledger.TableAudit); len(rows) != 0 {
 		t.Errorf("audit log: %v", rows)
+	}
+}
+
+// TestRedrive moves a parked message back, once, and the live screen says who did it.
+func TestRedrive(t *testing.T) {
+	t.Parallel()
+	sys := localtest.Start(t, local.Options{})
+	at := " --url " + sys.URL()
+	if err := sys.Orders.SendRaw([]byte("not a message"), 0); err != nil {
+		t.Fatal(err)
+	}
+	parked := func(when string) {
+		t.Helper()
+		for until := time.Now().Add(10 * time.Second); len(sys.Orders.Parked()) != 1; time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("%s: %d messages are parked, want 1", when, len(sys.Orders.Parked()))
+			}
+		}
+	}
+	parked("sent")
+	code, stdout, stderr := command(t, words("redrive orders"+at)...)
+	if want := "About 1 message is moved back to orders."; code != exitOK || strings.TrimSpace(stdout) != want {
+		t.Errorf("exit %d: %q, want %q\n%s", code, stdout, want, stderr)
+	}
+	parked("moved back, and unreadable still")
+	code, stdout, _ = command(t, words("redrive closings"+at)...)
+	if code != exitOK || !strings.Contains(stdout, "Nothing to do") {
+		t.Errorf("of none: exit %d: %s", code, stdout)
+	}
+	if code, _, stderr := command(t, words("redrive acts"+at)...); code != exitUsage ||
+		!strings.Contains(stderr, "want orders or closings") {
+		t.Errorf("another queue: exit %d: %s", code, stderr)
+	}
+	code, stdout, _ = command(t, words("live 2002 --once"+at)...)
+	for _, want := range []string{"redrive queue=orders ", "changed, by ", "redrive queue=closings", "unchanged, by "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("exit %d: no %q in\n%s", code, want, stdout)
+		}
 	}
 }
 

@@ -40,9 +40,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	}
 	root.AddCommand(runCommand(getenv), itemsCommand(), activitiesCommand(), ordersCommand(), paymentsCommand(),
 		refundCommand(), unknownCommand(), reconcileCommand(), eraseCommand(), blocksCommand(), actsCommand(),
-		eventsCommand(), countsCommand(), liveCommand(), keysCommand(), tokenCommand(), doctorCommand(),
-		simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), reportCommand(getenv), staffCommand(),
-		versionCommand())
+		eventsCommand(), countsCommand(), liveCommand(), redriveCommand(), keysCommand(), tokenCommand(),
+		doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv),
+		reportCommand(getenv), staffCommand(), versionCommand())
 	for _, top := range append(root.Commands(), root) {
 		for _, c := range append(top.Commands(), top) {
 			c.Long, c.Example = wrapped(asCalled(c.Long)), asCalled(c.Example)

@@ -26,7 +26,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs the tests, or, as a command of TestSaleDay, the tool.
+func TestMain(m *testing.M) {
+	if base := os.Getenv(storyURL); base != "" {
+		self, defaultURL = "seckill", base
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func noEnv(string) string { return "" }
 
@@ -69,6 +76,10 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 			"--gateway-faults: fault notification-lost: share 2: want 0 to 1"},
 		{"issuer without a client", []string{"run", "--issuers", "https://id.example.com"},
 			"--issuers https://id.example.com: want ISSUER|CLIENT_ID"},
+		{"two issuers of staff", []string{"run", "--staff-issuer", "https://a.example|b|c"},
+			"--staff-issuer https://a.example|b|c: want ISSUER|CLIENT_ID"},
+		{"claims of staff", []string{"run", "--staff-issuer", "https://a.example|b", "--staff-claims", "groups|x"},
+			"--staff-claims groups|x: want groups' claim|prefix|"},
 		{"issuer without https", []string{"run", "--issuers", "http://id.example.com|shop"}, "want an https address"},
 		{"keys nowhere", []string{"run", "--keys", ""}, "--keys: want a directory"},
 		{"keys in a file", []string{"run", "--port", "0", "--keys", file("keys", "")}, "directory of keys: "},

@@ -107,7 +107,7 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 				return err
 			}
 			list := operator.OrderList{Orders: []operator.Order{}}
-			list.Next, err = eachOrder(cmd, s, q, after, limit, func(page []operator.Order) error {
+			list.Next, err = eachOrder(cmd, s, q, after, limit, func(page []operator.Order, _ string) error {
 				list.Orders = append(list.Orders, page...)
 				return nil
 			})
@@ -120,23 +120,33 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 	return cmd
 }
 
-// eachOrder calls do with each page of orders, until limit of them; 0: all. It returns where the next page begins.
+// eachOrder calls do with each page of orders and where the next one begins, until limit of them; 0: all. It returns
+// where the next page begins. Once a page was read, it repeats what fails for a moment.
 func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit int,
-	do func([]operator.Order) error) (next string, err error) {
+	do func(page []operator.Order, next string) error) (next string, err error) {
 	said := newProgress(cmd.ErrOrStderr())
 	for n := 0; ; {
 		size := fulfil.MaxPage
 		if limit > 0 {
 			size = min(size, limit-n)
 		}
-		p, err := s.Orders(cmd.Context(), q, after, size)
+		var p operator.OrderList
+		read := func(ctx context.Context) (err error) {
+			p, err = s.Orders(ctx, q, after, size)
+			return err
+		}
+		if n == 0 {
+			err = read(cmd.Context())
+		} else {
+			err = tried(cmd, s, "after "+counted(n, "order", "orders"), read)
+		}
 		if err != nil {
 			return after, err
 		}
 		if p.Next == after && p.Next != "" {
 			return after, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
 		}
-		if err := do(p.Orders); err != nil {
+		if err := do(p.Orders, p.Next); err != nil {
 			return after, err
 		}
 		n, after = n+len(p.Orders), p.Next

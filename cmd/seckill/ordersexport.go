@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/fulfil"
 )
 
 func exportOrdersCommand(f *orderFlags) *cobra.Command {
@@ -21,9 +21,11 @@ func exportOrdersCommand(f *orderFlags) *cobra.Command {
 		Use:   "export --item ID --csv FILE",
 		Short: "Write all orders of an item, or those that the filters choose, to a .csv file",
 		Long: `Write all orders of an item or a user, or those that the filters choose, to a CSV file; - is standard
-output. The file is there whole or not at all, and takes no more memory for a million orders. It is
-UTF-8 with the mark that spreadsheets look for. A cell that a spreadsheet would take for a formula,
-because it begins with = + - @, a tab or a line's end, gets a ' before it. It has no addresses.
+output. The file is there whole or not at all, and takes no more memory for a million orders. If the
+command breaks off, give it again within a day: it goes on from what FILE.part has, which you may
+remove to begin anew. The file is UTF-8 with the mark that spreadsheets look for. A cell that a
+spreadsheet would take for a formula, because it begins with = + - @, a tab or a line's end, gets a '
+before it. It has no addresses.
 
 Fill in carrier and number, and "seckill orders ship --csv" takes the same file.`,
 		Example: `  seckill orders export --item 2002 --csv orders.csv
@@ -44,25 +46,17 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 			if err != nil {
 				return err
 			}
-			n := 0
-			err = wholeFile(file, cmd.OutOrStdout(), func(w io.Writer) error {
-				out := csv.NewWriter(w)
-				_ = out.Write(orderColumns) // Flush reports errors
-				_, err := eachOrder(cmd, s, q, "", 0, func(page []operator.Order) error {
-					n += len(page)
-					for i := range page {
-						_ = out.Write(orderCells(&page[i]))
-					}
-					out.Flush()
-					return out.Error()
-				})
-				out.Flush()
-				return errors.Join(err, out.Error())
-			})
 			if file == "-" {
-				return s.explain(err, "")
+				w := csv.NewWriter(cmd.OutOrStdout())
+				_ = w.Write(orderColumns) // Flush reports errors
+				_, err := eachOrder(cmd, s, q, "", 0, func(page []operator.Order, _ string) error {
+					return writeOrders(w, page)
+				})
+				w.Flush()
+				return s.explain(errors.Join(err, w.Error()), "")
 			}
-			return f.print(cmd, s.explain(err, ""), map[string]any{"orders": n, "file": file}, func(p *page) {
+			n, err := exportTo(cmd, s, q, file)
+			return f.print(cmd, err, map[string]any{"orders": n, "file": file}, func(p *page) {
 				p.line("Exported %s to %s.", counted(n, "order", "orders"), printable(file))
 			})
 		},
@@ -74,6 +68,46 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 
 var orderColumns = []string{"order", "carrier", "number", "state", "status", "older", "item", "title", "user", "count",
 	"held", "yuan", "made", "pay_by", "changed", "refund_asked", "hidden", "shopper_name", "variant"}
+
+func writeOrders(w *csv.Writer, page []operator.Order) error {
+	for i := range page {
+		_ = w.Write(orderCells(&page[i])) // Flush reports errors
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// exportTo writes the orders that a query chooses to a file, and returns how many they are.
+func exportTo(cmd *cobra.Command, s *shop, q fulfil.Query, name string) (orders int, err error) {
+	what, err := json.Marshal([]any{s.name, q})
+	if err != nil {
+		return 0, err
+	}
+	p, err := openPart(name, string(what))
+	if err != nil {
+		return 0, fmt.Errorf("%s is not written: %w", name, err)
+	}
+	if p.Parts > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: goes on after %s, which %s.part has\n",
+			counted(p.Things, "order", "orders"), name)
+	}
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	if p.Parts == 0 {
+		text.WriteString("\ufeff")
+		_ = w.Write(orderColumns) // to memory
+	}
+	if !p.whole() {
+		_, err = eachOrder(cmd, s, q, p.Next, 0, func(page []operator.Order, next string) error {
+			if err := writeOrders(w, page); err != nil {
+				return err
+			}
+			defer text.Reset()
+			return p.add(text.Bytes(), len(page), next)
+		})
+	}
+	return p.Things, p.end(s.explain(err, ""))
+}
 
 func orderCells(o *operator.Order) []string {
 	hidden := ""
@@ -103,20 +137,4 @@ func unquoted(cell string) string {
 		return rest
 	}
 	return cell
-}
-
-// wholeFile writes a text that begins with the mark of UTF-8 to a file, which is there whole or not at all; - is out.
-func wholeFile(name string, out io.Writer, write func(io.Writer) error) error {
-	if name == "-" {
-		return write(out)
-	}
-	err := fileBy(os.Rename, name, func(part io.Writer) error {
-		w := bufio.NewWriter(part)
-		_, _ = w.WriteString("\ufeff") // Flush reports errors
-		return errors.Join(write(w), w.Flush())
-	})
-	if err != nil {
-		return fmt.Errorf("%s is not written: %w", name, err)
-	}
-	return nil
 }

@@ -228,7 +228,7 @@ func (s *shipment) call(batch []parcelLine, dry bool) (done fulfil.Shipped, err 
 	for i := range batch {
 		parcels[i] = batch[i].Parcel
 	}
-	err = tried(s.cmd, s.shop, batch[0].n, func(ctx context.Context) (err error) {
+	err = tried(s.cmd, s.shop, lineOf(batch[0].n), func(ctx context.Context) (err error) {
 		done, err = s.shop.Ship(ctx, parcels, s.confirm, dry)
 		return err
 	})

@@ -4,51 +4,65 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/adapter/cover"
+	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-func pictureCommand() *cobra.Command {
+func pictureCommand(shop *target) *cobra.Command {
 	to := ""
 	cmd := &cobra.Command{
-		Use:   "picture FILE --to FOLDER",
-		Short: "Make a picture safe to show, and put it into a folder",
+		Use:   "picture FILE",
+		Short: "Make a picture safe to show, and give it to the shop or put it into a folder",
 		Long: `Check a JPEG or PNG picture by its content, encode it anew without what cameras write into it, such as
-the place, and put it into a folder under a name made of its content. The command prints the path for
-an item's covers. "seckill run --pictures FOLDER" shows the folder's pictures; for a stack, copy the
-folder to where your pictures are, and write that https address in front of the name.
+the place, and store it under a name made of its content: in the shop, or with --to in a folder. The
+command prints the path for an item's covers. "seckill run --pictures FOLDER" shows a folder's pictures.
 
-A picture has up to ` + strconv.Itoa(cover.MaxSize>>20) + ` MiB, ` + strconv.Itoa(cover.MaxSide) + ` pixels a side and ` +
-			strconv.Itoa(cover.MaxPixels/1_000_000) + ` million in all.`,
-		Example: `  seckill items picture tea.jpg --to pictures`,
-		Args:    exactly("FILE"),
+A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels; one for a folder %d MiB and %d\nmillion; both up to %d a side.",
+			float64(cover.Upload.Size)/(1<<20), cover.Upload.Pixels/1_000_000, cover.Large.Size>>20,
+			cover.Large.Pixels/1_000_000, cover.MaxSide),
+		Example: `  seckill items picture tea.jpg
+  seckill items picture tea.jpg --stack seckill-prod
+  seckill items picture tea.jpg --to pictures`,
+		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if to == "" {
-				return fmt.Errorf("--to FOLDER is missing")
-			}
 			f, err := os.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			data, err := io.ReadAll(io.LimitReader(f, cover.MaxSize+1))
+			data, err := io.ReadAll(io.LimitReader(f, int64(cover.Large.Size)+1))
 			if err != nil {
 				return err
 			}
-			p, err := cover.Make(data)
+			limits := cover.Upload
+			if to != "" {
+				limits = cover.Large
+			}
+			p, err := cover.Make(data, limits)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			path, err := cover.Keep(to, &p)
-			if err != nil {
-				return faultError{err}
+			kept := operator.KeptOf(&p)
+			if to != "" {
+				if err := gallery.Folder(to).Put(cmd.Context(), &p); err != nil {
+					return faultError{err}
+				}
+			} else {
+				s, err := shop.shop(cmd)
+				if err != nil {
+					return err
+				}
+				if kept, err = s.Picture(cmd.Context(), data); err != nil {
+					return s.explain(err, "")
+				}
 			}
-			return say(cmd, "%s (%d by %d, %d KiB)", path, p.Width, p.Height, (len(p.Data)+1023)>>10)
+			return say(cmd, "%s (%d by %d, %d KiB)", kept.Path, kept.Width, kept.Height, (kept.Bytes+1023)>>10)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "folder of pictures")
+	cmd.Flags().StringVar(&to, "to", "", "folder of pictures, in place of the shop")
 	return cmd
 }

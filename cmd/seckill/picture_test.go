@@ -25,20 +25,31 @@ func TestAPictureIsMadeAndShown(t *testing.T) {
 		}
 	}
 	_, stdout, _ := command(t, "items", "picture", file, "--to", folder)
-	path := find(t, stdout, `^(/covers/[0-9a-f]{32}\.png) `)
+	path := find(t, stdout, `^(/pictures/[0-9a-f]{32}\.png) `)
 	svg := written(t, "a.png", []byte("<svg>"))
 	refused(t, exitUsage, "neither a JPEG nor a PNG", "items", "picture", svg, "--to", folder)
-	refused(t, exitUsage, "--to FOLDER is missing", "items", "picture", file)
+	refused(t, exitUsage, "neither a JPEG nor a PNG", "items", "picture", svg)
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		if status, body := get(t, base+path, ""); status != 200 || !strings.HasPrefix(body, "\x89PNG") {
 			t.Errorf("%s: %d", path, status)
 		}
-		for _, other := range []string{"/covers/secret.txt", "/covers/..%2fsecret.txt",
-			"/covers/" + strings.Repeat("0", 32) + ".png"} {
+		for _, other := range []string{"/pictures/secret.txt", "/pictures/..%2fsecret.txt",
+			"/pictures/" + strings.Repeat("0", 32) + ".png"} {
 			if status, body := get(t, base+other, ""); status != 404 || strings.Contains(body, "secret\n") {
 				t.Errorf("%s: %d %s", other, status, body)
 			}
+		}
+		red := image.NewGray(image.Rect(0, 0, 40, 40))
+		red.Pix[0] = 200
+		b.Reset()
+		if err := png.Encode(&b, red); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := command(t, "items", "picture", written(t, "red.png", b.Bytes()), "--url", base)
+		given := find(t, stdout, `^(/pictures/[0-9a-f]{32}\.png) \(40 by 40`)
+		if status, _ := get(t, base+given, ""); code != exitOK || status != 200 {
+			t.Errorf("given to the shop: exit %d, %d\n%s%s", code, status, stdout, stderr)
 		}
 	}, "--pictures", folder)
 }

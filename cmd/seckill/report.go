@@ -2,6 +2,7 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/shared/adapter/cloudmetrics"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -60,6 +62,9 @@ The sale is one of a "seckill run" (--url), of servers of your own (--dynamodb, 
 (--stack), or a dump of one item (--dump). --key names the file with the private key of the shop's
 reports, which "seckill report key" makes. For a "seckill run" it may be absent: then a demo key in
 your configuration directory signs, which is made when it is missing.
+
+Refused requests leave no row. The report has how many there were by reason, of the whole shop: of a
+stack from CloudWatch while the item was on sale, of a run since it was started.
 
 Wait until the sale is over and its refunds are made: a report is a picture of one moment. It needs
 memory for the orders of one item, about 1.5 KB for each. A broken guarantee does not keep the report
@@ -135,7 +140,7 @@ func (f *makeFlags) run(cmd *cobra.Command) error {
 			w, closed = zip, zip.Close
 		}
 		made, err = report.Make(cmd.Context(), w, func(item string) (audit.Source, error) { return f.of(cmd, item) },
-			report.Options{Items: f.items, Key: key, Again: f.again})
+			report.Options{Items: f.items, Key: key, Again: f.again, Refused: f.refused(cmd)})
 		if err == nil && closed != nil {
 			err = closed()
 		}
@@ -182,6 +187,49 @@ func (f *makeFlags) of(cmd *cobra.Command, item string) (audit.Source, error) {
 	}
 	f.done = append(f.done, done)
 	return counting(src, waitingOn(cmd.ErrOrStderr())), nil
+}
+
+// refused returns what counts the requests that the shop refused; nil: nothing does. Without an answer a report is made
+// all the same, and says that it does not know.
+func (f *makeFlags) refused(cmd *cobra.Command) func(context.Context, string, time.Time, time.Time) (report.Refusals,
+	error) {
+	given := cmd.Flags().Changed
+	count := f.refusedByRun
+	switch {
+	case given("stack"):
+		count = func(ctx context.Context, _ string, from, until time.Time) (report.Refusals, error) {
+			s, err := openStack(ctx, &f.target, waitingOn(cmd.ErrOrStderr()))
+			if err != nil {
+				return report.Refusals{}, err
+			}
+			r, err := cloudmetrics.Refused(ctx, s.cfg, time.Now(), s.stack, from, until)
+			return report.Refusals{Source: report.RefusedMetrics, From: r.From, Until: r.Until,
+				Requests: r.Requests}, err
+		}
+	case f.dump != "" || given("dynamodb"):
+		return nil
+	}
+	return func(ctx context.Context, item string, from, until time.Time) (report.Refusals, error) {
+		r, err := count(ctx, item, from, until)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: the report lacks the refused requests: %v\n", err)
+			return report.Refusals{}, nil
+		}
+		return r, nil
+	}
+}
+
+// refusedByRun asks a `seckill run`, which counts all refusals since it was started.
+func (f *makeFlags) refusedByRun(ctx context.Context, item string, _, _ time.Time) (report.Refusals, error) {
+	r, err := newRunningShop(f.url)
+	if err != nil {
+		return report.Refusals{}, err
+	}
+	s := r.shop()
+	seen, err := s.Live(ctx, item)
+	m := seen.Metrics
+	return report.Refusals{Source: report.RefusedRun, From: m.Value.Since, Until: m.At, Requests: m.Value.Refusals},
+		s.explain(err, "item "+item)
 }
 
 // signer reads the private key.

@@ -28,6 +28,10 @@ func TestReportOfARunningShop(t *testing.T) {
 	t.Setenv("HOME", dir)
 	sys := sold(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
+	refused, err := http.Post(sys.URL()+"/seckill/buy", "application/json", strings.NewReader("{}"))
+	if err != nil || refused.Body.Close() != nil || refused.StatusCode != http.StatusForbidden {
+		t.Fatalf("a purchase without a token: %v %v", refused, err)
+	}
 	code, out, fault := reported(t, "make", "--url", sys.URL(), "--item", local.DemoLive, "--out", at("a.jsonl.gz"),
 		"--html", at("a.html"), "--again", "1ms")
 	if code != exitOK || fault != "" || !strings.Contains(out, "has 4 orders in") {
@@ -39,10 +43,12 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK ||
-		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") {
+		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") ||
+		!strings.Contains(out, "the run itself") || !regexp.MustCompile(`token_missing +1\n`).MatchString(out) {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if page, err := os.ReadFile(at("a.html")); err != nil || !strings.Contains(string(page), "<polyline") {
+	if page, err := os.ReadFile(at("a.html")); err != nil || !strings.Contains(string(page), "<polyline") ||
+		!strings.Contains(string(page), `<th scope="row">token_missing</th><td>1</td>`) {
 		t.Errorf("no page: %v", err)
 	}
 
@@ -72,6 +78,9 @@ func TestReportOfARunningShop(t *testing.T) {
 	text, err := os.ReadFile(at("b.jsonl"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `"kind":"refused","source":"",`) { // a dump has no requests
+		t.Errorf("the report of a dump: %s", text)
 	}
 	order := regexp.MustCompile(`"order":"(\w+)"`).FindStringSubmatch(string(text))[1]
 	_, salt, _ := reported(t, "salt", order, "--key", at("key"))

@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/cover"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/oidc"
@@ -51,6 +51,8 @@ type settings struct {
 
 	gatewayFaults string
 	issuers       []string
+	staffIssuer   string
+	staffClaims   string
 	events        string
 	noPush        bool
 	contact       string
@@ -92,7 +94,11 @@ or at those of --issuers, where each is ISSUER|CLIENT_ID. Register there a publi
 back to the page's address.
 
 Staff work at /admin. The link that is printed at the start signs a browser in, with every role, once
-and within 15 minutes; "seckill staff link" prints another.
+and within 15 minutes; "seckill staff link" prints another. With --staff-issuer they sign in at an
+issuer, too, as in a stack: register there a client that comes back to /admin/callback. It is a
+public one unless STAFF_CLIENT_SECRET has its secret. --staff-claims has the claim of groups, the
+prefix of those that are roles, the claim that names a person, and the scopes. Their sessions then
+follow the shop's clock: one that is moved by 5 minutes has the issuer asked again.
 
 --events tells each change of an order to a URL (https, or http on this machine) or appends it to a
 file, as a CloudEvent (docs/EVENTS.md).
@@ -108,6 +114,7 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   seckill run --issuers 'https://id.example.com|shop'
+  seckill run --staff-issuer 'https://id.example.com|office'
   seckill run --events http://localhost:8200/       tell the example of events/picklist
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
 		Args: cobra.NoArgs,
@@ -121,6 +128,9 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
 				opt.EventSecrets = nil
 			}
 			opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
+			if opt.Staff, err = set.staff(getenv("STAFF_CLIENT_SECRET")); err != nil {
+				return err
+			}
 			if opt.Salts, err = set.salts(); err != nil {
 				return err
 			}
@@ -149,7 +159,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&s.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&s.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
-	f.StringVar(&s.pictures, "pictures", "", "folder of \"seckill items picture\", shown below "+cover.Path)
+	f.StringVar(&s.pictures, "pictures", "", "folder of items' pictures, shown below "+gallery.Path+" (default memory)")
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")
@@ -163,6 +173,10 @@ func (s *settings) flags(cmd *cobra.Command) {
 		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&s.issuers, "issuers", nil,
 		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
+	f.StringVar(&s.staffIssuer, "staff-issuer", "", "where staff sign in, ISSUER|CLIENT_ID (default by a link only)")
+	f.StringVar(&s.staffClaims, "staff-claims",
+		strings.Join([]string{oidc.DefaultGroups, oidc.DefaultPrefix, oidc.DefaultWho, oidc.DefaultScope}, "|"),
+		"what to ask the issuer of staff: groups' claim|prefix|name's claim|scopes")
 }
 
 // options checks the flags. An error names the flag and the valid values.
@@ -176,7 +190,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	}
 	opt.Events, opt.NoPush, opt.Contact = s.events, s.noPush, s.contact
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
-	if opt.Issuers, err = clients(s.issuers); err != nil {
+	if opt.Issuers, err = clients("--issuers", s.issuers); err != nil {
 		return opt, err
 	}
 	opt.Covers = s.pictures
@@ -245,17 +259,36 @@ func (s *settings) salts() (httpapi.Salts, error) {
 	return key.Salts, nil
 }
 
-// clients reads the flag --issuers.
-func clients(list []string) (out []oidc.Client, err error) {
+// staff reads the flags of the issuer of staff.
+func (s *settings) staff(secret string) (o oidc.StaffOptions, err error) {
+	if s.staffIssuer == "" {
+		return o, nil
+	}
+	asks, ok := (&config.Staff{Claims: s.staffClaims}).Asks()
+	if !ok {
+		return o, fmt.Errorf("--staff-claims %s: want groups' claim|prefix|name's claim|scopes", s.staffClaims)
+	}
+	if o.Clients, err = clients("--staff-issuer", []string{s.staffIssuer}); err != nil {
+		return o, err
+	}
+	if secret != "" {
+		o.Clients[0].Secret = func() string { return secret }
+	}
+	o.Groups, o.Prefix, o.WhoClaim, o.Scope = asks.Groups, asks.Prefix, asks.Who, asks.Scope
+	return o, nil
+}
+
+// clients reads a flag that names issuers.
+func clients(flag string, list []string) (out []oidc.Client, err error) {
 	for _, entry := range list {
 		issuer, client, ok := strings.Cut(entry, "|")
 		if !ok || issuer == "" || client == "" || strings.Contains(client, "|") {
-			return nil, fmt.Errorf("--issuers %s: want ISSUER|CLIENT_ID, such as https://id.example.com|shop", entry)
+			return nil, fmt.Errorf("%s %s: want ISSUER|CLIENT_ID, such as https://id.example.com|shop", flag, entry)
 		}
 		out = append(out, oidc.Client{Issuer: issuer, ClientID: client})
 	}
 	if _, err := oidc.New(oidc.Options{Clients: out}); err != nil {
-		return nil, fmt.Errorf("--issuers: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return out, nil
 }

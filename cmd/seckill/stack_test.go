@@ -146,6 +146,9 @@ func (c *cloud) admin(ctx context.Context, event []byte) ([]byte, error) {
 				event = e.Signed.Command
 			}
 			payload, functionError := c.function(event)
+			if max(len(event), len(payload)) > officetest.MaxPayload {
+				functionError = "Function.ResponseSizeTooLarge"
+			}
 			if functionError != "" {
 				return nil, fmt.Errorf("it failed: %s", payload)
 			}

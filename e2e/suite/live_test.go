@@ -35,7 +35,7 @@ func testLive(t *testing.T, s *stack) {
 	})
 	for part, failed := range map[string]seckill.Code{"stock": seen.Stock.Failed, "counts": seen.Counts.Failed,
 		"queues": seen.Queues.Failed, "money": seen.Money.Failed, "metrics": seen.Metrics.Failed,
-		"servers": seen.Servers.Failed} {
+		"servers": seen.Servers.Failed, "acts": seen.Acts.Failed} {
 		if failed != "" {
 			t.Errorf("%s: %s", part, failed)
 		}

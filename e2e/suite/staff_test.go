@@ -3,7 +3,10 @@
 package suite
 
 import (
+	"encoding/json"
 	"html"
+	"image"
+	_ "image/png" // what is fetched is one
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/contracttest"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
@@ -108,30 +112,123 @@ func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text st
 	return b, status, text
 }
 
-// testStaff signs a person of each role in at the stack's issuer, and tries every command, by raw HTTP: it is executed,
-// or refused.
-func testStaff(t *testing.T, s *stack) {
+// picture uploads a picture as the page does, and fetches it as shoppers do; what is no picture is refused.
+func (b *staff) picture() {
+	b.t.Helper()
+	const svg = "PHN2Zz48c2NyaXB0PjE8L3NjcmlwdD48L3N2Zz4="
+	status, text := b.give(`{"operator":{"command":"picture","data":"` + svg + `"}}`)
+	if !strings.Contains(text, "neither a JPEG nor a PNG") {
+		b.t.Errorf("SVG with a script: %d %s", status, text)
+	}
+	status, text = b.give(operatortest.Body("picture"))
+	var answer struct {
+		Result operator.PictureKept `json:"result"`
+	}
+	err := json.Unmarshal([]byte(text), &answer)
+	if err != nil || !strings.HasPrefix(answer.Result.Path, "/pictures/") {
+		b.t.Fatalf("picture: %d %s, %v", status, text, err)
+	}
+	get := func(path string) (int, http.Header, string) {
+		r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.s.Base+path, nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r.Header.Set("Accept", "image/avif,image/webp,*/*;q=0.8")
+		if b.s.key != "" {
+			r.Header.Set("X-Api-Key", b.s.key)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer a.Body.Close()
+		out, err := io.ReadAll(a.Body)
+		if err != nil {
+			b.t.Fatalf("%s: %d %v, %d bytes: %v", path, a.StatusCode, a.Header, len(out), err)
+		}
+		return a.StatusCode, a.Header, string(out)
+	}
+	status, header, body := get(answer.Result.Path)
+	if _, format, err := image.Decode(strings.NewReader(body)); status != http.StatusOK || format != "png" ||
+		header.Get("Content-Type") != "image/png" || !strings.Contains(header.Get("Cache-Control"), "immutable") {
+		b.t.Errorf("its address: %d %v %q, %v", status, header, body, err)
+	}
+	if status, _, body := get("/pictures/" + strings.Repeat("0", 32) + ".png"); status != http.StatusNotFound {
+		b.t.Errorf("a picture that is not there: %d %s", status, body)
+	}
+}
+
+// staffAccounts returns what makes accounts at the stack's issuer of staff, each with the groups of roles. It skips the
+// test if the stack has none.
+func (s *stack) staffAccounts(t *testing.T) func(name string, roles ...seckill.Role) {
+	t.Helper()
 	issuer, _, _ := strings.Cut(s.Outputs["StaffIssuer"], "|")
 	if issuer == "" {
 		t.Skipf("skipped: the stack has no issuer of staff (target %s)", s.Target)
 	}
 	pool := issuer[strings.LastIndexByte(issuer, '/')+1:]
-	account := func(name string, groups ...string) {
+	return func(name string, roles ...seckill.Role) {
+		t.Helper()
 		s.cognito(t, "AdminCreateUser", map[string]any{"UserPoolId": pool, "Username": name})
 		s.cognito(t, "AdminSetUserPassword", map[string]any{"UserPoolId": pool, "Username": name,
 			"Password": staffPassword, "Permanent": true})
-		for _, g := range groups {
-			s.cognito(t, "AdminAddUserToGroup", map[string]any{"UserPoolId": pool, "Username": name, "GroupName": g})
+		for _, r := range roles {
+			group := "seckill-" + string(r)
+			s.cognito(t, "CreateGroup", map[string]any{"UserPoolId": pool, "GroupName": group})
+			s.cognito(t, "AdminAddUserToGroup", map[string]any{"UserPoolId": pool, "Username": name,
+				"GroupName": group})
 		}
 	}
+}
+
+// testBackOffice has staff work in a browser at the stack's own address: what the browser test says is done, the
+// shopper sees, and the next sweep makes the refund.
+func testBackOffice(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	account := s.staffAccounts(t)
+	it := contracttest.Item(newItemID(), time.Now().Add(-time.Minute), time.Now().Add(6*time.Hour), 3, 1)
+	it.Price, it.Commodity.Price = 199_00, 299_00 // more than one person may refund
+	var shoppers []*shopper
+	drive(t, "deployedoffice.mjs", strings.TrimSuffix(s.Base, "/"), func() []string {
+		account("office-operator", seckill.RoleOperator)
+		account("office-finance-1", seckill.RoleFinance, seckill.RoleViewer)
+		account("office-finance-2", seckill.RoleFinance, seckill.RoleViewer)
+		account("office-auditor", seckill.RoleAuditor)
+		sale := s.sellItem(t, it)
+		var orders []string
+		for range 3 {
+			p := sale.shopper(t, newShoppers(1))
+			order, pay := p.bought(t, 1, "cart")
+			if a, err := s.pay(t.Context(), pay); err != nil || a.Status != http.StatusOK {
+				t.Fatalf("paying: %v, %v", a, err)
+			}
+			p.await(t, seckill.Paid)
+			shoppers, orders = append(shoppers, p), append(orders, order)
+		}
+		return []string{"ITEM=" + it.ID, "ORDERS=" + strings.Join(orders, " "), "PASSWORD=" + staffPassword,
+			`STAFF={"operator":"office-operator","finance":["office-finance-1","office-finance-2"],` +
+				`"auditor":"office-auditor"}`}
+	})
+	if t.Failed() || t.Skipped() {
+		return
+	}
+	shoppers[0].await(t, seckill.Shipped)
+	shoppers[1].await(t, seckill.Shipped)
+	s.minute(t, "RefundFunction")
+	shoppers[2].await(t, seckill.Refunded)
+}
+
+// testStaff signs a person of each role in at the stack's issuer, and tries every command, by raw HTTP: it is executed,
+// or refused.
+func testStaff(t *testing.T, s *stack) {
+	account := s.staffAccounts(t)
 	account("nobody")
 	if b, status, text := s.signIn(t, "nobody"); status != http.StatusForbidden || !strings.Contains(text, "no role") {
 		t.Errorf("a person without a role: %d %s, %+v", status, text, b)
 	}
 	var last *staff
 	for _, role := range seckill.Roles() {
-		s.cognito(t, "CreateGroup", map[string]any{"UserPoolId": pool, "GroupName": "seckill-" + string(role)})
-		account(string(role), "seckill-"+string(role))
+		account(string(role), role)
 		b, status, text := s.signIn(t, string(role))
 		if status != http.StatusSeeOther {
 			t.Fatalf("%s: %d %s", role, status, text)
@@ -142,6 +239,9 @@ func testStaff(t *testing.T, s *stack) {
 			if may != role.May(command) || !may && !strings.Contains(text, "role_forbidden") {
 				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, role.May(command))
 			}
+		}
+		if role == seckill.RoleEditor {
+			b.picture()
 		}
 		last = b
 	}

@@ -41,7 +41,7 @@ deploy_stack() {
     parameters+=(Edge=only "NotifyUrl=$base/seckill/alipay/notify" "GatewayEndpoint=$base")
   fi
   # MiniStack's Cognito and WebSocket APIs name AWS as their host and answer here.
-  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}" "StaffIssuer=$(staff "$1" "$public")")
+  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}" "StaffIssuer=$(staff "$1" "$public")" RefundAloneYuan=100)
   TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$public"
 }
 

@@ -105,6 +105,7 @@ func TestEndpointsInChina(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		`!Sub "com.amazonaws.${AWS::Region}.dynamodb"`,
+		`!Sub "com.amazonaws.${AWS::Region}.s3"`,
 		`!Sub ["${China}com.amazonaws.${AWS::Region}.sqs", {China: !If [InChina, cn., ""]}]`,
 		`!Sub "com.amazonaws.${AWS::Region}.secretsmanager"`}, got); diff != "" {
 		t.Error(diff)
@@ -161,7 +162,7 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 			t.Errorf("%s lets through %v", e.id, statements)
 		}
 	}
-	if len(endpoints) != 3 {
+	if len(endpoints) != 4 {
 		t.Errorf("%d endpoints", len(endpoints))
 	}
 }

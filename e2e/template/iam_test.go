@@ -196,6 +196,19 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		}
 		add("*", "cloudwatch:GetMetricData")
 	}
+	if main.names["LiveQueue"] { // it has dead letters moved back, for which SQS needs the caller's rights
+		for _, queue := range []string{"ORDERS", "CLOSINGS"} {
+			add(target(env[queue+"_DEAD_LETTER_QUEUE_URL"]), "sqs:StartMessageMoveTask", "sqs:ListMessageMoveTasks",
+				"sqs:ReceiveMessage", "sqs:DeleteMessage")
+			add(target(env[queue+"_QUEUE_URL"]), "sqs:SendMessage")
+		}
+	}
+	if main.names["NewPictureHandler"] {
+		add("Bucket/pictures/*", "s3:PutObject")
+	}
+	if main.names["Pictures"] && main.names["Serve"] {
+		add("Bucket/pictures/*", "s3:GetObject")
+	}
 	if out[right{"sqs:SendMessage", ""}] {
 		return nil, fmt.Errorf("it uses a queue that it is not told of")
 	}
@@ -245,8 +258,16 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		t.Errorf("acts has two tables: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"AuditTable", "LiveTable", "CountsTable", "PaymentsTable/index/refunds_due",
-		"SessionsTable"}, may["admin"]["dynamodb"]); diff != "" || may["admin"]["sqs"] != nil {
-		t.Errorf("admin has tables and no queue: %s, %v", diff, may["admin"]["sqs"])
+		"SessionsTable"}, may["admin"]["dynamodb"]); diff != "" {
+		t.Errorf("admin has five tables: %s", diff)
+	}
+	for step, of := range may { // what moves dead letters back may read and delete them, too: nobody else does
+		for _, q := range of["sqs"] {
+			may := slices.Contains([]string{"admin", "consume", "expire"}, step)
+			if strings.HasSuffix(q, "DeadLetterQueue") && !may {
+				t.Errorf("%s has the queue %s", step, q)
+			}
+		}
 	}
 	if diff := cmp.Diff([]string{"ConnectionsTable"}, may["connect"]["dynamodb"]); diff != "" {
 		t.Errorf("connect has one table: %s", diff)
@@ -265,6 +286,11 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	for step := range may {
 		if calls := may[step]["lambda"]; (len(calls) > 0) != (step == "admin") || len(calls) > 7 {
 			t.Errorf("%s calls %v", step, calls)
+		}
+	}
+	for step := range may {
+		if pictures := may[step]["s3"]; (pictures != nil) != slices.Contains([]string{"admin", "shop"}, step) {
+			t.Errorf("%s may on pictures: %v", step, pictures)
 		}
 	}
 	payers := []string{"expire", "refund", "reconcile", "shop", "pay"}

@@ -192,6 +192,7 @@ var beginnings = map[string]func(rest string) string{
 	"arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${PushId}/": func(rest string) string {
 		return "Push/" + rest
 	},
+	"arn:${AWS::Partition}:s3:::${Bucket}/": func(rest string) string { return "Bucket/" + rest },
 	"${FunctionsArn}": func(rest string) string {
 		step, alias, _ := strings.Cut(rest, ":")
 		return strings.ToUpper(step[:1]) + step[1:] + "Function:" + alias

@@ -351,8 +351,8 @@ func wires(t *testing.T) map[string][]right {
 			return l.SaveActivity(ctx, next, &was)
 		}},
 
-		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
-		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
+		"Items.Get":  {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
+		"Items.List": {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
 		"Items.ListEnded": {func(ctx context.Context) error {
 			_, err := items.ListEnded(ctx, seckill.KeptNetworks, now)
 			return err

@@ -1,6 +1,6 @@
 // Command admin is the back office's door as a Lambda function behind API Gateway: it takes the commands of staff whom
 // API Gateway has verified, and of those who have signed in in a browser, records them, and has the stack's other
-// functions execute them. It shows running sales itself.
+// functions execute them. It shows running sales itself, and has dead letters moved back.
 package main
 
 import (
@@ -32,9 +32,10 @@ func main() {
 		door := &operator.Office{Stack: b.Stack, Clock: b.Clock, Key: office.Key(b, s.Command),
 			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke, Sessions: staff,
 			Record: &operator.Recorder{Log: flow, Text: text}}
-		source := &operator.LiveSource{Items: door.Items(), Waiting: []operator.LiveQueue{
-			{Name: "orders", Queue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
-			{Name: "closings", Queue: b.Queue(s.Closings.URL, s.ClosingsDead.URL)}},
+		queues := []operator.LiveQueue{
+			{Name: "orders", OperatedQueue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
+			{Name: "closings", OperatedQueue: b.Queue(s.Closings.URL, s.ClosingsDead.URL)}}
+		source := &operator.LiveSource{Items: door.Items(), Waiting: queues,
 			Measured: cloudmetrics.New(b.AWS(), b.Clock, b.Stack, map[string]string{
 				"orders":   cloudmetrics.NameOf(s.Orders.URL),
 				"closings": cloudmetrics.NameOf(s.Closings.URL)}).Read}
@@ -42,7 +43,10 @@ func main() {
 			Each: system.Several(liveReads), Failed: func(ctx context.Context, part string, err error) {
 				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})
-		door.Live = operator.NewLiveHandler(viewers)
+		door.Live = operator.NewLiveHandler(viewers, queues)
+		if s.Pictures.Bucket != "" {
+			door.Pictures = operator.NewPictureHandler(b.Pictures(s.Pictures))
+		}
 		return office.Doors(b, s.Page, door)
 	})
 }

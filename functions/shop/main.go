@@ -6,6 +6,7 @@ import (
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/flow/shop"
 	"github.com/your-org/seckill/web"
@@ -24,6 +25,10 @@ func main() {
 		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin,
 			Contact: s.Contact, Salts: b.Salts(s.Salts),
 			Push: b.Push(s.Push, s.Tokens)}, auth)
-		return apigw.HTTP(web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL}))
+		pages := web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL})
+		if s.Pictures.Bucket != "" {
+			pages = gallery.Serve(b.Pictures(s.Pictures), pages)
+		}
+		return apigw.HTTP(pages)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/apigw"
 	"github.com/your-org/seckill/shared/adapter/config"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/activity"
 	"github.com/your-org/seckill/shared/flow/stage"
 )
@@ -17,7 +18,7 @@ func main() {
 		stock, servers := b.StockAndServers(s.Redis)
 		ledger, items := b.Ledger()
 		flow := stage.New(stage.Deps{Stock: stock, Items: items, Clock: b.Clock, IDs: b.IDs, Questions: ledger,
-			Activities: ledger})
+			Activities: ledger, Each: system.Several(stage.AtOnce)})
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
 		return apigw.ScheduleOr(apigw.Schedule(flow.Run), office.Serve(b, s.Commands, handler,

@@ -26,6 +26,7 @@ const placeholder = "infra/edge/function.js"
 type Cache struct {
 	Longest  time.Duration
 	Language bool     // Accept-Language, which the function has reduced to zh or en
+	Accept   bool     // Accept, which the function has set to a picture's
 	Queries  []string // parameters of the query; others are dropped
 }
 
@@ -36,6 +37,7 @@ var (
 	answers = Cache{Longest: 2 * time.Minute, Language: true}
 	pages   = Cache{Longest: 2 * time.Minute, Language: true, Queries: []string{"lang"}}
 	files   = Cache{Longest: 365 * 24 * time.Hour}
+	drawn   = Cache{Longest: 365 * 24 * time.Hour, Accept: true}
 )
 
 // Behaviour is a path and how its answers are cached. A star at the end of a path stands for any characters.
@@ -51,7 +53,7 @@ func Behaviours() []Behaviour {
 		{"/seckill/ing", lists}, {"/seckill/will", lists},
 		{"/seckill/detail/*", answers}, {"/seckill/status/*", answers},
 		{"/", pages}, {"/docs", pages}, {"/openapi.json", pages},
-		{"/assets/*", files}, {"/pictures/*", files}, {"/favicon.ico", files},
+		{"/assets/*", files}, {"/pictures/*", drawn}, {"/favicon.ico", files},
 	}
 }
 

@@ -29,6 +29,9 @@ same('what else a request has', ask('POST', '/seckill/buy', ['en']).headers.auth
 
 same('address', ask('GET', '/', []).headers['x-viewer-address'].value, '203.0.113.9');
 
+same('pictures', ask('GET', '/pictures/a.jpg', []).headers.accept.value, 'image/jpeg');
+same('no picture', ask('GET', '/', []).headers.accept, undefined);
+
 var before = Date.now();
 ['GET', 'HEAD'].forEach(function (method) {
   var time = ask(method, '/seckill/time');

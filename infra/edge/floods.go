@@ -17,6 +17,11 @@ const (
 const (
 	window = 60 // seconds in which the web ACL counts
 	fewest = 10 // WAF takes no lower limit
+
+	// floodStaff is what one address may ask at /admin/ in a window: half of what the throttles of infra/api.yaml let
+	// through, so that no script keeps everybody else out, and fifteen live screens behind an office's address, each
+	// asking once a second. infra/edge.yaml has it.
+	floodStaff = 900
 )
 
 // The parameters of infra/edge.yaml, requests of one address in a window, and the stack's throttles that bound them.

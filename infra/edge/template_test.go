@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,8 +90,13 @@ type scope struct {
 		PositionalConstraint, SearchString string
 		TextTransformations                []struct{ Type string }
 	}
-	OrStatement  struct{ Statements []scope }
-	NotStatement struct{ Statement *scope }
+	SizeConstraintStatement struct {
+		FieldToMatch       map[string]any
+		ComparisonOperator string
+		Size               int
+	}
+	AndStatement, OrStatement struct{ Statements []scope }
+	NotStatement              struct{ Statement *scope }
 }
 
 // paths returns the paths that a scope has, each compared as the API reads it.
@@ -104,7 +110,12 @@ func (s scope) paths(t *testing.T) (out []string) {
 		for _, change := range m.TextTransformations {
 			types += change.Type + " "
 		}
-		if m.FieldToMatch["UriPath"] == nil || m.PositionalConstraint != "EXACTLY" ||
+		if m.PositionalConstraint == "STARTS_WITH" {
+			m.SearchString += "*"
+		} else if m.PositionalConstraint != "EXACTLY" {
+			t.Errorf("%s is compared with %+v", m.SearchString, m)
+		}
+		if m.FieldToMatch["UriPath"] == nil ||
 			types != "URL_DECODE NORMALIZE_PATH " {
 			t.Errorf("%s is compared with %+v", m.SearchString, m)
 		}
@@ -139,17 +150,63 @@ func TestFloods(t *testing.T) {
 		}
 		d.says(t, &r, 429, "too_many_requests", 60_000)
 	}
-	want := map[string]string{"IP /seckill/buy": floodBuy, "IP /seckill/challenge": floodAdmit,
-		"IP /seckill/ticket": floodAdmit, "CUSTOM_KEYS authorization /seckill/buy": "300",
+	want := map[string]string{"IP /admin/*": fmt.Sprint(floodStaff), "IP /seckill/buy": floodBuy,
+		"IP /seckill/challenge": floodAdmit, "IP /seckill/ticket": floodAdmit,
+		"CUSTOM_KEYS authorization /seckill/buy":       "300",
 		"CUSTOM_KEYS authorization /seckill/challenge": "300", "CUSTOM_KEYS authorization /seckill/ticket": "300"}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Errorf("limits, want (-), infra/edge.yaml (+):\n%s", diff)
+	}
+	text, err := os.ReadFile("../api.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, m := range regexp.MustCompile(`"/admin/\{proxy\+}", HttpMethod: \w+, ThrottlingRateLimit: (\d+),`).
+		FindAllStringSubmatch(string(text), -1) {
+		n, _ := strconv.Atoi(m[1])
+		all += n * window
+	}
+	if floodStaff*2 != all {
+		t.Errorf("one address may take %d of the %d requests a minute at /admin/, want half", floodStaff, all)
 	}
 	for _, name := range []string{floodBuy, floodAdmit} {
 		if p := d.Parameters[name]; p.MinValue != fewest || p.Default != nil {
 			t.Errorf("%s: %+v, want at least WAF's %d, and no default", name, p, fewest)
 		}
 	}
+}
+
+// TestLargeBodies checks that only a browser with staff's cookie sends more than 16 KiB, and only commands.
+func TestLargeBodies(t *testing.T) {
+	t.Parallel()
+	_, d := readTemplate(t)
+	rules := d.Resources["Acl"].Properties.Rules
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == "body-size" })
+	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != 2 {
+		t.Fatalf("rule %d: %+v", i, rules)
+	}
+	both := rules[i].Statement.AndStatement.Statements
+	size, but := both[0], both[1].NotStatement
+	if s := size.SizeConstraintStatement; s.ComparisonOperator != "GT" || s.Size != 16<<10 ||
+		s.FieldToMatch["Body"] == nil {
+		t.Errorf("size: %+v", s)
+	}
+	if but.Statement == nil || len(but.Statement.AndStatement.Statements) != 2 {
+		t.Fatalf("the exemption: %+v, want of a path and a cookie", but.Statement)
+	}
+	both = but.Statement.AndStatement.Statements
+	path, cookie := both[0], both[1].ByteMatchStatement
+	if diff := cmp.Diff([]string{"/admin/commands"}, path.paths(t)); diff != "" {
+		t.Error(diff)
+	}
+	header, _ := json.Marshal(cookie.FieldToMatch["SingleHeader"])
+	if string(header) != `{"Name":"cookie"}` || cookie.PositionalConstraint != "CONTAINS" ||
+		cookie.SearchString != "__Host-staff=" || len(cookie.TextTransformations) != 1 ||
+		cookie.TextTransformations[0].Type != "NONE" {
+		t.Errorf("cookie: %+v", cookie)
+	}
+	d.says(t, &rules[i], 422, "body_too_large", 0)
 }
 
 // TestNoToken checks that what is sent without a token to a route that costs is refused before the API, as the API
@@ -302,8 +359,9 @@ func (d deployed) cache(t *testing.T, policy string) Cache {
 		t.Errorf("%s: %+v; want no minimum, no default, no cookies, gzip", policy, conf)
 	}
 	c := Cache{Longest: time.Duration(conf.MaxTTL) * time.Second, Queries: in.QueryStringsConfig.QueryStrings,
-		Language: slices.Equal(in.HeadersConfig.Headers, []string{"Accept-Language"})}
-	if !c.Language && in.HeadersConfig.HeaderBehavior != "none" {
+		Language: slices.Equal(in.HeadersConfig.Headers, []string{"Accept-Language"}),
+		Accept:   slices.Equal(in.HeadersConfig.Headers, []string{"Accept"})}
+	if !c.Language && !c.Accept && in.HeadersConfig.HeaderBehavior != "none" {
 		t.Errorf("%s: headers %v in the key", policy, in.HeadersConfig)
 	}
 	return c

@@ -39,6 +39,7 @@ type Activity struct {
 	Start, End time.Time
 	Items      []string // ids, in the order in which they are shown
 	Offline    bool     // staff took it offline, and stopped its items
+	Resumes    []string // items that this stopped, and that going online resumes; nil once it has
 	Version    int64    // each save raises it
 
 	MadeBy   string // a member of staff, as verified
@@ -85,11 +86,11 @@ const (
 func (a *Activity) Rules(now time.Time) []Rule {
 	rules := make([]Rule, len(activityFields))
 	for i, field := range activityFields {
-		rules[i] = Rule{Field: field, May: MayWithin, Why: WhyItemsInside}
+		rules[i] = Rule{Field: field, May: MayWithin, Why: WhyItemsInside, Until: a.End}
 		r := &rules[i]
 		switch {
 		case a.StateAt(now) == ActivityEnded:
-			r.May, r.Why, r.Since = MayNot, WhyEnded, a.End
+			r.May, r.Why, r.Since, r.Until = MayNot, WhyEnded, a.End, time.Time{}
 		case field == "title":
 			r.May, r.Why = MayChange, ""
 		case field == "items":

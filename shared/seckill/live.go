@@ -11,7 +11,11 @@ const (
 	LiveMinutes   = 60 // that a row has, the newest ones
 	LiveKept      = 24 * time.Hour
 	MaxLiveListed = 25 // refunds that are counted in a shard; there may be more
+	MaxLiveActs   = 5  // acts of staff that a row names
 )
+
+// LiveShop is the id of the row with the figures of the whole shop. It is no item's.
+const LiveShop = "shop"
 
 // Figures are one part of a live row.
 type Figures[T any] struct {
@@ -21,11 +25,13 @@ type Figures[T any] struct {
 	Value  T         `json:"value"`
 }
 
-// Live is what the live screen shows of an item. It decides nothing.
+// Live is what the live screen shows of an item, and of the whole shop. It decides nothing. It is kept in two rows: the
+// item's, and that of LiveShop.
 type Live struct {
 	Item    string                `json:"item"`
 	Stock   Figures[LiveStock]    `json:"stock"`
 	Counts  Figures[LiveCounts]   `json:"counts"`
+	Acts    Figures[LiveActs]     `json:"acts"`
 	Queues  Figures[[]LiveQueue]  `json:"queues"`
 	Money   Figures[LiveMoney]    `json:"money"`
 	Metrics Figures[LiveMetrics]  `json:"metrics"`
@@ -53,6 +59,22 @@ type LiveCounts struct {
 	Minutes    []MinuteCount `json:"minutes"`
 }
 
+// LiveActs are what staff did about an item's sale, and about the queues, by the audit log.
+type LiveActs struct {
+	Head AuditHead `json:"head"` // of the log that they were read from
+	List []LiveAct `json:"list"` // the newest first, at most MaxLiveActs
+}
+
+// LiveAct is an act that has ended.
+type LiveAct struct {
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Who     string    `json:"who"`
+	Act     string    `json:"act"`
+	Subject string    `json:"subject"`
+	Result  string    `json:"result"`
+}
+
 // LiveQueue is a queue of the shop.
 type LiveQueue struct {
 	Name     string `json:"name"`
@@ -72,17 +94,18 @@ type LiveMoney struct {
 
 // LiveMetrics are the figures of the shop that only metrics know. A nil pointer: not known.
 type LiveMetrics struct {
-	Since     time.Time      `json:"since"` // of the sums
-	Requests  int            `json:"requests"`
-	Presses   int            `json:"presses"` // requests to buy
-	Errors    int            `json:"errors"`  // answers with a 5xx status
+	Since     time.Time      `json:"since"`    // of the sums
+	Requests  int            `json:"requests"` // without those of the back office, whose screens ask each second
+	Presses   int            `json:"presses"`  // requests to buy
+	Errors    int            `json:"errors"`   // answers with a 5xx status
 	Refusals  map[Reason]int `json:"refusals"`
 	PerSecond float64        `json:"requests_per_second"` // of the newest time that metrics tell apart
 
 	Drift int `json:"drift"` // differences that repair found
 
 	P99     *float64       `json:"p99_ms"`            // of requests to buy, newest minute that had some
-	Lag     *float64       `json:"lag_ms"`            // of the counts behind the orders
+	Lag     *float64       `json:"lag_ms"`            // of the counts behind the orders, when they were last made
+	LagAt   time.Time      `json:"lag_at,omitzero"`   // the minute that Lag is of; zero: it is as old as the rest
 	Age     map[string]int `json:"queue_age_seconds"` // of the oldest message, by queue
 	Unknown int            `json:"unknown_payments"`  // see SetMinutes
 

@@ -185,3 +185,11 @@ type Queue interface {
 	// Depth returns the counts; they may lag.
 	Depth(ctx context.Context) (Depth, error)
 }
+
+// OperatedQueue is a queue as operators need it.
+type OperatedQueue interface {
+	Queue
+	// Redrive begins to move the messages of the dead-letter queue back, and returns about how many they are. A move
+	// that runs already goes on.
+	Redrive(ctx context.Context) (messages int, err error)
+}

@@ -66,6 +66,7 @@ const (
 	EventPushed        Event = "outcomes_pushed"
 	EventPushFailed    Event = "pushes_failed"
 	EventUnrecorded    Event = "acts_unrecorded"
+	EventForbidden     Event = "commands_forbidden"
 )
 
 // Meter counts events. It never fails and never blocks.

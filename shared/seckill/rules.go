@@ -30,6 +30,7 @@ type Rule struct {
 	May   May       `json:"may"`
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since,omitzero"` // since when it is fixed
+	Until time.Time `json:"until,omitzero"` // until when it is not
 }
 
 // itemFields are the fields of an item, by their names in an items file.
@@ -42,9 +43,14 @@ func (it *Item) Rules(now time.Time) []Rule {
 	loads, tickets := it.Start.Add(-StageLead), it.Start.Add(-TicketLead)
 	rules := make([]Rule, len(itemFields))
 	for i, field := range itemFields {
-		rules[i] = Rule{Field: field, May: MayChange}
+		rules[i] = Rule{Field: field, May: MayChange, Until: loads}
 		r := &rules[i]
 		text := field == "title" || field == "covers" || field == "detail" || field == "options"
+		if text || field == "stock" {
+			r.Until = it.End
+		} else if field == "checks" || field == "questions" {
+			r.Until = tickets
+		}
 		switch {
 		case !now.Before(it.End):
 			r.May, r.Why, r.Since = MayNot, WhyEnded, it.End
@@ -55,6 +61,9 @@ func (it *Item) Rules(now time.Time) []Rule {
 			r.May, r.Why, r.Since = MayNot, WhyTickets, tickets
 		case !now.Before(loads):
 			r.May, r.Why, r.Since = MayNot, WhyLoaded, loads
+		}
+		if r.May == MayNot {
+			r.Until = time.Time{}
 		}
 	}
 	return rules

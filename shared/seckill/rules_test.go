@@ -28,7 +28,8 @@ func TestRules(t *testing.T) {
 	} {
 		rules := map[string]seckill.Rule{}
 		for _, r := range it.Rules(start.Add(tt.at)) {
-			if (r.May == free) != (r.Why == "") || (r.May == not) == r.Since.IsZero() {
+			if (r.May == free) != (r.Why == "") || (r.May == not) == r.Since.IsZero() ||
+				r.Until.IsZero() != (r.May == not) || (r.May != not && !r.Until.After(start.Add(tt.at))) {
 				t.Errorf("%s: %+v", tt.name, r)
 			}
 			rules[r.Field] = r

@@ -35,6 +35,7 @@ var (
 var staff = map[string][]Role{
 	"export":          everybody,
 	"item":            everybody,
+	"items":           everybody,
 	"health":          everybody,
 	"counts":          everybody,
 	"level":           everybody,
@@ -42,6 +43,7 @@ var staff = map[string][]Role{
 	"activities":      everybody,
 	"activity":        everybody,
 	"import":          editors,
+	"picture":         editors,
 	"save-activity":   editors,
 	"delete-activity": editors,
 	"copy-activity":   editors,
@@ -56,6 +58,7 @@ var staff = map[string][]Role{
 	"tell":            operators,
 	"replay":          operators,
 	"redeliver":       operators,
+	"redrive":         operators,
 	"recount":         operators,
 	"confirm":         operators,
 	"ship":            operators,

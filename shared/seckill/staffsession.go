@@ -12,6 +12,7 @@ const (
 	StaffIdle  = 30 * time.Minute // from the last confirmation to the end
 	StaffFresh = 5 * time.Minute  // after which the next request has the session confirmed again
 	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
+	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer says nothing of the person since
 	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
 
 	MaxStaffSessions = 5 // of one person; a sixth ends the oldest
@@ -46,12 +47,15 @@ type StaffMember struct {
 	Name    string // to show; "": Who
 	Roles   []Role
 	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
+	// Silent: the issuer took the refresh token and said nothing of the person. All other fields but Refresh are empty.
+	Silent bool
 }
 
 // StaffIssuer is the issuer of OpenID Connect at which staff sign in.
 type StaffIssuer interface {
 	// Authorization returns the address where a browser signs in. It comes back to g.RedirectURI with a code for g.
-	Authorization(ctx context.Context, g Grant, state string) (address string, err error)
+	// anew: the issuer asks who it is, even if the browser is signed in there.
+	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
 	// it, or what it says cannot be believed. Any other error is a fault.
 	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)

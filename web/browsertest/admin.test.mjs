@@ -7,11 +7,11 @@ import { changed, placeOf, readPlace } from '../src/admin/place.js';
 
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 const { whole } = await import('../src/admin/audit.js');
-const { dayOf } = await import('../src/admin/bills.js');
+const { compared, dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
 const { csvLine } = await import('../src/admin/orders.js');
-const { parcelFault, parcelsOf } = await import('../src/admin/ship.js');
-const { command, words, Problem } = await import('../src/admin/call.js');
+const { parcelFault, parcelsOf, shipBatch, shippedBy } = await import('../src/admin/ship.js');
+const { command, patiently, words, Problem } = await import('../src/admin/call.js');
 
 const bytes = (text) => new TextEncoder().encode(text);
 
@@ -73,6 +73,25 @@ test('parcels: what is wrong is told by line, and spreadsheets’ marks are take
   assert.deepEqual(got.faults.map((f) => f.n), [3, 4, 5, 6, 7]);
   assert.match(parcelFault('order: want confirmed; it is refund_due'), /退款中/);
   assert.equal(parcelFault('something new'), 'something new');
+});
+
+test('a shipment that breaks off goes on where it was, and counts each parcel once', async () => {
+  const parcels = Array.from({ length: 6 }, (_, i) => ({ n: i + 2 }));
+  const run = { parcels, same: 1, at: 0, changed: [] };
+  const left = 'order: want confirmed; it is refunded';
+  const answers = (...list) => async () => {
+    const next = list.shift();
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  await shipBatch(run, parcels.slice(0, 2), answers({ shipped: 2, same: 0 }));
+  const second = parcels.slice(2, 4);
+  await assert.rejects(shipBatch(run, second, answers({ shipped: 0, same: 0, faults: [{ at: 1, what: left }] }, new Error('lost'))));
+  assert.deepEqual([run.at, run.changed.length, shippedBy(run)], [2, 0, { shipped: 1, same: 1 }]);
+  await shipBatch(run, second, answers({ shipped: 0, same: 0, faults: [{ at: 1, what: left }] }, { shipped: 0, same: 1 }));
+  await shipBatch(run, parcels.slice(4), answers({ shipped: 1, same: 1 }));
+  assert.deepEqual(run.changed.map((c) => c.n), [5]);
+  assert.deepEqual([run.at, shippedBy(run)], [6, { shipped: 4, same: 1 }]);
 });
 
 const ITEM = { id: '1', title: 't', price: 9, sk_price: 1.5, start_time: '2026-11-11T02:00:00Z', end_time: '2026-11-12T02:00:00Z', stock: 5, limit: 1, covers: [], detail: '', commodity_id: '1' };
@@ -152,4 +171,48 @@ test('curves by minute: quiet minutes are 0, what is not known is a gap, and an 
   assert.deepEqual(dataOf({ name: 'stock', lines: ['left', 'held'] }, seen([]), [[1, 5, 2, 0], [2, 4, 3, 9]]), [[1, 2], [5, 4], [2, 3]]);
   const rows = byMinute(seen([{ minute: minute(3), placed: 1 }], [{ minute: minute(2), presses: 4 }, { minute: minute(3), presses: 5 }]));
   assert.deepEqual(rows.map((r) => [r.presses, r.placed]), [[4, undefined], [5, 1]]);
+});
+
+test('of a long row of calls, one that fails for a moment is repeated, and one that is refused is not', async () => {
+  const stays = new AbortController().signal;
+  const calls = async (signal, ...fails) => {
+    const left = [...fails];
+    const result = await patiently(signal, async () => {
+      if (left.length) throw left.shift();
+      return 'done';
+    }, 1).catch((problem) => problem.status ?? problem.name);
+    return `${result} ${fails.length - left.length}`;
+  };
+  const down = [0, 502, 429, 503, 0].map((status) => new Problem(status));
+  assert.equal(await calls(stays, ...down.slice(0, 4)), 'done 4');
+  assert.equal(await calls(stays, ...down), '0 5');
+  assert.equal(await calls(stays, new Problem(403)), '403 1');
+  assert.equal(await calls(AbortSignal.abort(), down[0]), 'AbortError 1');
+  assert.equal(new Problem(413).code, 'body_too_large');
+});
+
+test('a comparison that outlasts its call is waited for; one that fails sooner is told at once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const passes = setInterval(() => t.mock.timers.tick(5_000), 1);
+  t.after(() => clearInterval(passes));
+  let took = 24_000;
+  let looks = 0;
+  t.mock.method(globalThis, 'fetch', async (_, { body }) => {
+    if (JSON.parse(body).operator.command === 'reconcile') {
+      t.mock.timers.setTime(Date.now() + took);
+      return new Response('{"code":"unavailable"}', { status: 503 });
+    }
+    looks++;
+    return Response.json({ result: { reconciliations: [{ at: 'before' }, { at: 'now', count: 2 }].slice(0, looks < 3 ? 1 : 2) } });
+  });
+  let told = 0;
+  const page = { signal: new AbortController().signal };
+  const compare = () => compared(page, '2026-11-11', 'before', () => told++);
+  assert.deepEqual([await compare(), looks, told], [{ at: 'now', count: 2 }, 3, 1]);
+  took = 3_000;
+  await assert.rejects(compare(), { status: 503 });
+  took = 24_000;
+  looks = -1000;
+  await assert.rejects(compare(), { status: 503 }); // after five minutes
+  assert.deepEqual([looks > -1000, told], [true, 2]);
 });

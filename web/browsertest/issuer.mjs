@@ -1,22 +1,30 @@
 // An issuer of OpenID Connect for the browser tests: npm's oidc-provider, which is certified, with people who type a
 // password. node issuer.mjs PORT SHOP, where SHOP is the shop's address; it needs Node 22. POST /control changes it, as
 // JSON: `clock` (ms that its clock is ahead), `life` (s of its ID tokens), `refresh` (whether it gives refresh tokens),
-// `idToken` (given instead of its own). The answer has the last ID token of each client. Its keys are new at each start.
+// `idToken` (given instead of its own), `groups` (of each person), `gone` (people whom it no longer knows), `rotate` (it
+// signs with new keys). The answer has the last ID token of each client, and how many refresh tokens each has used. Its
+// keys are new at each start. STAFF_CLIENT_SECRET is the secret of client `office`, at which staff sign in.
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider, { errors } from 'oidc-provider';
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 const [port, shop] = process.argv.slice(2);
 const issuer = `http://localhost:${port}`;
 const PEOPLE = { ada: 'correct horse', 小明: '电池 staple' };
-const set = { clock: 0, life: 3600, refresh: true, idToken: '' };
+const set = { clock: 0, life: 3600, refresh: true, idToken: '', groups: {}, gone: [] };
 const issued = {};
+const refreshes = {};
 
 const real = Date.now;
 Date.now = () => real() + set.clock;
 
-const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign']);
-const key = { ...(await crypto.subtle.exportKey('jwk', privateKey)), kid: crypto.randomUUID(), use: 'sig', alg: 'ES256' };
-delete key.key_ops;
+async function newKey() {
+  const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign']);
+  const key = { ...(await crypto.subtle.exportKey('jwk', privateKey)), kid: randomUUID(), use: 'sig', alg: 'ES256' };
+  delete key.key_ops;
+  return key;
+}
 
 const client = (client_id) => ({
   client_id,
@@ -28,18 +36,23 @@ const client = (client_id) => ({
   response_types: ['code'],
 });
 
+const secret = process.env.STAFF_CLIENT_SECRET || randomUUID();
+const office = { ...client('office'), client_secret: secret, token_endpoint_auth_method: 'client_secret_basic', redirect_uris: [`${shop}admin/callback`] };
+
 // The form has no button of its own.
 function logoutSource(ctx, form) {
   ctx.body = `<!doctype html><title>Sign out</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes, sign out</button>`;
 }
 
-const provider = new Provider(issuer, {
-  clients: [client('shop'), client('another-shop')],
-  jwks: { keys: [key] },
+const settings = {
+  adapter: createMemoryAdapter(), // one for all providers of this process: codes and refresh tokens outlive a change of keys
+  clients: [client('shop'), client('another-shop'), office],
+  claims: { openid: ['sub', 'seckill_groups'] },
+  conformIdTokenClaims: false, // groups are in the ID token
   cookies: { keys: ['only a test'] },
   features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true, logoutSource } },
   pkce: { required: () => true },
-  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  findAccount: (_, id) => (set.gone.includes(id) ? undefined : { accountId: id, claims: () => ({ sub: id, seckill_groups: set.groups[id] }) }),
   interactions: { url: (_, interaction) => `/typed/${interaction.uid}` },
   issueRefreshToken: () => set.refresh,
   // Who signed in has agreed.
@@ -53,13 +66,21 @@ const provider = new Provider(issuer, {
   renderError(ctx, out) {
     ctx.body = `the issuer refuses: ${out.error} ${out.error_description}`;
   },
-});
-provider.use(async (ctx, next) => {
-  await next();
-  if (ctx.oidc?.route !== 'token' || !ctx.body.id_token) return;
-  issued[ctx.oidc.client.clientId] = ctx.body.id_token;
-  ctx.body.id_token = set.idToken || ctx.body.id_token;
-});
+};
+
+async function start() {
+  const provider = new Provider(issuer, { ...settings, jwks: { keys: [await newKey()] } });
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.oidc?.route !== 'token' || !ctx.body.id_token) return;
+    const { clientId } = ctx.oidc.client;
+    if (ctx.oidc.params.grant_type === 'refresh_token') refreshes[clientId] = (refreshes[clientId] || 0) + 1;
+    issued[clientId] = ctx.body.id_token;
+    ctx.body.id_token = set.idToken || ctx.body.id_token;
+  });
+  return provider;
+}
+let provider = await start();
 
 const form = (uid, fault) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign in</title><h1>Sign in</h1>
 <form method="post" action="/typed/${uid}"><p>${fault}</p><label>Name <input name="name" autofocus></label>
@@ -76,8 +97,10 @@ const page = (response, body) => response.writeHead(200, { 'Content-Type': 'text
 async function answer(request, response) {
   const [, what, uid, cancel] = new URL(request.url, issuer).pathname.split('/');
   if (what === 'control') {
-    Object.assign(set, JSON.parse(await text(request)));
-    return response.end(JSON.stringify(issued));
+    const { rotate, ...change } = JSON.parse(await text(request));
+    Object.assign(set, change);
+    if (rotate) provider = await start();
+    return response.end(JSON.stringify({ ...issued, refreshes }));
   }
   if (what === 'favicon.ico') return response.writeHead(204).end();
   if (what !== 'typed') return provider.callback()(request, response);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film]. Once per test, two at a time;
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film|day]. Once per test, two at a time;
 # stops it by pid.
-# npm brings the issuer of signin.mjs and a Node that it runs on.
+# npm brings the issuer of signin.mjs and staff.mjs, and a Node that it runs on.
 set -euo pipefail
 bin=$(realpath "$1")
 mkdir -p "$2"
@@ -16,6 +16,7 @@ node --test
 logs=$(mktemp -d)
 export XDG_CONFIG_HOME=$logs/config # the demo key of reports
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$logs"' EXIT
+free_port() { node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })'; }
 # drive TEST FLAGS... runs a test against a fresh system, beside one other; its lines come when it ends.
 count=0
 drive() {
@@ -51,13 +52,18 @@ one() {
 if [ "${3-}" = film ]; then
   command -v img2webp >/dev/null || { echo "film: img2webp is missing: apt-get install webp" >&2; exit 1; }
   drive film.mjs
+elif [ "${3-}" = day ]; then
+  drive day.mjs --refund-alone-yuan 100
 else
   drive admin.mjs --refund-alone-yuan 100 # the longest comes first
+  drive activities.mjs
   drive run.mjs
   drive details.mjs --stock 3 --limit 2
-  ISSUER_PORT=$(node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })')
-  export ISSUER_PORT
-  drive signin.mjs --limit 5 --issuers "http://localhost:$ISSUER_PORT|shop"
+  port=$(free_port)
+  ISSUER_PORT=$port drive signin.mjs --limit 5 --issuers "http://localhost:$port|shop"
+  port=$(free_port)
+  ISSUER_PORT=$port STAFF_CLIENT_SECRET='only a test: +%' drive staff.mjs --staff-issuer "http://localhost:$port|office" \
+    --staff-claims 'seckill_groups|seckill-|sub|openid'
   drive payment.mjs --stock 40 --limit 20
   drive after.mjs --stock 40 --limit 20
   drive push.mjs --stock 40 --limit 20

@@ -1,15 +1,10 @@
 // Signing in at an issuer of OpenID Connect that is certified, with a typed password, on a Chinese phone and an English
 // desktop: the way there and back, what is refused, renewal, signing out. node signin.mjs BASE OUT; it needs a fresh
 // `seckill run --limit 5 --issuers 'http://localhost:PORT|shop'`, and that free PORT as ISSUER_PORT. It moves the clock.
-import { execFileSync, spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { EXPECTED, advance, ask, axe, base, card, check, close, fillAddress, finish, has, open, same, says, until } from './harness.mjs';
+import { execFileSync } from 'node:child_process';
+import { EXPECTED, ask, axe, base, card, check, close, fillAddress, finish, has, open, same, says, until } from './harness.mjs';
+import { PASSWORDS, control, host, issuer, move, shop, startIssuer, stopIssuer, tokenOfAnotherShop, type } from './provider.mjs';
 
-const NODE = `node_modules/node-linux-${process.arch}/bin/node`; // one that oidc-provider supports
-const port = process.env.ISSUER_PORT;
-const issuer = `http://localhost:${port}`;
-const shop = new URL('/', base).href;
-const PASSWORDS = { ada: 'correct horse', 小明: '电池 staple' };
 const MINUTE = 60_000;
 
 const { shoppers } = await ask('_local/shoppers');
@@ -17,47 +12,7 @@ const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
 const [later] = (await ask('seckill/will?page=1&size=10')).seckills;
 const opening = Date.parse(later.start_time);
 
-let provider;
-let ahead = 0; // ms that the system's clock was moved
-
-async function startIssuer() {
-  provider = spawn(NODE, ['issuer.mjs', port, shop], { stdio: ['ignore', 'pipe', 'ignore'] });
-  await new Promise((resolve, reject) => {
-    provider.stdout.once('data', resolve);
-    provider.once('exit', (code) => reject(new Error(`the issuer ended with ${code}`)));
-  });
-  await control({});
-}
-
-const stopIssuer = () =>
-  new Promise((resolve) => {
-    provider.removeAllListeners('exit');
-    provider.once('exit', resolve);
-    provider.kill();
-  });
-process.on('exit', () => provider?.kill());
-
-/** Changes the issuer; its clock goes with the system's, and `clock` more. */
-async function control({ clock = 0, life = 3600, refresh = true, idToken = '' }) {
-  const answer = await fetch(`${issuer}/control`, { method: 'POST', body: JSON.stringify({ clock: ahead + clock, life, refresh, idToken }) });
-  return answer.json();
-}
-
-async function move(ms) {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds <= 0) return;
-  await advance(seconds);
-  ahead += seconds * 1000;
-  await control({});
-}
-
 const serverNow = async () => (await ask('seckill/time')).now_ms;
-
-async function type(page, name, password = PASSWORDS[name]) {
-  await page.locator('[name=name]').fill(name);
-  await page.locator('[name=password]').fill(password);
-  await page.locator('button').click();
-}
 
 const kept = (page) => page.evaluate(() => JSON.parse(sessionStorage.getItem('seckill.shopper')));
 const storage = (page) => page.evaluate(() => Object.keys(sessionStorage).sort().join(' '));
@@ -200,7 +155,7 @@ const lists = check('several issuers: a list; none: a token', async () => {
   await buyButton(page, item).click();
   await page.getByRole('heading', { name: 'Choose where to sign in' }).waitFor();
   await axe(page, 'a list of issuers');
-  await page.locator('.person').filter({ hasText: `localhost:${port}` }).click();
+  await page.locator('.person').filter({ hasText: host }).click();
   await page.locator('[name=name]').waitFor();
   await page.goBack();
   await page.route('**/signin', (route) => route.fulfill({ json: { issuers: [] } }));
@@ -231,21 +186,6 @@ await check('a code that was used before', async () => {
   await close(page);
   EXPECTED.pop();
 });
-
-/** Gets an ID token that the issuer made for another shop. */
-async function tokenOfAnotherShop() {
-  const page = await open({ size: 'desktop', lang: 'en' });
-  const verifier = randomUUID() + randomUUID();
-  const query = { response_type: 'code', client_id: 'another-shop', redirect_uri: shop, scope: 'openid', state: 's', code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' };
-  const returned = page.waitForRequest((r) => r.url().startsWith(`${shop}?code=`));
-  await page.goto(`${issuer}/auth?${new URLSearchParams(query)}`);
-  await type(page, 'ada');
-  const code = new URL((await returned).url()).searchParams.get('code');
-  const body = new URLSearchParams({ grant_type: 'authorization_code', client_id: 'another-shop', code, code_verifier: verifier, redirect_uri: shop });
-  const answer = await (await fetch(`${issuer}/token`, { method: 'POST', body })).json();
-  await close(page);
-  return answer.id_token;
-}
 
 await check('another shop’s token, an earlier sign-in’s, and an issuer whose clock is 5 minutes off', async () => {
   EXPECTED.push(/status of 401/);

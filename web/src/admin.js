@@ -2,6 +2,7 @@
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
 import { Problem, command, session, signInBy, signOut } from './admin/call.js';
+import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
 import { SCREENS } from './admin/screens.js';
@@ -19,7 +20,7 @@ const content = document.getElementById('content');
 const menu = document.getElementById('menu');
 const whoButton = document.getElementById('who');
 
-let me = null; // {who, name, roles, may, ends_at}
+let me = null; // {who, name, roles, may, ends_at, tool}
 let left = new AbortController(); // aborts when what is shown is left
 let saying = ''; // a result, for the next drawing
 
@@ -69,6 +70,7 @@ function signInPart(problem, found, signal) {
 
 function signInPage(problem, text) {
   me = null;
+  removeFiles();
   left.abort();
   left = new AbortController();
   showFrame();
@@ -83,6 +85,7 @@ let asking = null; // the dialog that asks to sign in again, for all commands th
 
 /** The session has ended: asks to sign in again. Resolves with whether the same person did. */
 function signInAgain(problem) {
+  removeFiles();
   asking ||= new Promise((resolve) => {
     const gone = new AbortController();
     const before = me.who;
@@ -145,8 +148,10 @@ function showFrame() {
   translate(document);
   whoButton.hidden = !me;
   if (me) {
-    setText(whoButton, me.name || me.who);
-    whoButton.setAttribute('aria-label', t('office_who', { who: me.who, roles: rolesText() }));
+    const name = me.name || me.who;
+    const says = t('office_who', { who: me.who, roles: rolesText() });
+    setText(whoButton, name);
+    whoButton.setAttribute('aria-label', says.includes(name) ? says : `${name}: ${says}`); // what is seen can be said
   }
   const links = me ? SCREENS.filter((s) => s.menu && open(s)) : [];
   put(menu, links.map((s) => el('a', { href: placeOf(s.name), 'data-screen': s.name }, t(s.title))));
@@ -192,6 +197,7 @@ async function show() {
     node,
     may,
     who: me.who,
+    tool: me.tool || '', // what the command line tool needs to find this shop
     now: () => Date.now(),
     signal: round.signal,
     go(changes) {
@@ -253,4 +259,5 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   main.focus();
 });
 dropSheetEntry();
+removeOld();
 start();

@@ -6,13 +6,30 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/cmd/seckill/office"
+	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// eyes finds a shop where one person may be two for refunds by two people (ADR 43): AWS knows nobody by an issuer's
+// sub.
+func (c *check) eyes() {
+	limited := false
+	for _, name := range []string{"RefundAloneYuan", "RefundAloneDaily"} {
+		limited = limited || strings.Trim(c.parameters[name], "0") != ""
+	}
+	claims := strings.Split(c.parameters["StaffClaims"], "|")
+	if limited && c.parameters["StaffIssuer"] != "" && len(claims) > 2 && claims[2] == oidc.DefaultWho {
+		c.fault("refunds take two people, and StaffClaims names staff in a browser by sub, which AWS does not: who " +
+			"has finance in both ways counts as two. Name a claim that is the session's name in AWS, " +
+			"docs/DEPLOY.md says how")
+	}
+}
+
 // office asks the back office for the functions' health in each role: nothing else says which roles IAM lets the
 // caller take. What it answers is kept for the checks of Redis and of clocks.
 func (d *Doctor) office(ctx context.Context, c *check) {
+	c.eyes()
 	var may, mayNot []string
 	for _, role := range seckill.Roles() {
 		client := d.As(role)

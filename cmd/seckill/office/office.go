@@ -94,7 +94,7 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 // Call sends a command in a role and returns the answer. Errors: *operator.Refusal, operator.ErrTooLarge, *Error, or
 // the caller's context's.
 func (o *Office) Call(ctx context.Context, role seckill.Role, event []byte) ([]byte, error) {
-	if asText(event) > maxEvent {
+	if operator.TextSize(event) > maxEvent {
 		return nil, operator.ErrTooLarge
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
@@ -137,17 +137,6 @@ func (o *Office) request(ctx context.Context, role seckill.Role, event []byte) (
 	}
 	sum := sha256.Sum256(event)
 	return req, v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), Service, o.Region, now())
-}
-
-// asText returns the length of a text in JSON, which is how API Gateway passes it on.
-func asText(b []byte) int {
-	n := len(b)
-	for _, c := range b {
-		if c == '"' || c == '\\' {
-			n++
-		}
-	}
-	return n
 }
 
 func unanswered(ctx context.Context, err error) error {

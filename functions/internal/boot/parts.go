@@ -19,12 +19,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/eventbus"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/oidc"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/s3pictures"
 	"github.com/your-org/seckill/shared/adapter/salts"
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/adapter/webhook"
@@ -57,6 +59,11 @@ func (b *Boot) Items() seckill.Items { return b.rows().Items() }
 // Queue opens a queue; dead is "" for a step that only sends.
 func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 	return sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
+}
+
+// Pictures returns the store of items' pictures.
+func (b *Boot) Pictures(s config.Pictures) gallery.Store {
+	return s3pictures.New(b.aws, s.Bucket, b.Clock)
 }
 
 // Bus opens the event bus.

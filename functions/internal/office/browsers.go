@@ -38,7 +38,8 @@ func Staff(b *boot.Boot, s config.Staff) seckill.StaffIssuer {
 func Doors(b *boot.Boot, page config.Page, office *operator.Office) apigw.Handler {
 	door, err := staffdoor.New(staffdoor.Options{Sessions: office.Sessions, Do: office.Do, Public: page.URL,
 		Plain: strings.HasPrefix(page.URL, "http:"), SignIn: office.Sessions.Issuer != nil, Clock: b.Clock,
-		Random: b.IDs, Log: b.Log})
+		Random: b.IDs, Log: b.Log, Tool: "--stack " + b.Stack + " --region " + b.AWS().Region,
+		Key: func() []byte { return office.Key().Seed() }})
 	b.Secret(func(*config.Secrets) error { return err })
 	browsers := apigw.HTTP(door)
 	return func(ctx context.Context, event []byte) ([]byte, error) {

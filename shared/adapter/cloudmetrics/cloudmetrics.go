@@ -53,9 +53,12 @@ func New(cfg aws.Config, clock seckill.Clock, stack string, queues map[string]st
 	r := &Reader{client: cloudwatch.NewFromConfig(cfg), clock: clock}
 	api := dimensions("ApiName", stack, "Stage", stage)
 	buy := dimensions("FunctionName", stack+"-buy")
-	r.query("AWS/ApiGateway", "Count", "Sum", api, func(to *reading, m *seckill.LiveMinute, n float64) {
-		m.Requests, to.Requests, to.PerSecond = int(n), to.Requests+int(n), n/period.Seconds()
+	r.query("AWS/ApiGateway", "Count", "Sum", api, func(_ *reading, m *seckill.LiveMinute, n float64) {
+		m.Requests += int(n)
 	})
+	// The back office's requests are in Count, too: live screens ask each second.
+	r.query("AWS/Lambda", "Invocations", "Sum", dimensions("FunctionName", stack+"-admin"),
+		func(_ *reading, m *seckill.LiveMinute, n float64) { m.Requests -= int(n) })
 	r.query("AWS/ApiGateway", "5XXError", "Sum", api, func(to *reading, m *seckill.LiveMinute, n float64) {
 		m.Errors, to.Errors = int(n), to.Errors+int(n)
 	})
@@ -64,7 +67,7 @@ func New(cfg aws.Config, clock seckill.Clock, stack string, queues map[string]st
 	})
 	r.query("AWS/Lambda", "Duration", "p99", buy, func(_ *reading, m *seckill.LiveMinute, ms float64) { m.P99 = &ms })
 	r.query("AWS/Lambda", "IteratorAge", "Maximum", dimensions("FunctionName", stack+"-tell"),
-		func(to *reading, _ *seckill.LiveMinute, ms float64) { to.Lag = &ms })
+		func(to *reading, m *seckill.LiveMinute, ms float64) { to.Lag, to.LagAt = &ms, m.Minute })
 	for shown, name := range queues {
 		r.query("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", dimensions("QueueName", name),
 			func(to *reading, _ *seckill.LiveMinute, seconds float64) { to.Age[shown] = int(seconds) })
@@ -129,8 +132,21 @@ func (r *Reader) Read(ctx context.Context) (seckill.LiveMetrics, error) {
 			}
 		}
 	}
+	to.requests()
 	to.SetMinutes(to.minutes[:to.newest+1])
 	return to.LiveMetrics, nil
+}
+
+// requests adds up the minutes' requests. The two metrics that they are computed of may come apart.
+func (to *reading) requests() {
+	for i := range to.minutes {
+		m := &to.minutes[i]
+		m.Requests = max(m.Requests, 0)
+		to.Requests += m.Requests
+		if i == to.newest {
+			to.PerSecond = float64(m.Requests) / period.Seconds()
+		}
+	}
 }
 
 // take adds a metric's figures.

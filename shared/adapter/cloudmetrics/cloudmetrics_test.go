@@ -26,6 +26,7 @@ type cloud struct {
 	data   map[string][]point
 	refuse bool
 	asked  []string
+	period int // seconds
 }
 
 type point struct {
@@ -55,6 +56,7 @@ func (c *cloud) RoundTrip(r *http.Request) (*http.Response, error) {
 		q := q.(cbor.Map)
 		stat := q["MetricStat"].(cbor.Map)
 		metric := stat["Metric"].(cbor.Map)
+		c.period = int(stat["Period"].(cbor.Uint))
 		name := string(metric["MetricName"].(cbor.String))
 		for _, d := range metric["Dimensions"].(cbor.List) {
 			name += " " + string(d.(cbor.Map)["Value"].(cbor.String))
@@ -83,9 +85,10 @@ func reader(c *cloud) *cloudmetrics.Reader {
 // left out.
 func TestRead(t *testing.T) {
 	c := &cloud{t: t, data: map[string][]point{
-		"Count shop live": {{60, 5}, {3, 600}, {2, 1200}}, "5XXError shop live": {{3, 2}},
+		"Count shop live":        {{60, 5}, {4, 10}, {3, 660}, {2, 1320}},
+		"Invocations shop-admin": {{4, 30}, {3, 60}, {2, 120}}, "5XXError shop live": {{3, 2}},
 		"Invocations shop-buy": {{3, 300}, {2, 900}}, "Duration shop-buy": {{3, 12.5}, {2, 40}},
-		"IteratorAge shop-tell": {{3, 900}, {2, 1500}}, "ApproximateAgeOfOldestMessage shop-Orders-X": {{3, 9}, {2, 4}},
+		"IteratorAge shop-tell": {{9, 900}, {8, 1500}}, "ApproximateAgeOfOldestMessage shop-Orders-X": {{3, 9}, {2, 4}},
 		"drift repair": {{50, 1}, {3, 2}}, "unknown_payments expire": {{9, 50}, {2, 3}},
 		"unknown_payments refund": {{2, 1}}, "refusals buy sold_out": {{3, 100}, {2, 700}},
 		"refusals admit ticket_expired": {{2, 1}}}}
@@ -94,7 +97,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Requests != 1805 || m.Presses != 1200 || m.Errors != 2 || m.PerSecond != 20 || *m.P99 != 40 ||
-		*m.Lag != 1500 || m.Age["orders"] != 4 || m.Drift != 3 || m.Unknown != 4 ||
+		*m.Lag != 1500 || !m.LagAt.Equal(now.Truncate(time.Minute).Add(-8*time.Minute)) || m.Age["orders"] != 4 ||
+		m.Drift != 3 || m.Unknown != 4 ||
 		m.Refusals["sold_out"] != 800 || m.Refusals["ticket_expired"] != 1 ||
 		!m.Since.Equal(now.Truncate(time.Minute).Add(-time.Hour)) {
 		t.Errorf("%+v", m)
@@ -111,6 +115,31 @@ func TestRead(t *testing.T) {
 		t.Errorf("%d metrics: %q", len(c.asked), c.asked) // GetMetricData takes 500
 	}
 	t.Log(len(c.asked), "metrics")
+}
+
+// TestRefused: refused requests of a sale are added up by reason over both functions, in whole periods.
+func TestRefused(t *testing.T) {
+	c := &cloud{t: t, data: map[string][]point{"refusals buy sold_out": {{3, 100}, {2, 700}},
+		"refusals admit sold_out": {{2, 1}}, "refusals admit ticket_expired": {{2, 4}}}}
+	cfg := aws.Config{Region: "eu-west-1", HTTPClient: &http.Client{Transport: c},
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	for _, tt := range []struct {
+		ago, long, step time.Duration
+	}{{time.Hour, 10 * time.Minute, time.Minute}, {20 * 24 * time.Hour, time.Hour, 5 * time.Minute},
+		{48 * time.Hour, 30 * time.Hour, 5 * time.Minute}, {70 * 24 * time.Hour, time.Minute, time.Hour}} {
+		from := now.Add(-tt.ago)
+		r, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", from, from.Add(tt.long))
+		if err != nil || r.Requests["sold_out"] != 801 || r.Requests["ticket_expired"] != 4 ||
+			r.From.After(from) || r.Until.Before(from.Add(tt.long)) || !r.From.Equal(from.Truncate(tt.step)) ||
+			r.Until.Sub(r.From)%tt.step != 0 || r.Until.Sub(r.From) >= tt.long+2*tt.step ||
+			c.period != int(tt.step.Seconds()) {
+			t.Errorf("%v: %+v, period of %d s, %v", tt, r, c.period, err)
+		}
+	}
+	c.refuse = true
+	if _, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", now, now); err == nil {
+		t.Error("no error")
+	}
 }
 
 // TestReadFails: an error names the reason and nothing secret.

@@ -122,6 +122,12 @@ type Admin struct {
 	OrdersDead   OrdersDead
 	Closings     Closings
 	ClosingsDead ClosingsDead
+	Pictures     Pictures
+}
+
+// Pictures is where pictures of items are.
+type Pictures struct {
+	Bucket string `env:"PICTURES_BUCKET"` // of S3; "": the shop has none
 }
 
 // Staff says where staff sign in in a browser.
@@ -253,6 +259,7 @@ type Shop struct {
 	CORS     CORS
 	Push     Push
 	Salts    Salts
+	Pictures Pictures
 
 	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
 }

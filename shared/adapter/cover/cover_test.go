@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/cover"
+	"github.com/your-org/seckill/shared/adapter/gallery"
 )
 
 // corners is a picture of 48 by 32 pixels whose upper left quarter is red, upper right green, lower left blue.
@@ -78,21 +79,22 @@ func TestMake(t *testing.T) {
 	p = append(append(append([]byte{}, p[:afterHeader]...), chunk...), p[afterHeader:]...)
 	for kind, data := range map[string][]byte{"jpeg": asJPEG(t, 1, binary.BigEndian),
 		"png": append(p, "<script>trailing</script>"...)} {
-		got, err := cover.Make(data)
+		got, err := cover.Make(data, cover.Large)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
 		_, format, err := image.Decode(bytes.NewReader(got.Data))
-		if err != nil || format != kind || got.Type != "image/"+kind || got.Width != 48 || got.Height != 32 ||
+		if err != nil || format != kind || gallery.TypeOf(got.Name) != "image/"+kind || got.Width != 48 ||
+			got.Height != 32 ||
 			!regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`).MatchString(got.Name) {
-			t.Errorf("%s: %s, %s, %d by %d, %v", kind, got.Name, got.Type, got.Width, got.Height, err)
+			t.Errorf("%s: %s, %s, %d by %d, %v", kind, got.Name, gallery.TypeOf(got.Name), got.Width, got.Height, err)
 		}
 		for _, s := range []string{"Exif", "121.4737E", "at home", "script"} {
 			if bytes.Contains(got.Data, []byte(s)) {
 				t.Errorf("%s: %q is still there", kind, s)
 			}
 		}
-		if again, err := cover.Make(data); err != nil || again.Name != got.Name {
+		if again, err := cover.Make(data, cover.Large); err != nil || again.Name != got.Name {
 			t.Errorf("%s again: %s, %v", kind, again.Name, err)
 		}
 	}
@@ -106,7 +108,7 @@ func TestOrientation(t *testing.T) {
 		6: {"ru", "rd"}, 7: {"rd", "ru"}, 8: {"ld", "lu"}}
 	for n := uint16(1); n <= 8; n++ {
 		for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
-			got, err := cover.Make(asJPEG(t, n, order))
+			got, err := cover.Make(asJPEG(t, n, order), cover.Large)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,14 +145,18 @@ func TestWhatIsRefused(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"neither a JPEG nor a PNG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`),
 		"60000 by 60000 pixels":    bomb,
-		"larger than 10 MiB":       make([]byte, cover.MaxSize+1),
+		"larger than 10.0 MiB":     make([]byte, cover.Large.Size+1),
 		"damaged":                  whole[:len(whole)-20],
 	} {
-		if _, err := cover.Make(data); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cover.Make(data, cover.Large); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := cover.Make(nil); err == nil {
+	if _, err := cover.Make(whole, cover.Limits{Size: 1 << 20, Pixels: 1 << 20, Made: 100}); err == nil ||
+		!strings.Contains(err.Error(), "take fewer pixels") {
+		t.Errorf("what is made is too large: %v", err)
+	}
+	if _, err := cover.Make(nil, cover.Large); err == nil {
 		t.Error("an empty file is a picture")
 	}
 }
@@ -159,8 +165,8 @@ func TestWhatIsRefused(t *testing.T) {
 func FuzzMake(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x10Exif\x00\x00II\x2a\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := cover.Make(data); err == nil {
-			if _, err := cover.Make(p.Data); err != nil {
+		if p, err := cover.Make(data, cover.Large); err == nil {
+			if _, err := cover.Make(p.Data, cover.Large); err != nil {
 				t.Error(err)
 			}
 		}

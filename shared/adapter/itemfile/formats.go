@@ -90,7 +90,11 @@ func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
 	if list != nil { // an empty array drops those that the item has
 		all = make([]seckill.Question, 0, len(list))
 	}
-	for _, q := range list {
+	for i, q := range list {
+		if q.Answers == nil {
+			return nil, fmt.Errorf("question %d has no answers: an export has them in the role editor; an item "+
+				"without the column keeps its own", i+1)
+		}
 		all = append(all, seckill.Question{Text: q.Text, Answers: q.Answers})
 	}
 	return all, nil

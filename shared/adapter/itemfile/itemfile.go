@@ -52,6 +52,38 @@ type record struct {
 // fault is one problem and its place in the file.
 type fault struct{ where, what string }
 
+// Fault is what is wrong with a column of an item.
+type Fault struct{ Field, What string }
+
+// Columns returns what is wrong with each column of a file's only bad item; nothing if there are several.
+func (e *Error) Columns() (all []Fault) {
+	if len(e.faults) != 1 {
+		return nil
+	}
+	for what := range strings.SplitSeq(e.faults[0].what, ", ") {
+		column := ColumnOf(what)
+		if column == "" && len(all) > 0 { // it goes on after a comma
+			all[len(all)-1].What += ", " + what
+			continue
+		}
+		all = append(all, Fault{column, what})
+	}
+	return all
+}
+
+// ColumnOf returns the column that an error of an item is about, with whose name it begins; "" if it is about none.
+func ColumnOf(what string) string {
+	word := what[:len(what)-len(strings.TrimLeft(what, "abcdefghijklmnopqrstuvwxyz_"))]
+	others := map[string]string{"cover": "covers", "commodity": "commodity_id", "question": "questions"}
+	if other, ok := others[word]; ok {
+		return other
+	}
+	if slices.Contains(required, word) || slices.Contains(optional, word) {
+		return word
+	}
+	return ""
+}
+
 // Error lists the bad places of a file, at most ten, on one line.
 type Error struct {
 	File   string

@@ -246,7 +246,7 @@ func TestQuestions(t *testing.T) {
 		{"a.csv", csvOf("x = " + long(101)), "line 3: question 1: answer 1"},
 		{"a.csv", csvOf("x = " + strings.Repeat("1|", 10) + "1"), "line 3: question 1: 11 answers: want 1 to 10"},
 		{"a.json", jsonOf(`[{"text": "x", "answers": []}]`), "element 2 (line 3): question 1: 0 answers: want 1 to 10"},
-		{"a.json", jsonOf(`[{"text": "x"}]`), "question 1: 0 answers"},
+		{"a.json", jsonOf(`[{"text": "x"}]`), "question 1 has no answers"},
 		{"a.json", jsonOf(`[{"text": "x", "answer": "1"}]`), "element 2 (line 3): questions: want an array of"},
 		{"a.json", jsonOf(`[null]`), "questions: want an array of"},
 		{"a.json", jsonOf(`"x = 1"`), "questions: want an array of"},

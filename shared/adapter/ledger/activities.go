@@ -120,6 +120,9 @@ func encodeActivity(a *seckill.Activity) Row {
 	if a.Offline {
 		row["offline"] = int64(1)
 	}
+	if len(a.Resumes) > 0 {
+		row["resumes"] = slices.Clone(a.Resumes)
+	}
 	if !a.Deleted.IsZero() {
 		row["deleted"] = a.Deleted.UnixMilli()
 	}
@@ -131,11 +134,13 @@ func decodeActivity(row Row) (seckill.Activity, error) {
 	a := seckill.Activity{ID: strings.TrimPrefix(d.text("id"), activityPrefix), Title: d.text("title"),
 		Start: d.time("start"), End: d.time("end"), Version: d.number("version"), MadeBy: d.text("by"),
 		MadeFrom: d.text("made_from"), Made: d.time("made")}
-	items, ok := row["items"].([]string)
-	if !ok && row["items"] != nil {
-		d.fail("items", "a list")
+	for name, to := range map[string]*[]string{"items": &a.Items, "resumes": &a.Resumes} {
+		list, ok := row[name].([]string)
+		if !ok && row[name] != nil {
+			d.fail(name, "a list")
+		}
+		*to = list
 	}
-	a.Items = items
 	if _, ok := row["offline"]; ok {
 		a.Offline = d.number("offline") == 1
 	}

@@ -193,7 +193,7 @@ var lifeSteps = []struct {
 	{"SaveActivity", "Transact 3", func(l seckill.Ledger) error { return l.SaveActivity(ctx, activity(1), nil) }},
 	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {
 		was, a := activity(1), activity(2)
-		a.Items, a.Offline = a.Items[:1], true
+		a.Items, a.Offline, a.Resumes = a.Items[:1], true, a.Items[:1]
 		return l.SaveActivity(ctx, a, &was)
 	}},
 	{"SaveActivity", "Transact 2", func(l seckill.Ledger) error {

@@ -43,6 +43,7 @@ var activityCases = []testCase{
 		s.save(activity("1", "7", "8"), nil)
 		other := activity("9223372036854775807")
 		other.Offline, other.Deleted, other.MadeFrom = true, now, seckill.MadeAtPage
+		other.Resumes = []string{"9", "1"}
 		s.save(other, nil)
 		for _, id := range []string{"2", "7"} {
 			if a, err := s.Ledger.Activity(s.ctx, id); !errors.Is(err, seckill.ErrNoActivity) {

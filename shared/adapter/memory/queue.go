@@ -281,8 +281,11 @@ func (q *Queue) Repeats() int {
 }
 
 // Redrive moves every parked message back into the queue, visible at once and with zero receives, and returns their
-// number.
-func (q *Queue) Redrive() int {
+// number. An error means a cancelled context.
+func (q *Queue) Redrive(ctx context.Context) (messages int, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	parked := q.parked
@@ -290,7 +293,7 @@ func (q *Queue) Redrive() int {
 	for _, p := range parked {
 		q.enqueue(p.Body, 0)
 	}
-	return len(parked)
+	return len(parked), nil
 }
 
 // Next returns when a message can next be received: now if one already can. ok is false if the queue has none.

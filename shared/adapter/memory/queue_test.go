@@ -189,7 +189,7 @@ func TestQueueParksWithReasonAndRedrives(t *testing.T) {
 	}
 	count.Body[0] = '!'
 
-	if n := q.Redrive(); n != 2 || len(q.Parked()) != 0 {
+	if n, err := q.Redrive(ctx); err != nil || n != 2 || len(q.Parked()) != 0 {
 		t.Errorf("Redrive: %d, parked afterwards %+v, want 2 and none", n, q.Parked())
 	}
 	again := mustReceive(t, q, 10)
@@ -197,8 +197,8 @@ func TestQueueParksWithReasonAndRedrives(t *testing.T) {
 		again[1].Receives != 1 {
 		t.Errorf("after Redrive came %+v, want both, unchanged, with receives 1", again)
 	}
-	if n := q.Redrive(); n != 0 {
-		t.Errorf("Redrive of nothing: %d", n)
+	if n, err := q.Redrive(ctx); err != nil || n != 0 {
+		t.Errorf("Redrive of nothing: %d, %v", n, err)
 	}
 }
 
@@ -271,7 +271,9 @@ func TestQueueReadyIsPoked(t *testing.T) {
 	}
 	mustDelete(t, q, b)
 	check("parked and deleted", false)
-	q.Redrive()
+	if _, err := q.Redrive(ctx); err != nil {
+		t.Fatal(err)
+	}
 	check("redriven", true)
 }
 

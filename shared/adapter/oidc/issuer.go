@@ -184,11 +184,16 @@ func (s *issuer) send(r *http.Request) (status int, body []byte, err error) {
 // tokens is an issuer's answer to a code or refresh token.
 type tokens struct {
 	IDToken      string `json:"id_token"`
+	AccessToken  string `json:"access_token"` // never used: its presence says that the grant was taken
 	RefreshToken string `json:"refresh_token"`
 	Error        string `json:"error"`
 }
 
-// exchange spends a code or refresh token.
+// errSilent: the issuer has taken a refresh token without an ID token, which it may ("Successful Refresh Response",
+// OpenID Connect Core 1.0, 12.2).
+var errSilent = errors.New("oidc: a refresh without an ID token")
+
+// exchange spends a code or refresh token. errSilent comes with the tokens that there are.
 func (s *issuer) exchange(ctx context.Context, address string, client *Client, g *seckill.Grant) (tokens, error) {
 	form := url.Values{"client_id": {client.ClientID}}
 	if g.Kind == seckill.GrantCode {
@@ -221,6 +226,9 @@ func (s *issuer) exchange(ctx context.Context, address string, client *Client, g
 	switch {
 	case status == http.StatusOK && parsed && got.IDToken != "" && len(got.RefreshToken) <= seckill.MaxIssuerToken:
 		return got, nil
+	case status == http.StatusOK && parsed && got.IDToken == "" && got.AccessToken != "" &&
+		g.Kind == seckill.GrantRefresh && len(got.RefreshToken) <= seckill.MaxIssuerToken:
+		return got, errSilent
 	// What a shopper sends can cause only these two (RFC 6749 section 5.2); the others are about the shop.
 	case status == http.StatusBadRequest && (got.Error == "invalid_grant" || got.Error == "invalid_request"):
 		return tokens{}, refuse(seckill.TokenGrant, s.name+" answers "+got.Error)

@@ -171,6 +171,7 @@ func (s *Issuers) redeem(ctx context.Context, g *seckill.Grant) (p seckill.Proof
 	}
 	got, err := is.exchange(ctx, known.Token, &is.clients[at], g)
 	if err != nil {
+		p.Refresh = got.RefreshToken
 		return p, "", err
 	}
 	p, err = s.check(ctx, got.IDToken, wanted{issuer: is.name, client: is.clients[at].ClientID, nonce: g.Nonce})

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func NewStaff(o StaffOptions) (*Staff, error) {
 }
 
 // Authorization implements seckill.StaffIssuer.
-func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string) (string, error) {
+func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string, anew bool) (string, error) {
 	client := s.issuers.clients[0]
 	known, err := s.issuers.byName[client.Issuer].current(ctx, keyName{})
 	if err != nil {
@@ -76,6 +77,9 @@ func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string
 		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256"} {
 		q.Set(name, value)
 	}
+	if anew { // OpenID Connect Core 3.1.2.1: the issuer should ask, whoever is signed in there
+		q.Set("prompt", "login")
+	}
 	to.RawQuery = q.Encode()
 	return to.String(), nil
 }
@@ -87,6 +91,9 @@ func (s *Staff) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.Staff
 		return seckill.StaffMember{}, refuse(seckill.TokenGrant, "a grant that no issuer gives")
 	}
 	p, token, err := s.issuers.redeem(ctx, &g)
+	if errors.Is(err, errSilent) {
+		return seckill.StaffMember{Refresh: p.Refresh, Silent: true}, nil
+	}
 	if err != nil {
 		return seckill.StaffMember{}, err
 	}

@@ -48,7 +48,7 @@ func TestStaffSignIn(t *testing.T) {
 	f, s := newStaff(t, map[string]any{"email": "ada@example.com", DefaultGroups: []string{"seckill-finance", "x",
 		"seckill-viewer", "finance", "seckill-admin", "seckill-"}}, nil)
 	g := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce, RedirectURI: redirect}
-	address, err := s.Authorization(t.Context(), g, "a-state")
+	address, err := s.Authorization(t.Context(), g, "a-state", false)
 	to := must(url.Parse(address))
 	challenge := sha256.Sum256([]byte(verifier))
 	if diff := cmp.Diff(url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect},
@@ -56,6 +56,11 @@ func TestStaffSignIn(t *testing.T) {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}, to.Query()); err != nil ||
 		diff != "" || !strings.HasPrefix(address, f.URL+"/authorize?") {
 		t.Errorf("%s, %v\n%s", address, err, diff)
+	}
+	address, err = s.Authorization(t.Context(), g, "a-state", true)
+	if again := must(url.Parse(address)).Query(); err != nil || again.Get("prompt") != "login" ||
+		len(again) != len(to.Query())+1 {
+		t.Errorf("anew: %s, %v", address, err)
 	}
 	var sent string
 	f.set(func() {
@@ -83,6 +88,32 @@ func TestStaffSignIn(t *testing.T) {
 	m, err = s.RedeemStaff(t.Context(), seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: "next"})
 	if err != nil || m.Who != want.Who || m.Roles != nil || m.Refresh != "" || m.Name != "" {
 		t.Errorf("by refresh token: %+v, %v", m, err)
+	}
+}
+
+// TestARefreshWithoutAnIDToken: OpenID Connect Core 12.2 lets an issuer leave it out. For a code it must not, and
+// without an access token there was no success.
+func TestARefreshWithoutAnIDToken(t *testing.T) {
+	f, s := newStaff(t, nil, nil)
+	refresh := seckill.Grant{Kind: seckill.GrantRefresh, RefreshToken: "next"}
+	grant := seckill.Grant{Kind: seckill.GrantCode, Code: code, Verifier: verifier, Nonce: nonce, RedirectURI: redirect}
+	for name, c := range map[string]struct {
+		grant  seckill.Grant
+		answer map[string]any
+		want   *seckill.StaffMember // nil: a fault
+	}{
+		"rotated": {refresh, map[string]any{"access_token": "a", "refresh_token": "r2"},
+			&seckill.StaffMember{Silent: true, Refresh: "r2"}},
+		"the same":        {refresh, map[string]any{"access_token": "a"}, &seckill.StaffMember{Silent: true}},
+		"no access token": {refresh, map[string]any{"refresh_token": "r2"}, nil},
+		"a code":          {grant, map[string]any{"access_token": "a", "refresh_token": "r2"}, nil},
+	} {
+		f.set(func() { f.answer = func(url.Values) (int, any) { return 200, c.answer } })
+		m, err := s.RedeemStaff(t.Context(), c.grant)
+		if c.want == nil && seckill.CodeOf(err) != seckill.CodeUnavailable || c.want != nil && (err != nil ||
+			cmp.Diff(*c.want, m) != "") {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
 	}
 }
 
@@ -164,7 +195,7 @@ func TestStaffIssuerFails(t *testing.T) {
 	}
 	f.set(func() { f.down = true })
 	_, other := newStaff(t, nil, func(o *StaffOptions) { o.Clients = []Client{{Issuer: f.URL, ClientID: client}} })
-	if _, err := other.Authorization(t.Context(), g, "s"); seckill.CodeOf(err) != seckill.CodeUnavailable {
+	if _, err := other.Authorization(t.Context(), g, "s", false); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("down: %v", err)
 	}
 }

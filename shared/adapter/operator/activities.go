@@ -27,6 +27,7 @@ type Activity struct {
 	ActivityFile
 	State    seckill.ActivityState `json:"state"`
 	Offline  bool                  `json:"offline,omitempty"`
+	Resumes  []string              `json:"resumes,omitempty"` // items that going online resumes
 	MadeBy   string                `json:"made_by"`
 	MadeFrom string                `json:"made_from"`
 	Made     time.Time             `json:"made"`
@@ -45,6 +46,8 @@ type ActivityChange struct {
 	Activity
 	Changed bool `json:"changed"`
 	Affects int  `json:"affects,omitempty"`
+	// Stays are items that going online left stopped, because the activity did not stop them.
+	Stays []string `json:"stays,omitempty"`
 }
 
 // ActivityPage is a page of the list of activities, latest end first.
@@ -80,7 +83,7 @@ func (h *ActivityHandler) do(ctx context.Context, r *request) (done, error) {
 
 // changed returns the result of a command that may have changed an activity, and what the audit log has of it.
 func (h *ActivityHandler) changed(d activity.Done, err error) (done, error) {
-	out := done{result: ActivityChange{h.read(&d.After), d.Changed, d.Items}, outcome: changedIf(d.Changed)}
+	out := done{result: ActivityChange{h.read(&d.After), d.Changed, d.Items, d.Stays}, outcome: changedIf(d.Changed)}
 	if d.Changed {
 		out.before, out.after = recorded(&d.Before), recorded(&d.After)
 	}
@@ -103,7 +106,8 @@ func recorded(a *seckill.Activity) []slog.Attr {
 }
 
 func (h *ActivityHandler) read(a *seckill.Activity) Activity {
-	return Activity{fileOf(a), a.StateAt(h.flow.Clock.Now()), a.Offline, a.MadeBy, a.MadeFrom, a.Made, a.Deleted}
+	return Activity{fileOf(a), a.StateAt(h.flow.Clock.Now()), a.Offline, a.Resumes, a.MadeBy, a.MadeFrom, a.Made,
+		a.Deleted}
 }
 
 func (h *ActivityHandler) list(ctx context.Context, r *request) (ActivityPage, error) {

@@ -7,6 +7,7 @@ type command struct {
 	name     string
 	has, may []string
 	quiet    bool // it is given each second, so only failures have a line in the log
+	file     bool // it has a file, and may be large
 }
 
 // The commands about items.
@@ -19,10 +20,11 @@ const (
 	cmdHealth   = "health"
 	cmdLevel    = "level"
 	cmdItem     = "item"
+	cmdItems    = "items"
 )
 
 var itemCommands = []command{
-	{name: cmdImport, has: []string{"items"}},
+	{name: cmdImport, has: []string{"items"}, file: true},
 	{name: cmdExport, may: []string{"after"}},
 	{name: cmdStop, has: []string{"item"}},
 	{name: cmdResume, has: []string{"item"}},
@@ -30,6 +32,7 @@ var itemCommands = []command{
 	{name: cmdHealth},
 	{name: cmdLevel, has: []string{"item"}, quiet: true},
 	{name: cmdItem, has: []string{"item"}},
+	{name: cmdItems},
 }
 
 // The commands about activities.
@@ -122,7 +125,7 @@ const (
 )
 
 var blockCommands = []command{
-	{name: cmdBlock, has: []string{"blocks"}, may: []string{"dry"}},
+	{name: cmdBlock, has: []string{"blocks"}, may: []string{"dry"}, file: true},
 	{name: cmdUnblock, has: []string{"subject"}, may: []string{"item"}},
 	{name: cmdBlocks, has: []string{"limit"}, may: []string{"subject", "cursor"}},
 }
@@ -160,7 +163,7 @@ var orderCommands = []command{
 		"cursor"}},
 	{name: cmdOrder, has: []string{"order"}},
 	{name: cmdConfirm, has: []string{"order"}},
-	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}},
+	{name: cmdShip, has: []string{"parcels"}, may: []string{"confirm", "dry"}, file: true},
 	{name: cmdNote, has: []string{"order", "why"}},
 	{name: cmdHide, has: []string{"order", "why"}, may: []string{"undo"}},
 }
@@ -187,16 +190,35 @@ var sessionCommands = []command{
 	{name: cmdEndSessions, has: []string{"person"}},
 }
 
-// The command about a running sale.
-const cmdLive = "live"
+// The commands about a running sale.
+const (
+	cmdLive    = "live"
+	cmdRedrive = "redrive"
+)
 
-var liveCommands = []command{{name: cmdLive, has: []string{"item"}, quiet: true}}
+var liveCommands = []command{
+	{name: cmdLive, has: []string{"item"}, quiet: true},
+	{name: cmdRedrive, has: []string{"queue"}},
+}
+
+// Queues are the names of the queues whose dead letters can be moved back.
+var Queues = []string{"orders", "closings"}
+
+// The command about pictures.
+const cmdPicture = "picture"
+
+var pictureCommands = []command{{name: cmdPicture, has: []string{"data"}, file: true}}
 
 // allCommands returns the commands of every handler.
 func allCommands() []command {
 	return slices.Concat(itemCommands, activityCommands, moneyCommands, billCommands, userCommands, eventCommands,
 		countCommands, webhookCommands, blockCommands, actCommands, auditCommands, orderCommands, sessionCommands,
-		liveCommands)
+		liveCommands, pictureCommands)
+}
+
+// large reports whether a command may be large.
+func large(name string) bool {
+	return slices.ContainsFunc(allCommands(), func(c command) bool { return c.name == name && c.file })
 }
 
 // Acts returns the names of all commands.

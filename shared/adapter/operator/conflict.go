@@ -55,13 +55,25 @@ type Fault struct {
 func faults(err error) (all []Fault) {
 	var no *activity.Refused
 	var refused *stage.ImportError
+	var bad *itemfile.Error
+	var picture *PictureError
 	switch {
 	case errors.As(err, &no):
 		for _, f := range no.Faults {
 			all = append(all, Fault(f))
 		}
+	case errors.As(err, &picture):
+		return []Fault{{"data", picture.What}}
+	case errors.As(err, &bad):
+		for _, f := range bad.Columns() {
+			all = append(all, Fault(f))
+		}
 	case errors.As(err, &refused) && len(refused.Faults) == 1: // of an item that is edited alone
-		for _, f := range refused.Faults[0].Fields {
+		f := &refused.Faults[0]
+		if len(f.Fields) == 0 {
+			return []Fault{{itemfile.ColumnOf(f.What), f.What}}
+		}
+		for _, f := range f.Fields {
 			all = append(all, Fault(f))
 		}
 	}
@@ -75,3 +87,8 @@ func asFile(l seckill.Listing) json.RawMessage {
 	_ = json.Unmarshal(itemfile.Format([]seckill.Listing{l}), &one) // Format writes an array of one
 	return one[0]
 }
+
+// PictureError says why a file is no picture that may be shown. Nothing was stored.
+type PictureError struct{ What string }
+
+func (e *PictureError) Error() string { return e.What }

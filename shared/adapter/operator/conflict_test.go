@@ -65,6 +65,31 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 		!strings.Contains(got, `"changed":["7"]`) {
 		t.Errorf("made from the item that the problem has: %s, %v", got, err)
 	}
+	for _, c := range []struct {
+		field string
+		to    any
+		want  string
+	}{
+		{"sk_price", "x", `"field":"sk_price"`}, {"covers", []string{"javascript:1"}, `"field":"covers"`},
+		{"title", "", `"field":"title"`}, {"checks", "easy", `"field":"checks"`}, {"stock", 5, `"field":"stock"`},
+		{"end_time", "2020-01-01T00:00:00Z", `"field":"end_time"`},
+		{"questions", []any{map[string]any{"text": "", "answers": []string{"a"}}}, `"field":"questions"`},
+		{"commodity_id", "x", `"field":"commodity_id"`},
+	} {
+		got, err := save(func(m map[string]any) { m[c.field] = c.to; delete(m, "version") }, first.Item)
+		if err != nil || !strings.Contains(got, c.want) || !strings.Contains(got, `"code":"invalid_request"`) {
+			t.Errorf("%s %v: %s, %v", c.field, c.to, got, err)
+		}
+	}
+	got, err = save(func(m map[string]any) { m["price"], m["limit"] = "x", "y" }, first.Item)
+	if err != nil || !strings.Contains(got, `"field":"price"`) || !strings.Contains(got, `"field":"limit"`) {
+		t.Errorf("two wrong fields: %s, %v", got, err)
+	}
+	event := []byte(`{"operator":{"command":"items","who":"ann"}}`)
+	if b, err := w.handle(t.Context(), event); err != nil || !strings.Contains(string(b), `{"id":"7","title":"`) ||
+		strings.Contains(string(b), "detail") {
+		t.Errorf("the list: %s, %v", b, err)
+	}
 	var refused *operator.Refusal
 	if _, err := w.client.Item(t.Context(), "99"); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeItemUnknown {

@@ -7,7 +7,7 @@
 // to ship an order. CountHandler shows how many units of an item were placed, paid and given back, and counts them
 // anew. WebhookHandler has webhooks posted again that were given up. AuditHandler reads the audit log, in which
 // Recorder records commands. SessionHandler lists and ends the sessions of staff in browsers. LiveHandler shows a
-// running sale.
+// running sale. PictureHandler makes pictures safe to show, and keeps them.
 //
 // An operator's machine reaches neither Redis nor the tables. So Client turns a command into an event, and Serve
 // handles such events: in a stack its functions (stage for items, refund for money, reconcile for bills, repair for

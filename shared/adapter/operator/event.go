@@ -19,12 +19,28 @@ import (
 // Limits of events and answers. A synchronous Lambda call accepts and returns at most 6 MB ("Lambda quotas", AWS
 // Lambda Developer Guide).
 const (
+	MaxSmall   = 64 << 10                 // bytes of a command without a file, with 100 ids and a reason
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
 	maxTradeNo = 64                       // bytes
 	maxWho     = 256                      // bytes; the ARN of a session is shorter
 	maxCursor  = 2048                     // bytes
-	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
+	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer, as a JSON text
 )
+
+// TextSize returns the length of a text in JSON, as API Gateway passes on what callers send and functions answer.
+func TextSize(b []byte) int {
+	return len(b) + bytes.Count(b, []byte{'"'}) + bytes.Count(b, []byte{'\\'})
+}
+
+// MostOf returns how many bytes a command of these roles may have.
+func MostOf(roles []seckill.Role) int {
+	for _, c := range allCommands() {
+		if c.file && slices.ContainsFunc(roles, func(r seckill.Role) bool { return r.May(c.name) }) {
+			return MaxEvent
+		}
+	}
+	return MaxSmall
+}
 
 // request is a command in an event.
 type request struct {
@@ -62,7 +78,12 @@ type request struct {
 	Start    time.Time     `json:"start,omitzero"` // copy-activity: when the copy begins
 	Via      string        `json:"via,omitempty"`  // save-activity, copy-activity: page, or cli, the default
 
+	Data []byte `json:"data,omitempty"` // picture: a file's bytes
+
 	Person string `json:"person,omitempty"` // end-sessions: whose, as sessions names them
+	Queue  string `json:"queue,omitempty"`  // redrive: one of Queues
+
+	answers bool // item, export: the caller may see the answers to questions; nothing that is sent says so
 }
 
 // ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
@@ -114,7 +135,9 @@ func (r *request) arguments() []argument {
 		{"start", !r.Start.IsZero(), true, ""},
 		{"via", r.Via != "", r.Via == seckill.MadeAtCLI || r.Via == seckill.MadeAtPage,
 			seckill.MadeAtCLI + ", " + seckill.MadeAtPage},
+		{"data", len(r.Data) > 0, true, ""}, // the handler checks it
 		{"person", r.Person != "", validWho(r.Person), whoWanted},
+		{"queue", r.Queue != "", slices.Contains(Queues, r.Queue), strings.Join(Queues, ", ")},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

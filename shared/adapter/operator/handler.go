@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Outcomes of a command, as the audit log names them.
@@ -44,6 +46,15 @@ type Handler interface {
 // audit log per event that is not quiet: who, which command, which item, order or day, and the outcome. Of items and
 // orders the line has only ids and numbers.
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
+	serve := serveAs(audit, handlers...)
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		return serve(ctx, seckill.RoleEditor, event) // who calls it without a signature owns the machine
+	}
+}
+
+// serveAs is Serve with the role that gives a command. The role says what is shown, not what is executed.
+func serveAs(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, role seckill.Role,
+	event []byte) ([]byte, error) {
 	var commands []command
 	for _, h := range handlers {
 		commands = append(commands, h.commands()...)
@@ -54,7 +65,7 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 		})
 		return handlers[at].do(ctx, r) // decode refuses commands that no handler has
 	}
-	return func(ctx context.Context, event []byte) ([]byte, error) {
+	return func(ctx context.Context, role seckill.Role, event []byte) ([]byte, error) {
 		r, err := decode(commands, event)
 		if err == errNotOurs { //nolint:errorlint // decode wraps nothing
 			audit.WarnContext(ctx, "event refused", "err", err)
@@ -63,6 +74,7 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 		var what []slog.Attr
 		if r != nil {
 			what = r.attrs()
+			r.answers = role.May(cmdImport)
 		}
 		var d done
 		if err == nil {
@@ -150,6 +162,12 @@ func (r *request) attrs() []slog.Attr {
 	}
 	if r.Person != "" {
 		what = append(what, slog.String("person", short(r.Person)))
+	}
+	if r.Queue != "" {
+		what = append(what, slog.String("queue", short(r.Queue)))
+	}
+	if len(r.Data) > 0 {
+		what = append(what, slog.Int("bytes", len(r.Data)))
 	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))

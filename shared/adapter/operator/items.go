@@ -219,10 +219,14 @@ type ItemView struct {
 }
 
 // Item returns an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is empty.
-func (d *ItemHandler) Item(ctx context.Context, id string) (ItemView, error) {
+// Without answers, questions stand alone.
+func (d *ItemHandler) Item(ctx context.Context, id string, answers bool) (ItemView, error) {
 	l, err := d.stage.Listing(ctx, id)
 	if err != nil {
 		return ItemView{}, err
+	}
+	if !answers {
+		l.Questions = alone(l.Questions)
 	}
 	return ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil
 }
@@ -236,10 +240,13 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 		_, out, err := d.imported(ctx, r.Items)
 		return out, err
 	case cmdItem:
-		view, err := d.Item(ctx, r.Item)
+		view, err := d.Item(ctx, r.Item, r.answers)
 		return done{result: view, outcome: read}, err
+	case cmdItems:
+		list, err := d.list(ctx)
+		return done{result: list, outcome: read}, err
 	case cmdExport:
-		p, err := d.export(ctx, r.After)
+		p, err := d.export(ctx, r.After, r.answers)
 		return done{result: p, outcome: read}, err
 	case cmdHealth:
 		return done{result: d.Health(ctx), outcome: read}, nil
@@ -255,8 +262,54 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	}
 }
 
+// alone returns questions without their answers, which only editors see, as they may change them.
+func alone(questions []seckill.Question) []seckill.Question {
+	out := slices.Clone(questions)
+	for i := range out {
+		out[i].Answers = nil
+	}
+	return out
+}
+
+// ItemRow is an item in a list of items.
+type ItemRow struct {
+	ID        string            `json:"id"`
+	Title     string            `json:"title"`
+	State     seckill.ItemState `json:"state"`
+	Price     seckill.Fen       `json:"price"`
+	SalePrice seckill.Fen       `json:"sk_price"`
+	Start     time.Time         `json:"start_time"`
+	End       time.Time         `json:"end_time"`
+	Stock     int               `json:"stock"`
+	Limit     int               `json:"limit"`
+	Checks    seckill.Checks    `json:"checks,omitempty"`
+}
+
+// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, below 400 KiB.
+type ItemRows struct {
+	Items      []ItemRow `json:"items"`
+	Unreadable []string  `json:"unreadable,omitempty"`
+}
+
+// list returns the items without their descriptions and questions.
+func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
+	items, err := d.stage.Items.List(ctx, time.Time{})
+	unreadable, err := seckill.SplitUnreadable(err)
+	if err != nil {
+		return ItemRows{}, err
+	}
+	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
+	out := ItemRows{Items: make([]ItemRow, len(items)), Unreadable: unreadable}
+	for i := range items {
+		it := &items[i]
+		out.Items[i] = ItemRow{it.ID, it.Commodity.Title, it.StateAt(d.stage.Clock.Now()), it.Commodity.Price, it.Price,
+			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks}
+	}
+	return out, nil
+}
+
 // export returns the items after an id, as many as fit into an answer.
-func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
+func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
@@ -281,7 +334,10 @@ func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}
-		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
+		if !answers {
+			l.Questions = alone(l.Questions)
+		}
+		if size += TextSize(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
 			out.Next = listings[len(listings)-1].ID
 			break
 		}

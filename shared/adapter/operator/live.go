@@ -3,6 +3,9 @@ package operator
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/redisconn"
@@ -13,18 +16,59 @@ import (
 // liveTime limits each reading of a live row's figures.
 const liveTime = 2 * time.Second
 
-// LiveHandler executes the command about a running sale. It is safe for concurrent use.
-type LiveHandler struct{ watch *watch.Flow }
+// LiveHandler executes the commands about a running sale. It is safe for concurrent use.
+type LiveHandler struct {
+	watch  *watch.Flow
+	queues []LiveQueue
+}
 
-// NewLiveHandler returns a handler that uses the flow.
-func NewLiveHandler(flow *watch.Flow) *LiveHandler { return &LiveHandler{flow} }
+// NewLiveHandler returns a handler that uses the flow, and moves dead letters back to the queues.
+func NewLiveHandler(flow *watch.Flow, queues []LiveQueue) *LiveHandler {
+	return &LiveHandler{flow, queues}
+}
 
 func (h *LiveHandler) commands() []command { return liveCommands }
 
 // do executes a command.
 func (h *LiveHandler) do(ctx context.Context, r *request) (done, error) {
+	if r.Command == cmdRedrive {
+		return h.redrive(ctx, r.Queue)
+	}
 	seen, err := h.watch.Of(ctx, r.Item)
 	return done{result: seen, outcome: read}, err
+}
+
+// Redriven is the result of moving dead letters back.
+type Redriven struct {
+	Queue    string `json:"queue"`
+	Messages int    `json:"messages"` // about how many
+}
+
+func (h *LiveHandler) redrive(ctx context.Context, queue string) (done, error) {
+	at := slices.IndexFunc(h.queues, func(q LiveQueue) bool { return q.Name == queue })
+	if at < 0 {
+		return done{}, seckill.Invalid("queue", strings.Join(Queues, ", "))
+	}
+	n, err := h.queues[at].Redrive(ctx)
+	if err != nil {
+		return done{}, seckill.AsError(err)
+	}
+	return done{result: Redriven{queue, n}, outcome: changedIf(n > 0), more: []slog.Attr{slog.Int("messages", n)}}, nil
+}
+
+// Redrive moves the dead letters of a queue, one of Queues, back to it.
+func (c *Client) Redrive(ctx context.Context, queue string) (out Redriven, err error) {
+	err = c.give(ctx, &request{Command: cmdRedrive, Queue: queue}, &out)
+	return out, err
+}
+
+// maxLive is the length of the longest body that Watches reads, in bytes.
+const maxLive = 1 << 10
+
+// Watches reports whether a request's body is the command that the live screen gives by itself, each second.
+func Watches(body []byte) bool {
+	var e envelope
+	return len(body) <= maxLive && strict(body, &e) == nil && e.Operator != nil && e.Operator.Command == cmdLive
 }
 
 // Live returns what the live screen shows of an item.
@@ -41,9 +85,8 @@ func (c *Client) Level(ctx context.Context, item string) (out seckill.LiveStock,
 
 // LiveSource reads the figures of live rows that are not in the ledger. It implements watch.Source.
 type LiveSource struct {
-	Items Client // of whatever has the stock
-	// Queues are the shop's queues.
-	Waiting []LiveQueue
+	Items   Client      // of whatever has the stock
+	Waiting []LiveQueue // the shop's queues
 	// Measured reads metrics; nil: there are none.
 	Measured func(context.Context) (seckill.LiveMetrics, error)
 }
@@ -51,7 +94,7 @@ type LiveSource struct {
 // LiveQueue is a queue with its name.
 type LiveQueue struct {
 	Name string
-	seckill.Queue
+	seckill.OperatedQueue
 }
 
 var (

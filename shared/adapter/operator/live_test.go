@@ -17,10 +17,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// newLive returns a handler over an empty ledger; items answers about the stock.
+// newLive returns a handler over an empty ledger and empty queues; items answers about the stock.
 func newLive(clock seckill.Clock, items Client) *LiveHandler {
+	var queues []LiveQueue
+	for _, name := range Queues {
+		queues = append(queues, LiveQueue{name, memory.NewQueue(clock, memory.QueueOptions{Name: name})})
+	}
 	return NewLiveHandler(watch.New(watch.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
-		Source: &LiveSource{Items: items}, Clock: clock, MetricsAge: watch.MinuteAge, Each: system.Several(3)}))
+		Source: &LiveSource{Items: items}, Clock: clock, MetricsAge: watch.MinuteAge, Each: system.Several(3)}), queues)
 }
 
 // answers returns a client whose commands all have this result.

@@ -34,19 +34,22 @@ type Office struct {
 	Record *Recorder
 	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
 	Sessions *session.Flow
-	// Live executes the command about a running sale; nil: it is unknown.
+	// Live executes the commands about a running sale; nil: they are unknown.
 	Live *LiveHandler
+	// Pictures executes the command about pictures; nil: it is unknown.
+	Pictures *PictureHandler
 }
 
 // itself is the short name of the function that the office runs in. It executes the commands about the audit log,
-// sessions, and a running sale.
+// sessions, pictures, and a running sale.
 const itself = "admin"
 
 // executors has the commands of each function, by its short name.
 var executors = map[string][][]command{
 	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
 	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands,
+		pictureCommands},
 }
 
 // Functions returns the short names of the functions that the office calls, sorted.
@@ -111,8 +114,11 @@ type Caller struct {
 	Stale bool
 }
 
-// may returns the first of the caller's roles that may give a command.
+// may returns the first of the caller's roles that may give a command; of what everybody reads, an editor sees most.
 func (c *Caller) may(command string) (seckill.Role, bool) {
+	if slices.Contains(c.Roles, seckill.RoleEditor) && seckill.RoleEditor.May(command) {
+		return seckill.RoleEditor, true
+	}
 	at := slices.IndexFunc(c.Roles, func(r seckill.Role) bool { return r.May(command) })
 	if at < 0 {
 		return "", false
@@ -169,11 +175,14 @@ func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]
 
 // own executes a command itself.
 func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
+	live := r.Command == cmdLive || r.Command == cmdRedrive
 	switch {
-	case o.Record == nil, r.Command == cmdLive && o.Live == nil:
+	case o.Record == nil, live && o.Live == nil, r.Command == cmdPicture && o.Pictures == nil:
 		return nil, seckill.Refuse(seckill.CodeNotFound)
-	case r.Command == cmdLive:
+	case live:
 		return Serve(o.Record.Text, o.Live)(ctx, command)
+	case r.Command == cmdPicture:
+		return Serve(o.Record.Text, o.Pictures)(ctx, command)
 	}
 	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)
 }
@@ -207,6 +216,9 @@ func (o *Office) read(body []byte, who string) (*request, error) {
 	var r envelope
 	if err := strict(body, &r); err != nil || r.Operator == nil || !utf8.Valid(body) {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
+	}
+	if len(body) > MaxSmall && !large(r.Operator.Command) {
+		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
 	if r.Operator.Who != "" { // a claim
 		return nil, seckill.Invalid("who", "")

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
@@ -73,7 +74,7 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Live: newLive(o.clock, answers(`{"title":"a"}`)),
+	real := &Office{Record: record, Pictures: NewPictureHandler(&gallery.Memory{}), Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
 			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },
@@ -186,16 +187,18 @@ func TestRequestsThatTheOfficeRefuses(t *testing.T) {
 		status          int
 		text            string
 	}{
-		"a claim":          {officeARN, "/operator/viewer", `{"operator":{"command":"health","who":"x"}}`, 422, `"field":"who"`},
-		"nobody":           {"", "/operator/viewer", `{"operator":{"command":"health"}}`, 403, "caller_unknown"},
-		"a field":          {officeARN, "/operator/viewer", `{"operator":{"command":"health","role":"x"}}`, 422, "invalid"},
-		"a second value":   {officeARN, "/operator/viewer", `{"operator":{"command":"health"}}{}`, 422, "invalid"},
-		"no JSON":          {officeARN, "/operator/viewer", `health`, 422, "invalid"},
-		"no UTF-8":         {officeARN, "/operator/editor", "{\"operator\":{\"command\":\"\xff\"}}", 422, "invalid"},
-		"no command":       {officeARN, "/operator/viewer", `{"operator":{}}`, 422, `"field":"command"`},
-		"unknown":          {officeARN, "/operator/viewer", `{"operator":{"command":"drop"}}`, 422, `"field":"command"`},
-		"an argument":      {officeARN, "/operator/viewer", `{"operator":{"command":"health","item":"1"}}`, 422, `"item"`},
-		"too large":        {officeARN, "/operator/editor", strings.Repeat(" ", MaxEvent+1), 422, "body_too_large"},
+		"a claim":        {officeARN, "/operator/viewer", `{"operator":{"command":"health","who":"x"}}`, 422, `"field":"who"`},
+		"nobody":         {"", "/operator/viewer", `{"operator":{"command":"health"}}`, 403, "caller_unknown"},
+		"a field":        {officeARN, "/operator/viewer", `{"operator":{"command":"health","role":"x"}}`, 422, "invalid"},
+		"a second value": {officeARN, "/operator/viewer", `{"operator":{"command":"health"}}{}`, 422, "invalid"},
+		"no JSON":        {officeARN, "/operator/viewer", `health`, 422, "invalid"},
+		"no UTF-8":       {officeARN, "/operator/editor", "{\"operator\":{\"command\":\"\xff\"}}", 422, "invalid"},
+		"no command":     {officeARN, "/operator/viewer", `{"operator":{}}`, 422, `"field":"command"`},
+		"unknown":        {officeARN, "/operator/viewer", `{"operator":{"command":"drop"}}`, 422, `"field":"command"`},
+		"an argument":    {officeARN, "/operator/viewer", `{"operator":{"command":"health","item":"1"}}`, 422, `"item"`},
+		"too large":      {officeARN, "/operator/editor", strings.Repeat(" ", MaxEvent+1), 422, "body_too_large"},
+		"no file": {officeARN, "/operator/editor", `{"operator":{"command":"health"}}` +
+			strings.Repeat(" ", MaxSmall), 422, "body_too_large"},
 		"a path":           {officeARN, "/operator/viewer/x", `{"operator":{"command":"health"}}`, 404, "not_found"},
 		"another path":     {officeARN, "/operator", `{"operator":{"command":"health"}}`, 404, "not_found"},
 		"a signed command": {officeARN, "/operator/viewer", `{"signed":{}}`, 422, "invalid"},

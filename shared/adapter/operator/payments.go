@@ -178,7 +178,7 @@ func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCa
 	for i := range c.Notifications {
 		n := &c.Notifications[i]
 		shown := Notification{ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: n.At, Outcome: n.Outcome}
-		if size += len(n.Raw); raw && size <= maxPage {
+		if size += TextSize([]byte(n.Raw)); raw && size <= maxPage {
 			shown.Raw = n.Raw
 		}
 		out.Notifications = append(out.Notifications, shown)

@@ -15,15 +15,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxCause is the largest length of a fault's cause in an operator's answer, in characters.
-const maxCause = 500
+// maxCause is the largest length of a fault's cause in an operator's answer, in characters. It has room for the ids of
+// an activity's 99 items.
+const maxCause = 2500
 
 // addresses matches the URLs in a text, with user and password before the host, and with the query, which may be
 // signed.
 var addresses = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^\s"/?#]*@)?([^\s"?#]*)(?:[?#][^\s"]*)?`)
 
 // WriteProblem answers with an error's problem document, like package httpapi. Its detail also has what is wrong with
-// an items file, or the cause of a fault: one line of at most 500 characters, with user and query removed from URLs.
+// an items file, or the cause of a fault: one line of at most 2,500 characters, with user and query removed from URLs.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if !inWords(err) {
 		httpapi.ProblemSaying(w, r, err, cause(err))
@@ -58,8 +59,9 @@ func inWords(err error) bool {
 	var refused *stage.ImportError
 	var no *activity.Refused
 	var conflict *activity.Conflict
+	var picture *PictureError
 	return errors.As(err, &bad) || errors.As(err, &refused) || errors.As(err, &no) || errors.As(err, &conflict) ||
-		errors.Is(err, seckill.ErrNoActivity)
+		errors.As(err, &picture) || errors.Is(err, seckill.ErrNoActivity)
 }
 
 // cause returns the cause of a fault, for the operator; "" if the error is no fault or has no cause.

@@ -3,7 +3,11 @@ package operator
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/your-org/seckill/shared/flow/audit"
 	"github.com/your-org/seckill/shared/seckill"
@@ -13,7 +17,21 @@ import (
 type Recorder struct {
 	Log  *audit.Flow
 	Text *slog.Logger // for what the audit log itself cannot be told
+
+	mu        sync.Mutex
+	forbidden map[string]forbiddenCommand // by person and command
 }
+
+// forbiddenCommand is a command that a person may not give.
+type forbiddenCommand struct {
+	at      time.Time // of its last entry
+	leftOut int       // attempts since then
+}
+
+const (
+	forbiddenEvery = time.Minute // between two entries of one person's forbidden command
+	maxForbidden   = 1024        // that a process remembers
+)
 
 // unknown is the result of a command whose executor did not answer: it may have been executed.
 const unknown = "unknown"
@@ -66,17 +84,43 @@ func readsOnly(command string) bool {
 	return seckill.RoleViewer.May(command) || seckill.RoleAuditor.May(command)
 }
 
-// refused records a command that nobody executes. It is refused whether or not that can be recorded.
+// refused counts a command that nobody executes, and records it, once a minute for each person and command. It is
+// refused whether or not that can be recorded.
 func (rec *Recorder) refused(ctx context.Context, r *request, roles, result string) {
 	if rec == nil {
 		return
 	}
+	rec.Log.Meter.Count(seckill.EventForbidden, 1)
+	leftOut, ok := rec.due(r.Who + "\n" + r.Command)
+	if !ok {
+		return
+	}
 	e := r.entry(roles)
-	e.Result = result
+	if e.Result = result; leftOut > 0 {
+		e.Subject = strings.TrimSpace(fmt.Sprintf("%s left_out=%d", e.Subject, leftOut))
+	}
 	if err := rec.Log.Write(ctx, e); err != nil {
 		rec.Text.ErrorContext(ctx, "a refused act is not in the audit log", "who", short(e.Who), "command",
 			short(e.Act), "err", err)
 	}
+}
+
+// due reports whether a person's forbidden command gets an entry now, and how many got none since the last.
+func (rec *Recorder) due(who string) (leftOut int, ok bool) {
+	now := rec.Log.Clock.Now()
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	last, known := rec.forbidden[who]
+	if known && now.Sub(last.at) < forbiddenEvery {
+		last.leftOut++
+		rec.forbidden[who] = last
+		return 0, false
+	}
+	if rec.forbidden == nil || len(rec.forbidden) >= maxForbidden {
+		rec.forbidden = map[string]forbiddenCommand{}
+	}
+	rec.forbidden[who] = forbiddenCommand{at: now}
+	return last.leftOut, true
 }
 
 func answerOf(err error) answer { return answer{Problem: document(err)} }

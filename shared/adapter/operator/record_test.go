@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
@@ -25,6 +26,7 @@ type trail struct {
 	clock *memory.Clock
 	left  int // appends until it fails; negative: never
 	lost  int // events that say that an end was not recorded
+	no    int // events that say that a command was forbidden
 	kept  []seckill.AuditHead
 }
 
@@ -44,6 +46,9 @@ func (l *trail) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
 func (l *trail) Count(e seckill.Event, n int) {
 	if e == seckill.EventUnrecorded {
 		l.lost += n
+	}
+	if e == seckill.EventForbidden {
+		l.no += n
 	}
 }
 
@@ -107,6 +112,34 @@ func TestWhatTheOfficeRecords(t *testing.T) {
 	}
 	if strings.Contains(o.log.String(), "shirts") {
 		t.Error("a reason is in the function's log")
+	}
+}
+
+// TestForbiddenCommandsAreBounded: the audit log has one entry a minute of a person's forbidden command, with how many
+// it left out since the one before; every one is counted.
+func TestForbiddenCommandsAreBounded(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	try := func(command string, times int) {
+		for range times {
+			if status, _ := o.post(t, "/operator/viewer", `{"operator":{"command":`+command+`}}`); status !=
+				http.StatusForbidden {
+				t.Errorf("%s: %d", command, status)
+			}
+		}
+	}
+	try(`"stop","item":"7"`, 5)
+	try(`"resume","item":"7"`, 1)
+	o.clock.Advance(time.Minute)
+	try(`"stop","item":"8"`, 2)
+	o.clock.Advance(time.Minute)
+	try(`"stop","item":"7"`, 1)
+	sameLines(t, o.trail.entries(), `whole viewer stop [item=7] -> "" role_forbidden`,
+		`whole viewer resume [item=7] -> "" role_forbidden`,
+		`whole viewer stop [item=8 left_out=4] -> "" role_forbidden`,
+		`whole viewer stop [item=7 left_out=1] -> "" role_forbidden`)
+	if o.trail.no != 9 {
+		t.Errorf("%d are counted, want 9", o.trail.no)
 	}
 }
 

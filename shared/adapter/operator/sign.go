@@ -160,7 +160,7 @@ func (v *Verifier) signed(s *signed) bool {
 // would err.
 func ServeSigned(audit *slog.Logger, v *Verifier, handlers ...Handler) func(ctx context.Context,
 	event []byte) ([]byte, error) {
-	serve := Serve(audit, handlers...)
+	serve := serveAs(audit, handlers...)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		command, role, err := v.open(event)
 		if err != nil {
@@ -173,7 +173,7 @@ func ServeSigned(audit *slog.Logger, v *Verifier, handlers ...Handler) func(ctx 
 			audit.WarnContext(ctx, "event refused", "err", err)
 			return nil, err
 		}
-		return serve(ctx, command)
+		return serve(ctx, role, command)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
 	reads := []string{cmdExport, cmdHealth, cmdCounts, cmdBlocks, cmdActs, cmdAct, cmdDelivery, cmdReconciled, cmdOpen,
 		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead, cmdItem, cmdSessions, cmdLive, cmdLevel,
-		cmdActivities, cmdActivity}
+		cmdActivities, cmdActivity, cmdItems}
 	for _, c := range allCommands() {
 		least, ok := seckill.LeastRole(c.name)
 		if !ok || !least.May(c.name) || !seckill.ValidRole(least) {

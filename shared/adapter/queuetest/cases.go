@@ -265,6 +265,46 @@ func testDeadLetter(t *testing.T, e *env) {
 	e.parked(t, poison)
 }
 
+func testRedrive(t *testing.T, e *env) {
+	const byQueue = "nobody can read this"
+	byHand := e.send(t, order(1), 0)
+	d := e.one(t)
+	if err := e.Queue.Park(t.Context(), d, "a test"); err != nil {
+		t.Fatalf("Park: %v", err)
+	}
+	e.delete(t, d)
+	e.sendRaw(t, byQueue)
+	for range e.MaxReceives {
+		if err := e.Queue.Delay(t.Context(), e.one(t), 0); err != nil && e.Exact {
+			t.Fatalf("Delay of 0: %v", err)
+		}
+	}
+	e.drain(t) // the receive that parks it
+	e.parked(t, byHand, byQueue)
+	if n, err := e.Queue.Redrive(t.Context()); err != nil || n != 2 {
+		t.Fatalf("Redrive: %d messages, error %v, want 2", n, err)
+	}
+	e.parked(t)
+	got := map[string]int{}
+	for i := 0; i < polls && len(got) < 2; i++ {
+		for _, d := range e.receive(t, seckill.MaxBatch) {
+			if got[string(d.Body)]++; d.Receives > e.MaxReceives {
+				t.Errorf("moved back with %d receives: %s", d.Receives, d.Body)
+			}
+			e.delete(t, d)
+		}
+		if len(got) < 2 {
+			e.Advance(pollWait)
+		}
+	}
+	if got[byHand] == 0 || got[byQueue] == 0 || len(got) != 2 {
+		t.Errorf("after Redrive came %v", got)
+	}
+	if n, err := e.Queue.Redrive(t.Context()); err != nil || n != 0 {
+		t.Errorf("Redrive of nothing: %d messages, error %v", n, err)
+	}
+}
+
 func testReceipts(t *testing.T, e *env) {
 	for _, receipt := range []string{"", "nonsense", "queue#1"} {
 		d := seckill.Delivery{ID: "nonsense", Receipt: receipt}
@@ -418,6 +458,7 @@ func testCancelled(t *testing.T, e *env) {
 		"Delay":   func() error { return e.Queue.Delay(ctx, d, time.Hour) },
 		"Park":    func() error { return e.Queue.Park(ctx, d, "test") },
 		"Depth":   func() error { _, err := e.Queue.Depth(ctx); return err },
+		"Redrive": func() error { _, err := e.Queue.Redrive(ctx); return err },
 	}
 	for name, call := range calls {
 		if call() == nil {

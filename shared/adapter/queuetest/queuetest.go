@@ -1,5 +1,5 @@
-// Package queuetest is the conformance suite of seckill.Queue. Every driver of the port runs it, on a clock that it
-// moves or, against a real queue, by waiting.
+// Package queuetest is the conformance suite of seckill.OperatedQueue. Every driver of the port runs it, on a clock
+// that it moves or, against a real queue, by waiting.
 package queuetest
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Env is a queue under test, new and empty for every test.
 type Env struct {
-	Queue seckill.Queue
+	Queue seckill.OperatedQueue
 	// Advance moves the queue's clock, or sleeps if the clock is real.
 	Advance func(d time.Duration)
 	// Visible is the queue's visibility timeout in whole seconds, at least 2 s. For a real queue it should be short,
@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		{"a batch has at most as many as asked for, each once", testBatch},
 		{"a parked message keeps its body, its neighbours go on", testPark},
 		{"a message received too often is parked by the queue", testDeadLetter},
+		{"parked messages are moved back, whoever parked them", testRedrive},
 		{"only the newest receipt counts", testReceipts},
 		{"parallel receivers share the messages out", testParallel},
 		{"the depth says where messages are", testDepth},

@@ -33,6 +33,7 @@ type fakeSQS struct {
 	always bool
 	// receives replaces the receive count of received messages
 	receives *string
+	task     string // the state of the newest move of messages
 
 	mu    sync.Mutex
 	calls []call   // tries, in order
@@ -113,6 +114,10 @@ func (f *fakeSQS) carryOut(c call, r *http.Request) *http.Response {
 	case "GetQueueAttributes":
 		out["Attributes"] = map[string]string{"QueueArn": "arn:" + at, "ApproximateNumberOfMessages": "4",
 			"ApproximateNumberOfMessagesNotVisible": "5", "ApproximateNumberOfMessagesDelayed": "6"}
+	case "StartMessageMoveTask":
+		out["TaskHandle"] = "t-1"
+	case "ListMessageMoveTasks":
+		out["Results"] = []map[string]any{{"Status": f.task}}
 	case "CreateQueue":
 		out["QueueUrl"] = "https://sqs.eu-west-1.amazonaws.com/000000000000/" + fmt.Sprint(c.in["QueueName"])
 	}

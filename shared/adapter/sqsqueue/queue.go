@@ -174,5 +174,3 @@ func (q *Queue) fault(what, url string, err error) error {
 	}
 	return fmt.Errorf("sqsqueue: %s: queue %s: %w", what, url[strings.LastIndexByte(url, '/')+1:], err)
 }
-
-var _ seckill.Queue = (*Queue)(nil)

@@ -138,6 +138,33 @@ func TestDepthAddsUpWhatIsParked(t *testing.T) {
 	}
 }
 
+// TestRedrive: SQS is told where from and where to; that it does so already is no error, any other refusal is.
+func TestRedrive(t *testing.T) {
+	t.Parallel()
+	running := refusal(400, "UnsupportedOperation")
+	for _, c := range []struct {
+		name   string
+		faults []fault
+		task   string
+		ok     bool
+	}{{"begun", nil, "", true}, {"runs already", []fault{fine, fine, fine, running}, "RUNNING", true},
+		{"is no dead-letter queue", []fault{fine, fine, fine, running}, "COMPLETED", false},
+		{"denied", []fault{fine, fine, fine, denied}, "", false}, {"unknown", []fault{noQueue}, "", false}} {
+		sqs := &fakeSQS{faults: c.faults, task: c.task}
+		n, err := sqs.queue().Redrive(t.Context())
+		if (err == nil) != c.ok || c.ok && n != 4 {
+			t.Errorf("%s: %d messages, error %v", c.name, n, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "orders-dead") {
+			t.Errorf("%s: %v names no queue", c.name, err)
+		}
+		if at := 3; c.ok && (sqs.calls[at].op != "StartMessageMoveTask" ||
+			sqs.calls[at].in["SourceArn"] != "arn:"+deadURL || sqs.calls[at].in["DestinationArn"] != "arn:"+queueURL) {
+			t.Errorf("%s: asked for %+v", c.name, sqs.calls)
+		}
+	}
+}
+
 func TestNewRefusesOptionsOutOfRange(t *testing.T) {
 	for _, opt := range []sqsqueue.Options{{}, {DeadLetterURL: deadURL}, {URL: queueURL, Wait: -1},
 		{URL: queueURL, Wait: 20*time.Second + 1}} {

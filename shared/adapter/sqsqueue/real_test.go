@@ -39,9 +39,62 @@ func realClient(t *testing.T) *sqs.Client {
 	if endpoint == "" {
 		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", endpointVariable)
 	}
-	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
-		HTTPClient:  &http.Client{Transport: &oldReceipts{given: map[string]bool{}}},
+	var client *sqs.Client
+	move := func(ctx context.Context, from, to string) error { return moveAll(ctx, client, from, to) }
+	client = sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		HTTPClient:  &http.Client{Transport: mover{&oldReceipts{given: map[string]bool{}}, move}},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	return client
+}
+
+// mover answers StartMessageMoveTask, which MiniStack does not know, and does what SQS does then.
+type mover struct {
+	http.RoundTripper
+	move func(ctx context.Context, from, to string) error // by the queues' names
+}
+
+func (m mover) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Header.Get("X-Amz-Target") != "AmazonSQS.StartMessageMoveTask" {
+		return m.RoundTripper.RoundTrip(r)
+	}
+	var in struct{ SourceArn, DestinationArn string }
+	name := func(arn string) string { return arn[strings.LastIndexByte(arn, ':')+1:] }
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		return nil, err
+	}
+	if err := m.move(r.Context(), name(in.SourceArn), name(in.DestinationArn)); err != nil {
+		return nil, err
+	}
+	return answer(r, http.StatusOK, map[string]string{"TaskHandle": "t-1"}), nil
+}
+
+// moveAll moves the messages of a queue to another one.
+func moveAll(ctx context.Context, client *sqs.Client, from, to string) error {
+	source, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &from})
+	if err != nil {
+		return err
+	}
+	target, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &to})
+	if err != nil {
+		return err
+	}
+	for {
+		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: source.QueueUrl,
+			MaxNumberOfMessages: seckill.MaxBatch})
+		if err != nil || len(out.Messages) == 0 {
+			return err
+		}
+		for _, m := range out.Messages {
+			_, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: target.QueueUrl, MessageBody: m.Body})
+			if err == nil {
+				_, err = client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: source.QueueUrl,
+					ReceiptHandle: m.ReceiptHandle})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // oldReceipts corrects MiniStack, which refuses an outdated receipt as unknown. SQS does not: "If you use an old

@@ -34,6 +34,11 @@ type Options struct {
 	// Public is the shop's address as browsers know it, without a slash at its end: the issuer sends them back there.
 	Public string
 	SignIn bool // staff sign in at an issuer
+	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
+	Tool string
+	// Key marks what a browser keeps while it is at the issuer; all processes of the shop have the same. nil: a key of
+	// this process.
+	Key    func() []byte
 	Clock  seckill.Clock
 	Random session.Random
 	Log    *slog.Logger // for faults
@@ -44,7 +49,7 @@ type Door struct {
 	Options
 	mux    http.Handler
 	page   string // the path of the page
-	limits limits
+	limits *limits
 }
 
 // session says who is signed in, and what they may do.
@@ -64,17 +69,18 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, "application/json", map[string]any{"who": s.Who, "name": s.Name, "roles": s.Roles,
-		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn})
+		"may": may, "ends_at": s.EndsAt().UTC().Format(time.RFC3339), "sign_in": d.SignIn, "tool": d.Tool})
 }
 
-// command has a command executed for whoever the cookie names.
+// command has a command executed for whoever the cookie names; for nobody, no body is read. A command that a screen
+// gives by itself leaves the session idle.
 func (d *Door) command(w http.ResponseWriter, r *http.Request) {
-	s, err := d.Sessions.Resume(r.Context(), d.cookie(r))
+	s, err := d.Sessions.Look(r.Context(), d.cookie(r))
 	if err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, operator.MaxEvent))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(operator.MostOf(s.Roles))))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		httpapi.Problem(w, r, seckill.Refuse(seckill.CodeTooLarge))
@@ -82,6 +88,12 @@ func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		httpapi.Problem(w, r, seckill.Invalid("body", ""))
 		return
+	}
+	if !operator.Watches(body) {
+		if s, err = d.Sessions.Confirm(r.Context(), d.cookie(r), s); err != nil {
+			d.fail(w, r, err)
+			return
+		}
 	}
 	// A browser that hangs up does not stop a command halfway.
 	status, answer := d.Do(context.WithoutCancel(r.Context()), operator.Caller{Who: s.Who, Roles: s.Roles,
@@ -130,6 +142,9 @@ func (d *Door) signOut(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, d.made("", -1))
+	if d.SignIn {
+		d.left(w, int(leftLife/time.Second))
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

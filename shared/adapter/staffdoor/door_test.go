@@ -34,14 +34,21 @@ type issuer struct {
 	member seckill.StaffMember
 	err    error
 	last   seckill.Grant
+	asked  int
+	anew   bool
+	during func() // while a code is spent
 }
 
-func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string) (string, error) {
-	i.last = g
+func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string, anew bool) (string, error) {
+	i.last, i.anew = g, anew
 	return "https://id.example.com/authorize?state=" + url.QueryEscape(state), i.err
 }
 
 func (i *issuer) RedeemStaff(_ context.Context, g seckill.Grant) (seckill.StaffMember, error) {
+	i.asked++
+	if i.during != nil {
+		i.during()
+	}
 	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier ||
 		g.Nonce != want.Nonce || g.RedirectURI != public+"/admin/callback") {
 		return seckill.StaffMember{}, &seckill.Error{Code: seckill.CodeSignIn}
@@ -119,9 +126,11 @@ func text(a *http.Response) string {
 }
 
 // give gives a command as the page does.
-func (o *office) give() *http.Response {
+func (o *office) give() *http.Response { return o.giveOne(`"command":"open"`) }
+
+func (o *office) giveOne(command string) *http.Response {
 	o.Helper()
-	return o.send(http.MethodPost, "/admin/commands", `{"operator":{"command":"open"}}`, staffdoor.Header, "1",
+	return o.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, staffdoor.Header, "1",
 		"Origin", "https://shop.example.com", "Sec-Fetch-Site", "same-origin")
 }
 
@@ -188,10 +197,22 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		t.Errorf("command: %d, %+v", a.StatusCode, o.did)
 	}
 	a = o.send(http.MethodPost, "/admin/signout", "", staffdoor.Header, "1")
-	if a.StatusCode != http.StatusNoContent || len(o.jar) != 0 {
+	if a.StatusCode != http.StatusNoContent || len(o.jar) != 1 || o.jar["__Host-staff-left"] != "1" || o.issuer.anew {
 		t.Errorf("sign-out: %d, cookies %v", a.StatusCode, o.jar)
 	}
-	if got := strings.Join(o.results(), ", "); got != "id.example.com/ada sign-in changed, "+
+	// Whoever comes next is asked who they are, until somebody is let in.
+	for range 2 {
+		if o.signIn("wrong", nil); !o.issuer.anew || o.jar["__Host-staff-left"] != "1" {
+			t.Errorf("after a sign-out: anew %v, cookies %v", o.issuer.anew, o.jar)
+		}
+	}
+	if o.signIn("right", nil); !o.issuer.anew || len(o.jar) != 1 {
+		t.Errorf("signed in: anew %v, cookies %v", o.issuer.anew, o.jar)
+	}
+	if o.signIn("right", nil); o.issuer.anew {
+		t.Error("asked anew without a sign-out")
+	}
+	if got := strings.Join(o.results()[:2], ", "); got != "id.example.com/ada sign-in changed, "+
 		"id.example.com/ada sign-out changed" {
 		t.Error(got)
 	}
@@ -311,6 +332,38 @@ func TestWhoseCookie(t *testing.T) {
 	}
 }
 
+// TestAScreenIsNobody: a live screen that asks by itself leaves the session idle, and it ends. Any other command renews
+// it, one that fails to look like it, too.
+func TestAScreenIsNobody(t *testing.T) {
+	o := newOffice(t)
+	o.signIn("right", nil)
+	const watches = `"command":"live","item":"7"`
+	status := func(command string) int {
+		o.clock.Advance(seckill.StaffIdle/2 - time.Second)
+		return o.giveOne(command).StatusCode
+	}
+	for range 3 {
+		if got := status(watches); got != http.StatusOK {
+			t.Fatalf("watching: %d", got)
+		}
+		if got := status(`"command":"open"`); got != http.StatusOK { // in use
+			t.Fatalf("in use: %d", got)
+		}
+	}
+	if one, two, three := status(watches), status(watches), status(watches); one != 200 || two != 200 ||
+		three != http.StatusUnauthorized {
+		t.Errorf("a screen that nobody uses: %d, %d, %d", one, two, three)
+	}
+	for body, want := range map[string]bool{`{"operator":{"command":"live","item":"7"}}`: true, `{}`: false, ``: false,
+		`{"operator":{"command":"stop","item":"7"}}`: false, `{"operator":{"command":"live","command":"stop"}}`: false,
+		`{"operator":{"command":"live"}} {}`: false, `{"operator":null}`: false, `{"operator":{"command":"live","x":1}}`: false,
+		strings.Repeat(" ", 2000) + `{"operator":{"command":"live"}}`: false} {
+		if got := operator.Watches([]byte(body)); got != want {
+			t.Errorf("%.60s watches: %v", strings.TrimSpace(body), got)
+		}
+	}
+}
+
 // TestAnswers: a refusal of a function is a problem document with its status.
 func TestAnswers(t *testing.T) {
 	o := newOffice(t)
@@ -326,9 +379,117 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("answer %s is passed on", bad)
 		}
 	}
-	a = o.send(http.MethodPost, "/admin/commands", strings.Repeat(" ", operator.MaxEvent+1), staffdoor.Header, "1")
-	if a.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(text(a), "body_too_large") {
-		t.Errorf("too large: %d", a.StatusCode)
+}
+
+// unread is a body that fails the test if anybody reads more than so many bytes of it.
+type unread struct {
+	*testing.T
+	left int
+}
+
+func (u *unread) Read(p []byte) (int, error) {
+	u.Helper()
+	if u.left -= len(p); u.left < 0 {
+		u.Error("the body was read too far")
+	}
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// TestBodies: nothing is read for nobody, little for whose roles give no command with a file, and a file for who may.
+func TestBodies(t *testing.T) {
+	const buffers = 64 << 10 // that a reader may be ahead
+	for name, c := range map[string]struct {
+		role   seckill.Role // "": nobody
+		header string
+		most   int
+		status int
+	}{
+		"nobody":    {"", "1", 0, http.StatusUnauthorized},
+		"no header": {seckill.RoleEditor, "", 0, http.StatusForbidden},
+		"viewer":    {seckill.RoleViewer, "1", operator.MaxSmall + buffers, http.StatusUnprocessableEntity},
+		"finance":   {seckill.RoleFinance, "1", operator.MaxSmall + buffers, http.StatusUnprocessableEntity},
+		"editor":    {seckill.RoleEditor, "1", operator.MaxEvent + 4<<20, http.StatusUnprocessableEntity},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.net/admin/commands",
+				&unread{t, c.most})
+			r.RemoteAddr = o.from
+			r.Header.Set(staffdoor.Header, c.header)
+			r.AddCookie(&http.Cookie{Name: "__Host-staff", Value: strings.Repeat("A", 43)})
+			if c.role != "" {
+				o.issuer.member.Roles = []seckill.Role{c.role}
+				o.signIn("right", nil)
+				r.Header.Set("Cookie", "__Host-staff="+o.jar["__Host-staff"])
+			}
+			w := httptest.NewRecorder()
+			o.door.ServeHTTP(w, r)
+			if w.Code != c.status || len(o.did) != 0 || c.status == http.StatusUnprocessableEntity &&
+				!strings.Contains(w.Body.String(), "body_too_large") {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// TestTheIssuerIsAskedOnlyForSignInsOfThisShop: not for what somebody made up, changed, or kept for too long; for one
+// at a time; and not again at once after it did not answer.
+func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
+	const name = "__Host-staff-signin"
+	for what, change := range map[string]func(o *office){
+		"made up": func(o *office) {
+			parts := strings.Split(o.jar[name], ".")
+			o.jar[name] = strings.Join([]string{parts[0], strings.Repeat("A", 43), strings.Repeat("A", 43)}, ".")
+		},
+		"changed": func(o *office) {
+			parts := strings.Split(o.jar[name], ".")
+			parts[2] = strings.Repeat("A", 43)
+			o.jar[name] = strings.Join(parts, ".")
+		},
+		"kept for too long": func(o *office) { o.clock.Advance(10*time.Minute + time.Second) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := newOffice(t)
+			a := o.send(http.MethodGet, "/admin/signin", "")
+			to, _ := a.Location()
+			change(o)
+			q := url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}
+			if a := o.send(http.MethodGet, "/admin/callback?"+q.Encode(), ""); a.StatusCode != http.StatusForbidden ||
+				o.issuer.asked != 0 {
+				t.Errorf("%d, the issuer was asked %d times", a.StatusCode, o.issuer.asked)
+			}
+		})
+	}
+	o := newOffice(t)
+	to, _ := o.send(http.MethodGet, "/admin/signin", "").Location()
+	back := "/admin/callback?" + url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}.Encode()
+	kept, again := o.jar[name], 0
+	o.issuer.during = func() {
+		o.issuer.during = nil
+		a := o.send(http.MethodGet, back, "", "Accept-Language", "en")
+		again = a.StatusCode
+		if a.Header.Get("Retry-After") != "3" || !strings.Contains(text(a), "Reload") || o.jar[name] != kept {
+			t.Errorf("while another is asked for: %v, cookies %v", a.Header, o.jar)
+		}
+	}
+	if a := o.send(http.MethodGet, back, ""); a.StatusCode != http.StatusSeeOther ||
+		again != http.StatusTooManyRequests || o.issuer.asked != 1 {
+		t.Errorf("%d, the other one %d, asked %d times", a.StatusCode, again, o.issuer.asked)
+	}
+	o.issuer.err = errors.New("away")
+	for i, want := range []int{2, 2, 3} {
+		o.jar[name] = kept
+		if i == 2 {
+			o.clock.Advance(30 * time.Second)
+		}
+		a := o.send(http.MethodGet, back, "")
+		if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
+			o.issuer.asked != want || wait == "" {
+			t.Errorf("the issuer is away, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package staffdoor
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/bucket"
@@ -20,16 +21,50 @@ const (
 	everyone = "*"
 )
 
+// Waits of who comes back from the issuer.
+const (
+	busyWait = 3 * time.Second // of one call of the issuer
+	awayWait = 30 * time.Second
+)
+
 // limits bound how often a network tries to sign in, and how many failures the audit log gets. They are safe for
 // concurrent use.
 type limits struct {
 	clock    seckill.Clock
 	signings *bucket.Buckets // by network
 	failures *bucket.Buckets // one
+
+	mu        sync.Mutex
+	busy      bool      // a code is being spent
+	awayUntil time.Time // the issuer did not answer
 }
 
-func newLimits(clock seckill.Clock) limits {
-	return limits{clock, bucket.New(signings, networks), bucket.New(failures, 1)}
+func newLimits(clock seckill.Clock) *limits {
+	return &limits{clock: clock, signings: bucket.New(signings, networks), failures: bucket.New(failures, 1)}
+}
+
+// exchange lets one code be spent at a time, and none for a while after the issuer did not answer: else whoever calls
+// often keeps every instance waiting for the issuer, and commands find none. wait is 0, or how long to wait.
+func (l *limits) exchange() (wait time.Duration, away bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if wait := l.awayUntil.Sub(l.clock.Now()); wait > 0 {
+		return wait, true
+	}
+	if l.busy {
+		return busyWait, false
+	}
+	l.busy = true
+	return 0, false
+}
+
+// exchanged ends an exchange.
+func (l *limits) exchanged(away bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy = false; away {
+		l.awayUntil = l.clock.Now().Add(awayWait)
+	}
 }
 
 // ofNetwork refuses a sign-in whose network tries too often. An address of this machine or of a private network has no

@@ -13,6 +13,10 @@ func New(o Options) (*Door, error) {
 		return nil, fmt.Errorf("staffdoor: public address: %w", err)
 	}
 	d := &Door{Options: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
+	if d.Key == nil {
+		own := d.Random.Bytes(signInBytes)
+		d.Key = func() []byte { return own }
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /admin/session", d.session)
 	mux.HandleFunc("POST /admin/signout", d.signOut)

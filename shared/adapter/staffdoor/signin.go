@@ -1,10 +1,14 @@
 package staffdoor
 
 import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +19,8 @@ import (
 
 const (
 	signInLife  = 10 * time.Minute // from the issuer's page to the way back
-	signInBytes = 32               // of state, nonce and verifier
+	leftLife    = 30 * 24 * time.Hour
+	signInBytes = 32 // of state, nonce and verifier
 	signInTexts = 3
 )
 
@@ -25,6 +30,8 @@ var words = map[string][2]string{
 		"Your account has no role in this back office. Ask whoever administers it."},
 	"signin_refused": {"登录没有完成，请从后台页面重新登录。",
 		"The sign-in was not completed. Start again from the back office's page."},
+	"busy": {"正在为另一位同事登录，请过几秒刷新这个页面。",
+		"Somebody else is being signed in. Reload this page in a few seconds."},
 	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
 }
 
@@ -39,37 +46,49 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 	for i := range texts {
 		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
 	}
-	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0])
+	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0],
+		len(r.CookiesNamed(d.leftName())) > 0)
 	if err != nil {
 		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
 		return
 	}
-	c := d.made(strings.Join(texts, "."), int(signInLife/time.Second))
+	until := strconv.FormatInt(d.Clock.Now().Add(signInLife).Unix(), 10)
+	c := d.made(strings.Join(append(texts, until, d.mark(texts, until)), "."), int(signInLife/time.Second))
 	c.Name, c.SameSite = d.signInName(), http.SameSiteLaxMode
 	http.SetCookie(w, c)
 	w.Header().Set("Location", address)
 	w.WriteHeader(http.StatusFound)
 }
 
-// callback signs in whoever comes back from the issuer in the browser that went there.
+// callback signs in whoever comes back from the issuer in the browser that went there. The issuer is asked only about a
+// sign-in that this shop began.
 func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	if err := d.limits.ofNetwork(r); err != nil {
 		d.fail(w, r, err)
 		return
 	}
-	gone := d.made("", -1)
-	gone.Name, gone.SameSite = d.signInName(), http.SameSiteLaxMode
-	http.SetCookie(w, gone)
 	q := r.URL.Query()
 	texts := d.kept(r)
 	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") {
+		d.forget(w)
 		d.refused(w, r, "", "signin_refused", nil)
 		return
 	}
+	switch wait, away := d.limits.exchange(); { // the browser keeps its cookie: the code is not spent
+	case away:
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		return
+	case wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
+		d.say(w, r, http.StatusTooManyRequests, "busy")
+		return
+	}
+	d.forget(w)
 	g := d.grant(texts)
 	g.Code = q.Get("code")
-	cookie, err := d.Sessions.SignIn(r.Context(), g)
+	cookie, err := d.spend(r.Context(), g)
 	none := (*session.NoRoleError)(nil)
 	switch {
 	case errors.As(err, &none):
@@ -78,10 +97,20 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 		d.refused(w, r, "", "signin_refused", err)
 	case err != nil:
 		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(awayWait)))
 		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
 	default:
 		d.signedIn(w, cookie)
 	}
+}
+
+// spend has the issuer's code spent, which limits.exchange has allowed.
+func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
+	answered := false
+	defer func() { d.limits.exchanged(!answered) }()
+	cookie, err = d.Sessions.SignIn(ctx, g)
+	answered = err == nil || errors.As(err, new(*session.NoRoleError)) || seckill.CodeOf(err) == seckill.CodeSignIn
+	return cookie, err
 }
 
 // link signs in whoever has a one-time link, and opens the page.
@@ -106,6 +135,9 @@ func (d *Door) link(w http.ResponseWriter, r *http.Request) {
 // signedIn gives the browser the cookie of a new session, and opens the page.
 func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
 	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
+	if d.SignIn {
+		d.left(w, -1)
+	}
 	w.Header().Set("Location", d.page)
 	w.WriteHeader(http.StatusSeeOther)
 }
@@ -116,19 +148,36 @@ func (d *Door) grant(texts []string) seckill.Grant {
 		RedirectURI: d.Public + "/admin/callback"}
 }
 
-// kept returns what the browser kept when it went to the issuer, nil if it did not.
+// forget has the browser forget what it kept.
+func (d *Door) forget(w http.ResponseWriter) {
+	gone := d.made("", -1)
+	gone.Name, gone.SameSite = d.signInName(), http.SameSiteLaxMode
+	http.SetCookie(w, gone)
+}
+
+func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+
+// mark returns what only this shop can add to what a browser keeps.
+func (d *Door) mark(texts []string, until string) string {
+	mac := hmac.New(sha256.New, d.Key())
+	mac.Write([]byte("seckill staff sign-in\n" + strings.Join(texts, ".") + "." + until))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// kept returns what the browser kept when it went to the issuer, nil if it did not, or too long ago.
 func (d *Door) kept(r *http.Request) []string {
 	list := r.CookiesNamed(d.signInName())
 	if len(list) != 1 {
 		return nil
 	}
 	texts := strings.Split(list[0].Value, ".")
-	for _, text := range texts {
-		if len(text) != base64.RawURLEncoding.EncodedLen(signInBytes) {
-			return nil
-		}
+	if len(texts) != signInTexts+2 {
+		return nil
 	}
-	if len(texts) != signInTexts {
+	until, mark := texts[signInTexts], texts[signInTexts+1]
+	texts = texts[:signInTexts]
+	at, err := strconv.ParseInt(until, 10, 64)
+	if err != nil || !hmac.Equal([]byte(mark), []byte(d.mark(texts, until))) || d.Clock.Now().Unix() > at {
 		return nil
 	}
 	return texts
@@ -158,4 +207,13 @@ func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code stri
 	_, _ = w.Write([]byte(text + "\n")) // an error means that the browser has disconnected
 }
 
+// left marks a browser in which somebody has signed out, as they stay signed in at the issuer: the next sign-in asks
+// who it is.
+func (d *Door) left(w http.ResponseWriter, seconds int) {
+	c := d.made("1", seconds)
+	c.Name = d.leftName()
+	http.SetCookie(w, c)
+}
+
 func (d *Door) signInName() string { return d.name() + "-signin" }
+func (d *Door) leftName() string   { return d.name() + "-left" }

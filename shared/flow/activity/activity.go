@@ -81,6 +81,8 @@ type Done struct {
 	Before, After seckill.Activity
 	Changed       bool
 	Items         int // whose sales the command stopped or resumed, or that it copied
+	// Stays are the items that going online leaves stopped, because this activity did not stop them.
+	Stays []string
 }
 
 // Save makes an activity, or changes one as far as its Rules allow. A repetition finds nothing to do. *Refused,
@@ -202,8 +204,9 @@ func (f *Flow) Delete(ctx context.Context, id string, undo bool) (Done, error) {
 	})
 }
 
-// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes them:
-// all, or as many as it can. A repetition finishes what is left. Errors as Delete; a fault of an item names it.
+// SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes those
+// that this stopped: all, or as many as it can. One that a person stopped by itself stays so, and Stays names it. A
+// repetition finishes what is left. Errors as Delete; a fault of items names them.
 func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, error) {
 	now := f.Clock.Now()
 	done, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
@@ -216,6 +219,9 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 			return *old, refuse("", "activity %s ended at %s", id, old.End.Format(time.RFC3339))
 		}
 		next := *old
+		if offline && !old.Offline {
+			next.Resumes = f.running(ctx, old.Items, now)
+		}
 		next.Offline = offline
 		return next, nil
 	})
@@ -225,13 +231,43 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 	var ids []string
 	for _, item := range done.After.Items {
 		it, err := f.Items.Get(ctx, item)
-		if err != nil || it.StateAt(now) != seckill.ItemEnded { // one that cannot be read is tried
+		switch ended := err == nil && it.StateAt(now) == seckill.ItemEnded; {
+		case ended:
+		case offline, slices.Contains(done.After.Resumes, item): // one that cannot be read is tried
 			ids = append(ids, item)
+		case err == nil && it.Stopped:
+			done.Stays = append(done.Stays, item)
 		}
 	}
 	done.Items, err = f.Stage.SetAllStopped(ctx, ids, offline)
 	done.Changed = done.Changed || done.Items > 0
+	if err != nil || offline || done.After.Resumes == nil {
+		return done, err
+	}
+	// All are resumed: one that a person stops from now on is theirs.
+	last, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
+		if old == nil || old.Offline {
+			return done.After, seckill.ErrStateChanged // somebody took it offline meanwhile
+		}
+		next := *old
+		next.Resumes = nil
+		return next, nil
+	})
+	if err == nil {
+		done.After = last.After
+	}
 	return done, err
+}
+
+// running returns those of these items that are neither ended nor stopped. One that cannot be read is none of them.
+func (f *Flow) running(ctx context.Context, ids []string, now time.Time) (on []string) {
+	for _, id := range ids {
+		it, err := f.Items.Get(ctx, id)
+		if err == nil && !it.Stopped && it.StateAt(now) != seckill.ItemEnded {
+			on = append(on, id)
+		}
+	}
+	return on
 }
 
 // write changes an activity with edit, which gets nil if there is none, and publishes the change.
@@ -274,5 +310,6 @@ func (f *Flow) write(ctx context.Context, id string,
 }
 
 func same(a, b *seckill.Activity) bool {
-	return len(a.Differs(b)) == 0 && a.Offline == b.Offline && a.Deleted.Equal(b.Deleted)
+	return len(a.Differs(b)) == 0 && a.Offline == b.Offline && slices.Equal(a.Resumes, b.Resumes) &&
+		a.Deleted.Equal(b.Deleted)
 }

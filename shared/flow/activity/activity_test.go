@@ -289,6 +289,48 @@ func TestOfflineAndOnline(t *testing.T) {
 	stopped()
 }
 
+// TestOnlineResumesWhatOfflineStopped: an item that a person stopped by itself stays stopped, and is named, also when a
+// command fails halfway and is repeated.
+func TestOnlineResumesWhatOfflineStopped(t *testing.T) {
+	e := newEnv(t)
+	e.save(form("70", 0, "1", "2", "3"))
+	stop := func(id string) {
+		t.Helper()
+		if _, err := e.Stage.SetAllStopped(t.Context(), []string{id}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop("2")
+	e.stock.fails["1"] = true
+	if done, err := e.SetOffline(t.Context(), "70", true); err == nil || done.Items != 2 {
+		t.Errorf("offline, and the stock fails: %+v, %v", done, err)
+	}
+	e.stock.fails["1"] = false
+	if _, err := e.SetOffline(t.Context(), "70", true); err != nil {
+		t.Error(err)
+	}
+	stop("4")
+	e.save(form("70", 2, "1", "2", "3", "4"))
+	e.stock.fails["3"] = true
+	done, err := e.SetOffline(t.Context(), "70", false)
+	if err == nil || done.Items != 2 || !slices.Equal(done.Stays, []string{"2", "4"}) || done.After.Offline {
+		t.Errorf("online, and the stock fails: %+v, %v", done, err)
+	}
+	e.stock.fails["3"] = false
+	for _, when := range []string{"repeated", "and again"} {
+		done, err = e.SetOffline(t.Context(), "70", false)
+		if err != nil || done.Items != 0 || !slices.Equal(done.Stays, []string{"2", "4"}) ||
+			done.After.Resumes != nil {
+			t.Errorf("online, %s: %+v, %v", when, done, err)
+		}
+	}
+	stop("1") // by itself, while the activity is online
+	done, err = e.SetOffline(t.Context(), "70", false)
+	if err != nil || done.Changed || !slices.Equal(done.Stays, []string{"1", "2", "4"}) {
+		t.Errorf("online, of what is online: %+v, %v", done, err)
+	}
+}
+
 // TestCopy: last week's activity, with new ids, a week later; a repetition after any fault finishes it.
 func TestCopy(t *testing.T) {
 	const week = 7 * 24 * time.Hour
@@ -372,6 +414,12 @@ func TestCopy(t *testing.T) {
 	}
 	e.refused("into the past", "start: 2026-11-04T08:00:00Z: the copy must begin", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", now, "bob", seckill.MadeAtCLI)
+	})
+	if _, err := e.Delete(t.Context(), a.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	e.refused("a copy that is deleted", "start: activity "+a.ID+" is the copy of 70", func() (activity.Done, error) {
+		return e.Copy(t.Context(), "70", a.Start, "bob", seckill.MadeAtCLI)
 	})
 	_, err := e.Copy(t.Context(), "404", now.Add(week), "bob", seckill.MadeAtCLI)
 	if !errors.Is(err, seckill.ErrNoActivity) {

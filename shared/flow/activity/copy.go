@@ -42,6 +42,10 @@ func (f *Flow) Copy(ctx context.Context, id string, start time.Time, by, from st
 		return Done{}, err
 	}
 	there, err := f.Activities.Activity(ctx, next.ID)
+	if err == nil && !there.Deleted.IsZero() {
+		return Done{}, refuse("start", "activity %s is the copy of %s from then on, and is deleted: undelete it, or "+
+			"take another start", there.ID, id)
+	}
 	if err == nil {
 		return Done{Before: there, After: there}, nil // the activity is written last
 	}

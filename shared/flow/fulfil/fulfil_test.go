@@ -263,6 +263,9 @@ func TestParcelsAreCheckedFirst(t *testing.T) {
 	if done, err = s.Ship(ctx, "ann", bad[:1], true, false); err != nil || done.Shipped != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
+	if done, err = s.Ship(ctx, "ann", bad[:1], true, true); err != nil || done.Same != 1 || done.Shipped != 0 {
+		t.Errorf("dry, of what is shipped: %+v, %v", done, err)
+	}
 	if o := s.is(paid, seckill.Shipped, "shipped by ann"); o.History[2].Cause != "confirmed by ann" {
 		t.Errorf("%+v", o.History)
 	}

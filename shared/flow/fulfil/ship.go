@@ -27,7 +27,7 @@ type Fault struct {
 // Shipped counts what became of the parcels of a call.
 type Shipped struct {
 	Shipped int     `json:"shipped"`
-	Same    int     `json:"same"`             // they were shipped so before
+	Same    int     `json:"same"`             // they were shipped so before; of a check, too
 	Faults  []Fault `json:"faults,omitempty"` // with some at the beginning, nothing was written
 }
 
@@ -51,7 +51,10 @@ func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, 
 		}
 		seen[parcels[i].Order] = true
 		if err == nil {
-			_, err = f.check(ctx, &parcels[i], confirm)
+			var o seckill.Order
+			if o, err = f.check(ctx, &parcels[i], confirm); err == nil && dry && o.State.Left() {
+				done.Same++
+			}
 		}
 		if err := done.fault(i, err); err != nil {
 			return done, err

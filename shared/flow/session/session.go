@@ -64,12 +64,13 @@ func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string,
 	return f.begin(ctx, &p, false)
 }
 
-// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet.
-func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string) (address string, err error) {
+// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. anew: the
+// issuer asks who it is, even if the browser is signed in there.
+func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string, anew bool) (address string, err error) {
 	if f.Issuer == nil {
 		return "", seckill.Refuse(seckill.CodeNotFound)
 	}
-	if address, err = f.Issuer.Authorization(ctx, g, state); err != nil {
+	if address, err = f.Issuer.Authorization(ctx, g, state, anew); err != nil {
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return "", seckill.AsError(err)
 	}
@@ -137,12 +138,16 @@ func (f *Flow) begin(ctx context.Context, p *seckill.StaffMember, issued bool) (
 
 // Resume returns a cookie's session as it is now: confirmed again if that is due. ErrEnded; any other error is a fault.
 func (f *Flow) Resume(ctx context.Context, cookie string) (seckill.StaffSession, error) {
-	s, err := f.read(ctx, cookie)
+	s, err := f.Look(ctx, cookie)
 	if err != nil {
 		return s, err
 	}
-	now := f.Clock.Now()
-	if now.Sub(s.Confirmed) < seckill.StaffFresh {
+	return f.Confirm(ctx, cookie, s)
+}
+
+// Confirm returns a session that Look has read, confirmed again if that is due. Errors as Resume.
+func (f *Flow) Confirm(ctx context.Context, cookie string, s seckill.StaffSession) (seckill.StaffSession, error) {
+	if f.Clock.Now().Sub(s.Confirmed) < seckill.StaffFresh {
 		return s, nil
 	}
 	return f.renew(ctx, cookie, s)
@@ -153,8 +158,9 @@ func (f *Flow) Stale(s *seckill.StaffSession) bool {
 	return f.Clock.Now().Sub(s.Confirmed) >= seckill.StaffStale
 }
 
-// read returns a cookie's session if it has not ended. ErrEnded.
-func (f *Flow) read(ctx context.Context, cookie string) (seckill.StaffSession, error) {
+// Look returns a cookie's session if it has not ended, and does not renew it: a screen that asks by itself leaves a
+// session idle. ErrEnded.
+func (f *Flow) Look(ctx context.Context, cookie string) (seckill.StaffSession, error) {
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(cookieBytes) {
 		return seckill.StaffSession{}, ErrEnded
 	}
@@ -183,7 +189,7 @@ func (f *Flow) renew(ctx context.Context, cookie string, s seckill.StaffSession)
 	}
 	err := f.Sessions.SaveStaffSession(ctx, s)
 	if errors.Is(err, seckill.ErrStaffSessionMoved) { // another request asks, or it was ended
-		return f.read(ctx, cookie)
+		return f.Look(ctx, cookie)
 	}
 	if err != nil {
 		return s, seckill.AsError(err)
@@ -206,7 +212,10 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	case err != nil && seckill.CodeOf(err) != seckill.CodeSignIn:
 		f.Meter.Count(seckill.EventIssuerFault, 1)
 		return s, nil // until it is stale
-	case err != nil, p.Who != s.Who, len(p.Roles) == 0:
+	case err == nil && p.Silent && f.Clock.Now().Sub(s.Began) < seckill.StaffTold:
+		p.Who, p.Name, p.Roles = s.Who, s.Name, s.Roles
+	}
+	if err != nil || p.Who != s.Who || len(p.Roles) == 0 { // of a silent issuer after too long, too
 		if err := f.Sessions.EndStaffSession(ctx, s.Key); err != nil {
 			return s, seckill.AsError(err)
 		}
@@ -220,7 +229,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	}
 	switch err := f.Sessions.SaveStaffSession(ctx, s); {
 	case errors.Is(err, seckill.ErrStaffSessionMoved): // it was ended
-		return f.read(ctx, cookie)
+		return f.Look(ctx, cookie)
 	case err != nil:
 		return s, seckill.AsError(err)
 	}
@@ -230,7 +239,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 
 // End ends a cookie's session at once. One that has ended is no error.
 func (f *Flow) End(ctx context.Context, cookie string) error {
-	s, err := f.read(ctx, cookie)
+	s, err := f.Look(ctx, cookie)
 	if errors.Is(err, ErrEnded) {
 		return nil
 	}

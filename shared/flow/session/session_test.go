@@ -36,7 +36,7 @@ type issuer struct {
 	during func() // while it is asked
 }
 
-func (i *issuer) Authorization(context.Context, seckill.Grant, string) (string, error) {
+func (i *issuer) Authorization(context.Context, seckill.Grant, string, bool) (string, error) {
 	return "to", i.err
 }
 
@@ -150,6 +150,32 @@ func TestTheIssuerEndsIt(t *testing.T) {
 			o.want("asked", o.roles(cookie), "ended")
 			o.issuer.member = ada
 			o.want("later", o.roles(cookie), "ended")
+		})
+	}
+}
+
+// TestAnIssuerThatSaysNothing: it takes the refresh token without an ID token, as OpenID Connect allows. That confirms
+// the session, with the roles of the sign-in, for an hour; a refusal ends it at once.
+func TestAnIssuerThatSaysNothing(t *testing.T) {
+	for name, until := range map[string]time.Duration{"refused": 2 * seckill.StaffFresh, "silent": seckill.StaffTold} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t)
+			cookie := o.signIn()
+			o.issuer.member = seckill.StaffMember{Silent: true}
+			for at := seckill.StaffFresh; at < until; at += seckill.StaffFresh {
+				o.clock.Advance(seckill.StaffFresh)
+				s, err := o.Resume(ctx, cookie)
+				o.ok(err)
+				if o.Stale(&s) || !s.Confirmed.Equal(o.clock.Now()) || s.Name != ada.Name || s.Who != ada.Who ||
+					session.RoleNames(s.Roles) != "operator,finance" {
+					t.Errorf("after %v: %+v", at, s)
+				}
+			}
+			if name == "refused" {
+				o.issuer.valid = "spent elsewhere"
+			}
+			o.clock.Advance(seckill.StaffFresh)
+			o.want("at the end", o.roles(cookie), "ended")
 		})
 	}
 }

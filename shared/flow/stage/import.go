@@ -125,9 +125,16 @@ func (f *Flow) outside(ctx context.Context, items []seckill.Listing) (faults []I
 			known[id] = a
 		}
 		if !a.Covers(&items[i].Item) {
-			what := fmt.Sprintf("start_time, end_time: outside of its activity %s, which is from %s to %s", a.ID,
+			what := fmt.Sprintf("outside of its activity %s, which is from %s to %s", a.ID,
 				a.Start.Format(time.RFC3339), a.End.Format(time.RFC3339))
-			faults = append(faults, ImportFault{Item: items[i].ID, What: what})
+			fault := ImportFault{Item: items[i].ID, What: "start_time, end_time: " + what}
+			if items[i].Start.Before(a.Start) {
+				fault.Fields = append(fault.Fields, Fault{"start_time", what})
+			}
+			if items[i].End.After(a.End) {
+				fault.Fields = append(fault.Fields, Fault{"end_time", what})
+			}
+			faults = append(faults, fault)
 		}
 	}
 	return faults, nil

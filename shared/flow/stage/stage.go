@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -16,6 +17,10 @@ import (
 // EmptyLead is the time before the start until which stage may install an item without orders as empty. After that,
 // units may be sold already, and only repair, which reads the ledger, installs it.
 const EmptyLead = 10 * time.Second
+
+// AtOnce is how many items the stock may be asked to take at once: while none of its shards answers, each within its
+// second, the 99 items of an activity take 7 s.
+const AtOnce = 16
 
 const maxTries = 5 // attempts of an operator's conditional write
 
@@ -38,6 +43,9 @@ type Deps struct {
 
 	Questions  seckill.QuestionKeeper
 	Activities seckill.Activities
+
+	// Each calls do for 0 to n-1, and returns when all have ended; nil: one after another
+	Each func(n int, do func(i int))
 }
 
 // Flow is one instance of the step. It has no memory.
@@ -118,38 +126,94 @@ func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 	})
 }
 
-// SetAllStopped stops or resumes several items' sales: all, or as many as it can. It says of how many that changed
-// something. Errors as SetStopped, one for each item that does not have the change for sure.
+// NotAllError: a change of several items that some do not have for sure.
+type NotAllError struct {
+	Unwritten []string // items that the table does not have so
+	Pending   []string // the table does, and stage's next run asserts it; the stock may not have it yet
+	Err       error    // the first cause of each
+}
+
+func (e *NotAllError) Error() string {
+	var parts []string
+	if len(e.Unwritten) > 0 {
+		parts = append(parts, "not written to the items table: "+strings.Join(e.Unwritten, ", "))
+	}
+	if len(e.Pending) > 0 {
+		parts = append(parts, "written, Redis is pending: "+strings.Join(e.Pending, ", "))
+	}
+	return strings.Join(append(parts, e.Err.Error()), "; ")
+}
+
+// Unwrap returns the causes.
+func (e *NotAllError) Unwrap() error { return e.Err }
+
+// SetAllStopped stops or resumes several items' sales: all, or as many as it can. All are written to the items table
+// before the first is asserted, so that a shard that hangs keeps none back. It says of how many that changed something.
+// CodeUnavailable with a *NotAllError: repeat the call.
 func (f *Flow) SetAllStopped(ctx context.Context, ids []string, stopped bool) (changed int, err error) {
-	var errs []error
+	var left NotAllError
+	var written []seckill.Item
 	for _, id := range ids {
 		did := false
-		err := f.write(ctx, id, func(it *seckill.Item) bool {
+		it, err := f.write(ctx, id, func(it *seckill.Item) bool {
 			did = it.SetStopped(stopped, f.Clock.Now())
 			return did
 		})
-		if did {
+		switch {
+		case err != nil:
+			left.add(&left.Unwritten, id, err)
+			continue
+		case did:
 			changed++
 		}
+		written = append(written, it)
+	}
+	errs := make([]error, len(written))
+	f.each(len(written), func(i int) { errs[i] = f.assert(ctx, written[i]) })
+	for i, err := range errs {
 		if err != nil {
-			errs = append(errs, fmt.Errorf("item %s: %w", id, err))
+			left.add(&left.Pending, written[i].ID, err)
 		}
 	}
 	_ = f.publish(ctx) // as after change
-	return changed, errors.Join(errs...)
+	if left.Err != nil {
+		return changed, &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.RetryAfterFault, Err: &left}
+	}
+	return changed, nil
+}
+
+func (e *NotAllError) add(to *[]string, id string, err error) {
+	if len(*to) == 0 {
+		e.Err = errors.Join(e.Err, fmt.Errorf("item %s: %w", id, err))
+	}
+	*to = append(*to, id)
+}
+
+func (f *Flow) each(n int, do func(i int)) {
+	if f.Each != nil {
+		f.Each(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
 }
 
 func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
-	err := f.write(ctx, id, edit)
+	it, err := f.write(ctx, id, edit)
+	if err == nil {
+		err = f.assert(ctx, it)
+	}
 	_ = f.publish(ctx) // buying does not depend on the list; the next run publishes it or reports why it cannot
 	return err
 }
 
-func (f *Flow) write(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
+// write changes an item's row and returns it.
+func (f *Flow) write(ctx context.Context, id string, edit func(*seckill.Item) bool) (seckill.Item, error) {
 	for range maxTries {
 		it, err := f.Items.Get(ctx, id)
 		if err != nil {
-			return err
+			return it, err
 		}
 		if edit(&it) {
 			it.Version++
@@ -158,20 +222,25 @@ func (f *Flow) write(ctx context.Context, id string, edit func(*seckill.Item) bo
 				continue
 			}
 			if err != nil {
-				return err
+				return it, err
 			}
 		}
-		err = f.Stock.Assert(ctx, it)
-		if errors.Is(err, seckill.ErrNotInstalled) {
-			if !it.Loadable(f.Clock.Now()) {
-				return nil // long before its sale: stage will load this version
-			}
-			return &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second, Err: err}
-		}
-		if err != nil {
-			return fmt.Errorf("it is in the items table, Redis is pending: %w", err)
-		}
-		return nil
+		return it, nil
 	}
-	return seckill.ErrStateChanged
+	return seckill.Item{}, seckill.ErrStateChanged
+}
+
+// assert has the stock take an item's state of the table.
+func (f *Flow) assert(ctx context.Context, it seckill.Item) error {
+	err := f.Stock.Assert(ctx, it)
+	if errors.Is(err, seckill.ErrNotInstalled) {
+		if !it.Loadable(f.Clock.Now()) {
+			return nil // long before its sale: stage will load this version
+		}
+		return &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second, Err: err}
+	}
+	if err != nil {
+		return fmt.Errorf("it is in the items table, Redis is pending: %w", err)
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
-// Package watch assembles what the viewers of an item's live screen see. In: a viewer's request. Out: one row per item
-// that all viewers share, renewed by one of them at a time, at most once a second. It reads the ledger and, through
-// Source, what other machines know; it writes only that row.
+// Package watch assembles what the viewers of an item's live screen see. In: a viewer's request. Out: a row per item
+// and one of the shop, which all viewers share, each renewed by one of them at a time, at most once a second. It reads
+// the ledger and, through Source, what other machines know; it writes only those rows.
 //
 // Nothing scans: figures are counters, or lists that are counted up to a limit. A part that cannot be read keeps its
 // last figures and their time, and fails no other part.
@@ -41,6 +41,7 @@ type Ledger interface {
 	seckill.LiveRows
 	seckill.Counter
 	seckill.DueLister
+	auditReader
 }
 
 // Source reads figures that are not in the ledger. Each method ends within two seconds.
@@ -71,28 +72,42 @@ type part struct {
 	renew func(ctx context.Context) error
 }
 
-// Of returns an item's live row, renewed if it is old and nobody else renews it. CodeItemUnknown for an unknown item.
+// Of returns what a viewer sees of an item. CodeItemUnknown for an unknown item, of which only its stock was asked for.
 func (f *Flow) Of(ctx context.Context, item string) (Seen, error) {
-	row, err := f.Ledger.Live(ctx, item)
+	of, err := f.row(ctx, item, f.ofItem)
 	if err != nil {
 		return Seen{}, err
 	}
-	now := f.Clock.Now()
-	old := f.old(&row.Live, now)
-	if len(old) > 0 && !now.Before(row.Until) {
-		row, err = f.renew(ctx, row, now)
-	}
-	if err != nil {
-		return Seen{}, err
-	}
-	if row.Stock.Failed == seckill.CodeItemUnknown {
+	if of.Stock.Failed == seckill.CodeItemUnknown {
 		return Seen{}, seckill.Refuse(seckill.CodeItemUnknown)
 	}
-	return Seen{f.Clock.Now(), ready(&row.Live), row.Live}, nil
+	shop, err := f.row(ctx, seckill.LiveShop, f.ofShop)
+	if err != nil {
+		return Seen{}, err
+	}
+	all := of.Live
+	all.Queues, all.Money, all.Metrics, all.Servers = shop.Queues, shop.Money, shop.Metrics, shop.Servers
+	return Seen{f.Clock.Now(), ready(&all), all}, nil
+}
+
+// chooser returns the parts of a row that are old.
+type chooser func(*seckill.Live, time.Time) []part
+
+// row returns a row, renewed if parts of it are old and nobody else renews it.
+func (f *Flow) row(ctx context.Context, id string, old chooser) (seckill.LiveRow, error) {
+	row, err := f.Ledger.Live(ctx, id)
+	if err != nil {
+		return row, err
+	}
+	now := f.Clock.Now()
+	if len(old(&row.Live, now)) == 0 || now.Before(row.Until) {
+		return row, nil
+	}
+	return f.renew(ctx, row, now, old)
 }
 
 // renew renews the old parts of a row, unless another viewer is faster.
-func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time) (seckill.LiveRow, error) {
+func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time, old chooser) (seckill.LiveRow, error) {
 	leased, err := f.Ledger.LeaseLive(ctx, row, now.Add(leaseTime))
 	if errors.Is(err, seckill.ErrLeased) {
 		return row, nil
@@ -100,14 +115,9 @@ func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time) (s
 	if err != nil {
 		return row, err
 	}
-	old := f.old(&leased.Live, now)
-	errs := make([]error, len(old))
-	f.Each(len(old), func(i int) { errs[i] = old[i].renew(ctx) })
-	for i, err := range errs {
-		if err != nil && f.Failed != nil {
-			f.Failed(ctx, old[i].name, err)
-		}
-	}
+	f.read(ctx, old(&leased.Live, now))
+	// Parts that wait until it is known that there is such an item.
+	f.read(ctx, old(&leased.Live, now))
 	err = f.Ledger.KeepLive(ctx, leased, f.Clock.Now())
 	if errors.Is(err, seckill.ErrLeased) { // this took longer than the lease; the figures are good
 		err = nil
@@ -115,16 +125,38 @@ func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time) (s
 	return leased, err
 }
 
-// old returns the parts of a row that are old.
-func (f *Flow) old(l *seckill.Live, now time.Time) []part {
+// read reads parts, several at once.
+func (f *Flow) read(ctx context.Context, old []part) {
+	errs := make([]error, len(old))
+	f.Each(len(old), func(i int) { errs[i] = old[i].renew(ctx) })
+	for i, err := range errs {
+		if err != nil && f.Failed != nil {
+			f.Failed(ctx, old[i].name, err)
+		}
+	}
+}
+
+// ofItem returns the old parts of an item's row: of an item that the stock has never told of, its stock alone.
+func (f *Flow) ofItem(l *seckill.Live, now time.Time) []part {
 	var parts []part
-	item := l.Item
 	add(f, &parts, "stock", &l.Stock, now, secondAge, func(ctx context.Context) (seckill.LiveStock, error) {
-		return f.Source.LiveStock(ctx, item)
+		return f.Source.LiveStock(ctx, l.Item)
 	})
+	if l.Stock.Tried.IsZero() || l.Stock.Failed == seckill.CodeItemUnknown {
+		return parts
+	}
 	add(f, &parts, "counts", &l.Counts, now, secondAge, func(ctx context.Context) (seckill.LiveCounts, error) {
-		return f.counts(ctx, item)
+		return f.counts(ctx, l.Item)
 	})
+	add(f, &parts, "acts", &l.Acts, now, secondAge, func(ctx context.Context) (seckill.LiveActs, error) {
+		return acts(ctx, f.Ledger, l.Item, l.Acts.Value)
+	})
+	return parts
+}
+
+// ofShop returns the old parts of the shop's row.
+func (f *Flow) ofShop(l *seckill.Live, now time.Time) []part {
+	var parts []part
 	add(f, &parts, "queues", &l.Queues, now, secondAge, f.Source.Queues)
 	add(f, &parts, "money", &l.Money, now, secondAge, f.money)
 	add(f, &parts, "metrics", &l.Metrics, now, f.MetricsAge, f.Source.Metrics)

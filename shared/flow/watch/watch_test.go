@@ -3,6 +3,8 @@ package watch_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -148,13 +150,118 @@ func TestAFailedPart(t *testing.T) {
 	if seen := of(t, f); seen.Stock.Failed != "" || seen.Metrics.Failed != "" || !seen.Metrics.At.Equal(clock.Now()) {
 		t.Errorf("mended: %+v", seen)
 	}
+}
+
+// TestAnUnknownItem: viewers of an item that does not exist have the stock asked once a second, and nothing else read.
+func TestAnUnknownItem(t *testing.T) {
+	f, s, clock := newFlow()
 	s.fails["stock"] = seckill.Refuse(seckill.CodeItemUnknown)
-	clock.Advance(time.Second)
-	for range 2 {
-		if _, err := f.Of(t.Context(), "1"); seckill.CodeOf(err) != seckill.CodeItemUnknown {
-			t.Errorf("an unknown item: %v", err)
+	counted := &counting{Ledger: f.Ledger}
+	f.Ledger = counted
+	for second := range 3 {
+		for range 20 {
+			if _, err := f.Of(t.Context(), "1"); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+				t.Fatalf("an unknown item: %v", err)
+			}
+		}
+		if want := map[string]int{"stock": second + 1}; !maps.Equal(s.reads, want) || counted.n != 0 {
+			t.Fatalf("in second %d: read %v, want %v; other reads %d", second, s.reads, want, counted.n)
+		}
+		clock.Advance(time.Second)
+	}
+	clear(s.fails) // it was imported
+	if seen := of(t, f); seen.Stock.Value.Left != 6 || seen.Counts.At.IsZero() || seen.Queues.At.IsZero() {
+		t.Errorf("an item that came to be: %+v", seen)
+	}
+}
+
+// counting counts the reads of everything but live rows.
+type counting struct {
+	watch.Ledger
+	n int
+}
+
+func (c *counting) Counts(ctx context.Context, item string) (seckill.Counts, error) {
+	c.n++
+	return c.Ledger.Counts(ctx, item)
+}
+
+func (c *counting) RefundsDue(ctx context.Context, shard int, at time.Time, after string,
+	limit int) (seckill.Page[seckill.Payment], error) {
+	c.n++
+	return c.Ledger.RefundsDue(ctx, shard, at, after, limit)
+}
+
+func (c *counting) AuditHead(ctx context.Context) (seckill.AuditHead, error) {
+	c.n++
+	return c.Ledger.AuditHead(ctx)
+}
+
+// TestItemsShareTheShopsFigures: viewers of several items read the figures of the whole shop once.
+func TestItemsShareTheShopsFigures(t *testing.T) {
+	f, s, clock := newFlow()
+	for second := 1; second <= 2; second++ {
+		for _, item := range []string{"1", "2", "3"} {
+			if seen, err := f.Of(t.Context(), item); err != nil || seen.Item != item ||
+				seen.Metrics.Value.Presses != 7 || len(seen.Queues.Value) != 1 || !seen.Queues.At.Equal(clock.Now()) {
+				t.Fatalf("item %s: %+v, %v", item, seen, err)
+			}
+		}
+		if s.reads["queues"] != second || s.reads["metrics"] != 1 || s.reads["stock"] != 3*second {
+			t.Errorf("second %d: read %v", second, s.reads)
+		}
+		clock.Advance(time.Second)
+	}
+}
+
+// TestActs: who stopped, resumed or enlarged the sale, and moved dead letters back, the newest first; nothing of other
+// items, of other acts, or of what only began. An act stays when the log has grown past it.
+func TestActs(t *testing.T) {
+	f, _, clock := newFlow()
+	log, ok := f.Ledger.(*ledger.Ledger)
+	if !ok {
+		t.Fatal("no ledger")
+	}
+	did := func(kind seckill.AuditKind, id, act, subject, result string) {
+		t.Helper()
+		head, err := log.AuditHead(t.Context())
+		e := seckill.AuditEntry{At: clock.Now(), Kind: kind, ID: id, Who: "ada", Act: act, Subject: subject,
+			Result: result}
+		e.Follow(head)
+		if err = errors.Join(err, log.AppendAudit(t.Context(), e)); err != nil {
+			t.Fatal(err)
 		}
 	}
+	want := func(when string, ids ...string) {
+		t.Helper()
+		clock.Advance(time.Second)
+		seen, got := of(t, f), []string{}
+		for _, a := range seen.Acts.Value.List {
+			got = append(got, a.ID)
+		}
+		if !slices.Equal(got, ids) || seen.Acts.Failed != "" {
+			t.Errorf("%s: acts %v, want %v; failed %q", when, got, ids, seen.Acts.Failed)
+		}
+	}
+	want("an empty log")
+	did(seckill.AuditBegun, "a", "stop", "item=1", "")
+	did(seckill.AuditEnded, "a", "stop", "item=1", "changed")
+	did(seckill.AuditEnded, "b", "stop", "item=11", "changed")
+	did(seckill.AuditWhole, "c", "order", "order=o1", "read")
+	did(seckill.AuditBegun, "d", "resume", "item=1", "")
+	want("a stop", "a")
+	for i := range 3 * 100 {
+		did(seckill.AuditWhole, fmt.Sprint("n", i), "orders", "item=1", "read")
+	}
+	clock.Advance(24 * time.Hour)
+	did(seckill.AuditEnded, "e", "redrive", "queue=orders", "changed")
+	did(seckill.AuditEnded, "f", "add-stock", "item=1 stock=5", "unchanged")
+	want("a day later", "e", "f", "a")
+	for i := range 5 {
+		clock.Advance(time.Second)
+		did(seckill.AuditEnded, fmt.Sprint("g", i), "stop", "item=1", "changed")
+	}
+	want("more than are shown", "g4", "g3", "g2", "g1", "g0")
 }
 
 // TestALeaseEndsByItself: a viewer who dies while renewing holds up the others for a lease only.

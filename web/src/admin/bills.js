@@ -1,8 +1,8 @@
 // The payment provider's bill of a day, compared with the ledger.
 import { yuan } from '../core.js';
-import { el, put } from '../dom.js';
+import { announce, el, put, setText } from '../dom.js';
 import { t, when } from '../i18n.js';
-import { command } from './call.js';
+import { command, passing } from './call.js';
 import { form } from './form.js';
 import { orderLink } from './orders.js';
 import { table } from './table.js';
@@ -12,6 +12,7 @@ addTexts({
   bills_title: ['对账', 'Bills'],
   bills_text: ['支付平台某一天的账单与账本对比。商店每天早上自动对一次；每次对账都会保存。', 'The payment provider’s bill of a day, compared with the ledger. The shop does so each morning by itself. Every comparison is kept.'],
   bills_now: ['现在对账', 'Compare now'],
+  bills_goes_on: ['要半分钟以上，正在后台对账。请留在这个页面，结果会显示出来。', 'It takes longer than half a minute, and goes on. Stay on this page: its result will be shown.'],
   bills_done: ['已对账，{n} 处不同。', 'Compared. Differences: {n}.'],
   bills_none: ['这一天还没有对过账。', 'This day was not compared yet.'],
   bills_at: ['{time} 对账', 'Compared {time}'],
@@ -38,6 +39,9 @@ addTexts({
 });
 
 const DAY = 86_400_000; // ms
+const OUTLASTS = 20_000; // ms; a call that fails after this time was given up while the comparison went on
+const EVERY = 5_000; // ms between two looks for its result
+const LONGEST = 300_000; // ms; the comparison's own limit
 
 /** A day in UTC+8, in which the provider dates its bills. */
 export const dayOf = (ms) => new Date(ms + DAY / 3).toISOString().slice(0, 10);
@@ -57,21 +61,43 @@ export const bills = {
       send: async (v) => page.go(v),
     });
     const results = el('div', {});
-    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, page.may('reconcile') && compare(page, day)), results);
+    const goesOn = el('p', { class: 'soft', role: 'status' });
+    let newest; // when the newest result was made
+    const now = page.may('reconcile') && compare(page, day, () => newest, () => (setText(goesOn, t('bills_goes_on')), announce(t('bills_goes_on'))));
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, now, goesOn), results);
     const { reconciliations } = await command('reconciled', { day });
+    newest = reconciliations.at(-1)?.at;
     if (page.signal.aborted) return;
-    const newest = reconciliations.toReversed().map((r) => result(page, r));
-    put(results, newest.length ? newest : el('p', { class: 'panel soft', role: 'status' }, t('bills_none')));
+    const shown = reconciliations.toReversed().map((r) => result(page, r));
+    put(results, shown.length ? shown : el('p', { class: 'panel soft', role: 'status' }, t('bills_none')));
   },
 };
 
-const compare = (page, day) =>
+/** Compares; what outlasts its call goes on, and its result is asked for. */
+export async function compared(page, day, before, goesOn) {
+  const began = Date.now();
+  try {
+    return await command('reconcile', { day });
+  } catch (problem) {
+    if (Date.now() - began < OUTLASTS || !passing(problem)) throw problem;
+    goesOn();
+    while (Date.now() - began < LONGEST) {
+      await new Promise((resolve) => setTimeout(resolve, EVERY));
+      page.signal.throwIfAborted();
+      const { reconciliations = [] } = await command('reconciled', { day }).catch(() => ({}));
+      if (reconciliations.length && reconciliations.at(-1).at !== before) return reconciliations.at(-1);
+    }
+    throw problem;
+  }
+}
+
+const compare = (page, day, before, goesOn) =>
   form({
     name: 'bills-compare',
     fields: [],
     submit: t('bills_now'),
     async send() {
-      const done = await command('reconcile', { day });
+      const done = await compared(page, day, before(), goesOn);
       page.said(done.no_bill ? t('bills_no_bill') : t('bills_done', { n: done.count }));
       page.again();
     },

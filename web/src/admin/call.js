@@ -5,6 +5,8 @@ import { language, t, tOr } from '../i18n.js';
 
 const TIMEOUT = 30_000; // ms; API Gateway gives up after 29 s
 const TRIES = 4; // of a call that is refused because there are too many
+const LONG_TRIES = 5; // of a call that is one of a long row
+const FIRST_WAIT = 1_000; // ms before the second of these; it doubles
 
 /** Why a call did not succeed. status 0: no answer, so it may have been carried out. `field`: the argument that is wrong. */
 export class Problem extends Error {
@@ -14,7 +16,8 @@ export class Problem extends Error {
     this.code = body.code || codeOf(status);
     this.detail = typeof body.detail === 'string' ? body.detail : '';
     this.field = body.field || '';
-    this.faults = body.faults || []; // of a save: [{field, what}]
+    this.faults = body.faults || []; // what is wrong with fields: [{field, what}]
+    this.conflicts = body.conflicts || []; // what somebody else has saved: [{id, from, version, fields, now}]
     this.signIn = Boolean(body.sign_in);
     this.retryAfter = body.retry_after_ms || retryAfter;
   }
@@ -24,6 +27,7 @@ export class Problem extends Error {
 function codeOf(status) {
   if (!status) return 'network';
   if (status === 429) return 'too_many_requests';
+  if (status === 413) return 'body_too_large';
   return status < 500 ? '' : 'unavailable';
 }
 
@@ -92,6 +96,31 @@ export async function command(name, args = {}, items = '') {
   }
 }
 
+/** Signs in again after a Problem with status 401; resolves with whether the same person did. */
+export const signedInAgain = (problem) => signInAgain(problem);
+
+/**
+ * Gives a command that a page gives by itself, again and again: once, so that it takes no call from what a person does,
+ * and nobody is asked to sign in.
+ */
+export const look = async (name, args) => (await once('POST', 'admin/commands', { operator: { command: name, ...args } })).result;
+
+/** Whether a call that failed may succeed when it is made again. */
+export const passing = (problem) => problem instanceof Problem && (problem.status === 0 || problem.status === 429 || problem.status >= 500);
+
+/** Makes a call of a long row of them; what fails for a moment is repeated, until the page is left. */
+export async function patiently(signal, call, first = FIRST_WAIT) {
+  for (let n = 1, wait = first; ; n++, wait *= 2) {
+    try {
+      return await call();
+    } catch (problem) {
+      if (n === LONG_TRIES || !passing(problem)) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      signal.throwIfAborted();
+    }
+  }
+}
+
 /** What everybody sees of an item's sale: {state, left}; null if that cannot be told now. */
 export const itemStatus = (item) => ask('GET', `seckill/status/${item}`).catch(() => null);
 
@@ -100,6 +129,6 @@ export function words(problem) {
   if (!(problem instanceof Problem)) return String(problem?.message || problem);
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
-  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown'];
+  const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
   return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;
 }

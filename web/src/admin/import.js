@@ -4,7 +4,7 @@ import { t, when } from '../i18n.js';
 import { Problem, command, words } from './call.js';
 import { confirm } from './confirm.js';
 import { form } from './form.js';
-import { allItems, atLines, changesOf, readItems } from './itemlist.js';
+import { atLines, changesOf, exported, readItems } from './itemlist.js';
 import { placeOf } from './place.js';
 import { table } from './table.js';
 import { addTexts } from './texts.js';
@@ -32,6 +32,7 @@ addTexts({
   import_sum: ['新建 {made} 件，改动 {changed} 件，不变 {same} 件。', 'New: {made}; changed: {changed}; the same: {same}.'],
   import_go: ['导入', 'Import'],
   import_soon: ['一分钟内就可以抢购，如果已到开始时间。', 'They can be bought within a minute, if their sale is open.'],
+  import_removed: ['商品 {id} 的详情里去掉了：{what}。', 'Taken out of the description of item {id}: {what}.'],
   import_done: ['已导入。新建 {made} 件，改动 {changed} 件，不变 {same} 件。', 'Imported. New: {made}; changed: {changed}; the same: {same}.'],
   import_nothing: ['没有要改的，什么都没有发送。', 'There is nothing to change, so nothing was sent.'],
 });
@@ -66,7 +67,7 @@ async function look(page, result, file) {
   } catch (problem) {
     throw new Error(t(problem.message));
   }
-  const changes = changesOf(read.rows, (await allItems()).items);
+  const changes = changesOf(read.rows, (await exported()).items);
   if (page.signal.aborted) return;
   const made = changes.filter((c) => c.made).length;
   const changed = changes.filter((c) => c.changes.length).length;
@@ -101,6 +102,7 @@ const sending = (page, result, read, sum) =>
       }
       const text = t('import_done', { made: done.made.length, changed: done.changed.length, same: done.unchanged.length });
       announce(text);
-      put(result, el('p', { class: 'notification said', role: 'status', id: 'import-done' }, text, ' ', el('a', { class: 'text-link', href: placeOf('items') }, t('items_title'))));
+      const removed = Object.entries(done.removed || {}).map(([id, what]) => el('li', {}, t('import_removed', { id, what: what.join(', ') })));
+      put(result, removed.length > 0 && el('ul', { class: 'faults', id: 'import-removed' }, removed), el('p', { class: 'notification said', role: 'status', id: 'import-done' }, text, ' ', el('a', { class: 'text-link', href: placeOf('items') }, t('items_title'))));
     },
   });

@@ -1,9 +1,15 @@
-// The shop's items, as an export gives them, and files of items: what a file would change.
+// The shop's items, shortly or as an export has them, and files of items: what a file would change.
 import { command } from './call.js';
 import { records } from './csv.js';
 
-/** Every item, sorted by id: {items, unreadable}. */
+/** Every item, sorted by id, without descriptions and questions: {items, unreadable}. */
 export async function allItems() {
+  const { items, unreadable = [] } = await command('items');
+  return { items, unreadable };
+}
+
+/** The same with everything that a file has, as an export gives it. */
+export async function exported() {
   const items = [];
   const unreadable = new Set();
   for (let after; ; ) {
@@ -15,10 +21,11 @@ export async function allItems() {
   }
 }
 
-/** The item of an id, and what may be changed: {item, rules}; or undefined. */
+/** The item of an id with its `rules`, or undefined. */
 export async function oneItem(id) {
   try {
-    return await command('item', { item: id });
+    const { item, rules } = await command('item', { item: id });
+    return { ...item, rules };
   } catch (problem) {
     if (problem.code === 'item_unknown') return undefined;
     throw problem;
@@ -57,16 +64,21 @@ export function readItems(name, text) {
 // A line's cells as an element of a JSON file: pictures are separated by blanks, questions stand one on a line.
 function rowOf(cells) {
   const { covers = '', questions = '', ...row } = cells;
-  const asked = questions.split('\n').map((line) => line.trim()).filter(Boolean);
   if ('covers' in cells) row.covers = covers.split(/\s+/).filter(Boolean);
-  if (asked.length) {
-    row.questions = asked.map((line) => {
-      const at = line.lastIndexOf('=');
-      return { text: line.slice(0, at).trim(), answers: line.slice(at + 1).split('|').map((a) => a.trim()) };
-    });
-  }
+  const asked = questionsOf(questions);
+  if (asked.length) row.questions = asked;
   return row;
 }
+
+/** Questions as they are written, one on a line: text = answer | answer. */
+export const questionsOf = (text) =>
+  text.split('\n').map((line) => line.trim()).filter(Boolean).map((line) => {
+    const at = line.lastIndexOf('=');
+    return { text: line.slice(0, Math.max(at, 0)).trim(), answers: line.slice(at + 1).split('|').map((a) => a.trim()) };
+  });
+
+/** The same, the other way round. */
+export const writtenQuestions = (all = []) => all.map((q) => `${q.text} = ${q.answers.join(' | ')}`).join('\n');
 
 // A column's value in one spelling, so that only real differences differ.
 const SPELL = {

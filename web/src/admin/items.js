@@ -6,11 +6,10 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, oneItem } from './itemlist.js';
+import { allItems, exported, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
-import { limitOf, variantPart, variantText } from './variant.js';
 
 addTexts({
   items_title: ['秒杀商品', 'Items'],
@@ -36,11 +35,14 @@ addTexts({
   items_checks_off: ['无', 'off'],
   items_import: ['导入文件', 'Import a file'],
   items_download: ['下载为 JSON', 'Download as JSON'],
-  items_download_note: ['含问题的答案，请保密。', 'It has the answers to questions: keep it as a secret.'],
+  items_download_note: ['编辑下载的文件含问题的答案，请保密。', 'An editor’s file has the answers to questions: keep it as a secret.'],
   items_orders: ['它的订单', 'Its orders'],
 
   item_title: ['秒杀商品详情', 'Item'],
   item_none: ['没有这件秒杀商品。', 'There is no such item.'],
+  item_variant: ['款式', 'Variant'],
+  item_variant_text: ['{options}（款式组 {family}）', '{options}, of family {family}'],
+  item_limit_spans: ['{n}（各款合计）', '{n}, all variants together'],
   item_counts: ['到目前为止', 'So far'],
   item_counts_text: ['下单 {placed} 件，付款 {paid} 件，回补 {given_back} 件。', 'Units placed: {placed}; paid: {paid}; given back: {given_back}.'],
   item_stop: ['停止销售', 'Stop the sale'],
@@ -72,6 +74,7 @@ async function statusOf(id, now) {
 }
 
 const statePill = (status) => el('span', { class: `pill ${{ online: 'good', stopped: 'bad', waiting: 'wait' }[status?.state] || ''}` }, status ? tOr(`items_state_${status.state}`, status.state) : t('items_state_none'));
+const limitOf = (it) => (it.limit_spans ? t('item_limit_spans', { n: it.limit }) : String(it.limit));
 const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
 
 const columns = () => [
@@ -89,7 +92,7 @@ const columns = () => [
 export const items = {
   name: 'items',
   title: 'items_title',
-  needs: ['export'],
+  needs: ['items'],
   menu: true,
   async show(page) {
     const find = page.query.get('find') || '';
@@ -104,14 +107,15 @@ export const items = {
     const next = wanted.length > from + PAGE ? rows.at(-1).id : '';
     put(
       page.node,
-      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button', href: placeOf('import'), id: 'to-import' }, t('items_import')), el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: () => download(got.items) }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
+      el('section', { class: 'panel' }, filter, el('div', { class: 'row-actions' }, page.may('import') && [el('a', { class: 'button', href: placeOf('edit'), id: 'item-new' }, t('edit_new')), el('a', { class: 'button plain', href: placeOf('import'), id: 'to-import' }, t('items_import'))], el('button', { class: 'button plain', type: 'button', id: 'items-download', onclick: download }, t('items_download'))), el('small', { class: 'soft' }, t('items_download_note'))),
       got.unreadable.length > 0 && el('div', { class: 'notification', role: 'alert' }, el('p', {}, t('items_unreadable', { n: got.unreadable.length })), el('ul', { class: 'faults code' }, got.unreadable.slice(0, 20).map((row) => el('li', {}, row)))),
       listing(page, { caption: t('items_caption'), columns: columns(), rows: rows.map((it, i) => ({ ...it, status: statuses[i] })), next }),
     );
   },
 };
 
-async function download(all) {
+async function download() {
+  const { items: all } = await exported();
   const file = await beginFile();
   await file.write(`${JSON.stringify(all, null, 2)}\n`);
   await file.done('items.json');
@@ -124,10 +128,9 @@ export const item = {
   needs: ['item'],
   menu: false,
   async show(page) {
-    const [view, status, counts] = await Promise.all([oneItem(page.id), statusOf(page.id, page.now()), page.may('counts') ? command('counts', { item: page.id }).catch(() => null) : null]);
+    const [it, status, counts] = await Promise.all([oneItem(page.id), statusOf(page.id, page.now()), page.may('counts') ? command('counts', { item: page.id }).catch(() => null) : null]);
     if (page.signal.aborted) return;
-    if (!view) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
-    const it = view.item;
+    if (!it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
     const fact = (name, value) => [el('dt', {}, t(name)), el('dd', {}, value)];
     put(
       page.node,
@@ -144,17 +147,16 @@ export const item = {
           fact('items_price', `¥${yuan(it.sk_price)}`),
           fact('items_was', `¥${yuan(it.price)}`),
           fact('items_limit', limitOf(it)),
-          fact('variant', variantText(it)),
+          it.family && fact('item_variant', t('item_variant_text', it)),
           fact('items_start', when(it.start_time, true)),
           fact('items_end', when(it.end_time, true)),
           fact('items_checks', checksText(it)),
           counts && fact('item_counts', t('item_counts_text', counts.total)),
         ),
-        page.may('orders') && el('div', { class: 'row-actions' }, el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
+        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
       page.may('add-stock') && stockPart(page, it),
-      page.may('import') && variantPart(page, it, view.rules),
     );
   },
 };

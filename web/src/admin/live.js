@@ -2,8 +2,9 @@
 // reading, which the shop renews at most once a second; what only metrics know comes each minute from a stack.
 import { el, pause, put, setText, svg } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
-import { command, words } from './call.js';
+import { command, look, session, signedInAgain, words } from './call.js';
 import { allItems } from './itemlist.js';
+import { acts, line } from './liveacts.js';
 import { placeOf } from './place.js';
 import { table } from './table.js';
 import { addTexts } from './texts.js';
@@ -11,15 +12,19 @@ import { addTexts } from './texts.js';
 addTexts({
   live_title: ['实时大屏', 'Live'],
   live_choose: ['要看哪件商品的秒杀？', 'Which sale do you want to see?'],
-  live_act: ['停止、恢复、加库存', 'Stop, resume, add stock'],
+  live_act: ['商品详情', 'The item'],
   live_money: ['款项', 'Money'],
   live_paused: ['页面不可见，已暂停。', 'Paused while nobody sees this page.'],
   live_trouble: ['{why} {n} 秒后重试，下面是上次的数。', '{why} Next try in {n} s; these are the last figures.'],
+  live_trouble_stop: ['要马上停售，请用命令行：{line}', 'To stop the sale now, use the command line: {line}'],
+  live_ended: ['半小时没有人操作，登录已结束，下面是上次的数。', 'Nobody did anything for half an hour, so your session has ended. These are the last figures.'],
+  live_again: ['重新登录，继续看', 'Sign in again and go on watching'],
   live_shop: ['整个店铺', 'of the whole shop'],
 
   live_part_stock: ['库存', 'Stock'],
   live_part_counts: ['账本', 'Orders'],
   live_part_metrics: ['请求', 'Requests'],
+  live_part_acts: ['谁做了什么', 'Who did what'],
   live_part_refusals: ['拒绝原因', 'Refusals by cause'],
   live_part_queues: ['队列', 'Queues'],
   live_part_money: ['退款', 'Refunds'],
@@ -41,6 +46,12 @@ addTexts({
   live_p99: ['p99', 'p99'],
   live_errors: ['错误', 'Errors'],
   live_lag: ['计数落后', 'Counts behind'],
+  live_at: ['{figure}（{time}）', '{figure} at {time}'],
+  live_requests_note: ['不含后台自己的请求', 'without the back office’s own requests'],
+  live_act_stop: ['停止销售', 'Stop'],
+  live_act_resume: ['恢复销售', 'Resume'],
+  'live_act_add-stock': ['增加库存', 'Add stock'],
+  live_act_redrive: ['移回死信', 'Move dead letters back'],
   live_drift: ['漂移', 'Drift'],
   live_unknown_payments: ['付款不明', 'Unknown payments'],
   live_refused: ['被拒绝', 'Refused'],
@@ -72,6 +83,7 @@ addTexts({
   live_check_dead_letters: ['没有死信：{detail}', 'No dead letters: {detail}'],
   live_check_refunds_refused: ['没有被拒绝的退款', 'No refused refund'],
   live_check_counting: ['没有在重新计数', 'No recount is under way'],
+  live_doctor: ['这里是商店自己知道的。doctor 还检查设置、密钥和警报：', 'These are what the shop itself knows. The doctor checks settings, secrets and alarms, too:'],
 
   live_curve_stock: ['剩余和已占，打开本页以来', 'Left and held, since this page was opened'],
   live_curve_load: ['每秒请求，打开本页以来', 'Requests a second, since this page was opened'],
@@ -86,12 +98,16 @@ const EVERY = 1_000; // ms
 const SLOWEST = 30_000; // ms, after refusals
 const KEPT = 900; // seconds that the page's own curves have
 const MINUTES = 60; // that curves have at most
+const RENEWED = 5 * 60_000; // ms: the shop renews a session that was used as seldom as this
 const SHOWN = 10; // minutes at least
 
 const queueName = (name) => tOr(`live_queue_${name}`, name);
 const atLeast = (n, more) => (more ? t('live_at_least', { n }) : n);
 const seconds = (n) => t('live_seconds', { n });
 const milliseconds = (v) => (v === null ? t('live_unknown') : v < 9_950 ? `${v < 9.95 ? v.toFixed(1) : Math.round(v)} ms` : seconds(Math.round(v / 1000)));
+
+// What an act was, with the queue, or the number of units.
+const actName = (a) => `${tOr(`live_act_${a.act}`, a.act)} ${a.subject.replace(/item=\S+ ?/, '').replace(/queue=(\S+)/, (_, q) => queueName(q)).replace('stock=', '')}`.trim();
 
 // The parts of the row that are shown together: figures(value) is [[name, value]].
 const PARTS = [
@@ -102,15 +118,19 @@ const PARTS = [
     figures: (v) => [[t('live_placed'), v.total.placed], [t('live_paid'), v.total.paid], [t('live_given_back'), v.total.given_back]],
   },
   {
+    name: 'acts',
+    figures: (v) => (v.list?.length ? v.list.map((a) => [actName(a), `${a.who} · ${when(a.at, true)}${a.result === 'changed' ? '' : ` · ${tOr(`audit_result_${a.result}`, a.result)}`}`]) : [[t('live_none'), '–']]),
+  },
+  {
     name: 'metrics',
     shop: true,
-    note: (v) => v.since && t('live_since', { time: when(v.since) }),
+    note: (v) => [v.since && t('live_since', { time: when(v.since) }), t('live_requests_note')].filter(Boolean).join(' · '),
     figures: (v) => [
       [t('live_presses'), v.presses],
       [t('live_per_second'), v.requests_per_second.toFixed(1)],
       [t('live_p99'), milliseconds(v.p99_ms)],
       [t('live_errors'), v.errors],
-      [t('live_lag'), milliseconds(v.lag_ms)],
+      [t('live_lag'), v.lag_at ? t('live_at', { figure: milliseconds(v.lag_ms), time: when(v.lag_at) }) : milliseconds(v.lag_ms)],
       [t('live_drift'), v.drift],
       [t('live_unknown_payments'), v.unknown_payments],
       ...Object.entries(v.queue_age_seconds || {}).sort().map(([name, age]) => [t('live_oldest', { queue: queueName(name) }), seconds(age)]),
@@ -160,11 +180,21 @@ async function choose(page) {
   put(page.node, el('section', { class: 'panel' }, el('h2', {}, t('live_choose')), el('ul', { class: 'faults' }, items.map((it) => el('li', {}, el('a', { class: 'text-link', href: placeOf('live', it.id) }, `${it.id} · ${it.title}`))))));
 }
 
-/** Asks once a second while the page is seen; after refusals, less and less often. */
+/**
+ * Asks once a second while the page is seen and no command is under way; after refusals, less and less often. The shop
+ * does not take that for somebody who uses the session, so whoever touches the page renews it.
+ */
 async function watch(page, drawn) {
   const { signal } = page;
   const timer = setInterval(drawn.ages, EVERY);
   signal.addEventListener('abort', () => clearInterval(timer));
+  let renewed = performance.now();
+  const used = () => {
+    if (performance.now() - renewed < RENEWED) return;
+    renewed = performance.now();
+    session().catch(() => {}); // the next look tells
+  };
+  for (const what of ['pointerdown', 'keydown']) document.addEventListener(what, used, { signal });
   for (let wait = EVERY; ; ) {
     await pause(wait, signal);
     while (!signal.aborted && document.visibilityState !== 'visible') {
@@ -172,40 +202,53 @@ async function watch(page, drawn) {
       await pause(SLOWEST, signal);
     }
     if (signal.aborted) return;
+    if (drawn.busy()) continue;
     try {
-      const seen = await command('live', { item: page.id });
+      const seen = await look('live', { item: page.id });
       if (signal.aborted) return;
       wait = EVERY;
       drawn.say('');
       drawn.show(seen);
     } catch (problem) {
-      wait = Math.min(2 * wait, SLOWEST);
-      drawn.say(t('live_trouble', { why: words(problem), n: wait / 1000 }));
+      if (signal.aborted) return;
+      if (problem.status === 401) {
+        await drawn.ended(problem);
+        continue;
+      }
+      wait = Math.min(Math.max(2 * wait, problem.retryAfter || 0), SLOWEST);
+      const stop = problem.status === 429 && page.may('stop') ? ` ${t('live_trouble_stop', { line: line(page, `items stop ${page.id}`) })}` : '';
+      drawn.say(t('live_trouble', { why: words(problem), n: wait / 1000 }) + stop);
     }
   }
 }
 
-/** The screen's parts: show(seen) fills them in, ages() lets the figures grow older, curves() draws the curves. */
+/**
+ * The screen's parts: show(seen) fills them in, ages() lets the figures grow older, curves() draws the curves. busy() says
+ * whether a command is under way; ended(problem) waits until somebody has signed in again.
+ */
 function draw(page, first) {
   const state = el('span', { class: 'pill' });
   const facts = el('span', { class: 'soft' });
-  const trouble = el('p', { class: 'notification', role: 'status', hidden: true });
+  const trouble = el('p', { class: 'notification', role: 'status', id: 'live-trouble', hidden: true });
   const parts = PARTS.map((p) => ({ ...p, of: p.of || p.name, age: el('p', { class: 'soft age' }), extra: el('p', { class: 'soft' }), list: el('dl', { class: 'figures' }) }));
   const readyWord = el('span', {});
   const ready = el('ul', { class: 'checks' });
   const before = Date.parse(first.stock.value.opens) > Date.parse(first.now);
-  const checks = el('details', { class: 'panel', id: 'live-ready', open: before }, el('summary', {}, t('live_ready'), ' · ', readyWord), ready);
+  const checks = el('details', { class: 'panel', id: 'live-ready', open: before }, el('summary', {}, t('live_ready'), ' · ', readyWord), ready, el('p', { class: 'soft' }, t('live_doctor'), ' ', el('span', { class: 'code' }, line(page, 'doctor'))));
   const minutes = el('div', {});
   const numbers = el('details', { class: 'panel', id: 'live-numbers', ontoggle: () => shown && fillNumbers() }, el('summary', {}, t('live_numbers')), minutes);
   const figures = CURVES.map((c) => ({ ...c, plot: el('div', { class: 'plot', 'aria-hidden': 'true' }), key: el('figcaption', {}, t(`live_curve_${c.name}`)) }));
   const past = []; // [seconds, left, held, requests a second]
   let shown = null; // the newest answer, and when it came
   let came = 0;
+  let giving = false;
+  const steer = acts(page, (is) => (giving = is));
 
   put(
     page.node,
     el('section', { class: 'panel' }, el('h2', {}, `${page.id} · ${first.stock.value.title} `, state), facts, el('div', { class: 'row-actions' }, page.may('export') && el('a', { class: 'button plain small', href: placeOf('item', page.id) }, t('live_act')), page.may('open') && el('a', { class: 'button plain small', href: placeOf('money') }, t('live_money')))),
     trouble,
+    steer.node,
     before && checks,
     el('div', { class: 'parts' }, parts.map((p) => el('section', { class: 'panel part', id: `live-${p.name}` }, el('h2', {}, t(`live_part_${p.name}`), p.shop && el('small', { class: 'soft' }, ` ${t('live_shop')}`)), p.age, p.list, p.extra))),
     el('div', { class: 'curves' }, figures.map((c) => el('figure', { class: 'panel curve', id: `curve-${c.name}` }, c.key, c.plot))),
@@ -226,6 +269,7 @@ function draw(page, first) {
   function show(seen) {
     shown = seen;
     came = performance.now();
+    steer.show(seen);
     const s = seen.stock.value;
     setText(state, tOr(`items_state_${s.state}`, s.state));
     state.className = `pill ${{ online: 'good', stopped: 'bad', waiting: 'wait' }[s.state] || ''}`;
@@ -275,7 +319,14 @@ function draw(page, first) {
     trouble.hidden = !text;
     setText(trouble, text);
   };
-  return { show, ages, say, curves: draw };
+  const ended = (problem) =>
+    new Promise((resolve) => {
+      const again = el('button', { class: 'button small', type: 'button', id: 'live-again', onclick: async () => (await signedInAgain(problem)) && resolve() }, t('live_again'));
+      trouble.hidden = false;
+      put(trouble, t('live_ended'), ' ', again);
+      page.signal.addEventListener('abort', resolve);
+    });
+  return { show, ages, say, ended, busy: () => giving, curves: draw };
 }
 
 /** Fills in a list of names and values; what stays is not touched. */

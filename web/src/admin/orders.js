@@ -2,7 +2,7 @@
 import { yuan } from '../core.js';
 import { announce, el, put, setText } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
-import { command, words } from './call.js';
+import { Problem, command, patiently, words } from './call.js';
 import * as csv from './csv.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
@@ -37,6 +37,8 @@ addTexts({
   orders_number: ['订单号以 o 开头，只有小写字母和数字 2 至 7。', 'An order’s number begins with o, and has small letters and the digits 2 to 7.'],
   orders_export: ['导出为 CSV', 'Export as CSV'],
   orders_export_text: ['导出筛选出的全部订单，不含地址。', 'All orders that the filter chooses. No addresses.'],
+  orders_export_on: ['继续导出', 'Go on with the export'],
+  orders_export_broken: ['已导出 {n} 笔后中断，已导出的还在。{why}', 'It broke off after {n} orders, which are kept. {why}'],
   orders_exporting: ['已导出 {n} 笔…', '{n} orders so far…'],
   orders_exported: ['已导出 {n} 笔订单。', 'Exported {n} orders.'],
   orders_endless: ['列表没有尽头，已停止。请告诉开发人员。', 'The list does not end, so this stopped. Tell the developers.'],
@@ -137,35 +139,50 @@ function exporter(page) {
   const fault = el('p', { class: 'fault', role: 'alert' });
   const button = el('button', { class: 'button plain', type: 'button', id: 'orders-export', onclick: go }, t('orders_export'));
 
+  let open = null; // the file and how far it is; what broke off goes on there
+
   async function go() {
     if (button.getAttribute('aria-disabled')) return;
     button.setAttribute('aria-disabled', 'true');
     put(fault);
-    const file = await beginFile();
     try {
-      const n = await writeAll(file);
-      await file.done(`orders-${page.query.get('item') || page.query.get('user')}.csv`);
-      setText(said, t('orders_exported', { n }));
+      open ??= await begin();
+      await writeAll();
+      await open.file.done(`orders-${page.query.get('item') || page.query.get('user')}.csv`);
+      setText(said, t('orders_exported', { n: open.n }));
       announce(said.textContent);
+      open = null;
     } catch (problem) {
-      await file.drop().catch(() => {});
+      const kept = problem instanceof Problem && open?.n > 0;
       put(said);
-      put(fault, words(problem));
+      put(fault, kept ? t('orders_export_broken', { n: open.n, why: words(problem) }) : words(problem));
+      if (!kept) {
+        await open?.file.drop().catch(() => {});
+        open = null;
+      }
     }
+    setText(button, t(open ? 'orders_export_on' : 'orders_export'));
     button.removeAttribute('aria-disabled');
   }
 
-  async function writeAll(file) {
+  async function begin() {
+    const file = await beginFile();
+    page.signal.addEventListener('abort', () => file.drop().catch(() => {})); // nobody waits for it; one that is done stays
     await file.write(`\ufeff${csv.line(CSV_COLUMNS)}`);
-    for (let n = 0, cursor; ; ) {
-      const got = await command('orders', { ...wanted(page.query), cursor, limit: EXPORT_PAGE });
-      page.signal.throwIfAborted(); // nobody waits for the file any more
-      await file.write(got.orders.map(csvLine).join(''));
-      n += got.orders.length;
-      if (!got.next) return n;
-      if (got.next === cursor) throw new Error(t('orders_endless'));
-      cursor = got.next;
-      setText(said, t('orders_exporting', { n }));
+    return { file, n: 0, cursor: undefined };
+  }
+
+  async function writeAll() {
+    for (;;) {
+      const ask = () => command('orders', { ...wanted(page.query), cursor: open.cursor, limit: EXPORT_PAGE });
+      const got = await (open.n ? patiently(page.signal, ask) : ask());
+      page.signal.throwIfAborted();
+      await open.file.write(got.orders.map(csvLine).join(''));
+      open.n += got.orders.length;
+      if (!got.next) return;
+      if (got.next === open.cursor) throw new Error(t('orders_endless'));
+      open.cursor = got.next;
+      setText(said, t('orders_exporting', { n: open.n }));
     }
   }
   return el('div', { class: 'panel' }, el('p', { class: 'soft' }, t('orders_export_text')), el('div', { class: 'row-actions' }, button), said, fault);

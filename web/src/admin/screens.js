@@ -34,11 +34,13 @@
 //
 // Use form.js for what is typed, table.js for lists, confirm.js for what cannot be taken back. No style attributes and no
 // HTML texts: the pages' policy forbids them. Then `go run ./web/bundle`.
+import { activities, activity } from './activities.js';
 import { act, acts } from './acts.js';
 import { audit } from './audit.js';
 import { bills } from './bills.js';
 import { blocks } from './blocks.js';
 import { imports } from './import.js';
+import { edit } from './itemedit.js';
 import { item, items } from './items.js';
 import { live } from './live.js';
 import { money } from './money.js';
@@ -46,4 +48,4 @@ import { order } from './order.js';
 import { orders } from './orders.js';
 import { ship } from './ship.js';
 
-export const SCREENS = [orders, order, ship, live, money, bills, items, item, imports, blocks, acts, act, audit];
+export const SCREENS = [orders, order, ship, live, money, bills, activities, activity, items, item, edit, imports, blocks, acts, act, audit];

@@ -1,7 +1,7 @@
 // Ships the orders of a CSV file: all lines are checked, with the shop, before the first order is shipped.
 import { announce, el, put } from '../dom.js';
 import { t, tOr } from '../i18n.js';
-import { command, words } from './call.js';
+import { command, patiently, words } from './call.js';
 import { confirm } from './confirm.js';
 import * as csv from './csv.js';
 import { form } from './form.js';
@@ -54,8 +54,6 @@ addTexts({
 
 const BATCH = 100; // parcels of one call
 const SHOWN = 20; // lines that are named
-const TRIES = 5; // of a call
-const FIRST_WAIT = 1_000; // ms before the second; it doubles
 const MAX = 64; // characters of a carrier, and of a number
 const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
 
@@ -129,9 +127,11 @@ async function check(page, result, { file, confirm: confirms }) {
     throw problem instanceof csv.Unreadable ? new Error(t(problem.text, problem.values)) : problem;
   }
   const { parcels, faults } = read;
+  let same = 0;
   if (faults.length === 0) {
     await batches(page, result, parcels, 'ship_checking', async (batch) => {
       const done = await call(page, batch, { confirm: confirms || undefined, dry: true });
+      same += done.same;
       for (const f of done.faults || []) faults.push({ n: batch[f.at].n, what: parcelFault(f.what) });
     });
   }
@@ -141,7 +141,7 @@ async function check(page, result, { file, confirm: confirms }) {
   const go = el('button', { class: 'button danger', type: 'button', id: 'ship-all' }, t('ship_go', { n: parcels.length }));
   go.addEventListener('click', async () => {
     const sure = await confirm({ title: t('ship_title'), happens: [t('ship_happens', { n: parcels.length }), t('ship_final')], yes: t('ship_go', { n: parcels.length }) });
-    if (sure) shipAll(page, result, parcels, confirms);
+    if (sure) shipAll(page, result, { parcels, same, at: 0, changed: [] }, confirms);
   });
   put(result, el('section', { class: 'panel' }, el('p', { role: 'status' }, said), el('div', { class: 'row-actions' }, go)));
 }
@@ -157,12 +157,12 @@ function faultList(title, faults) {
   );
 }
 
-/** Goes through parcels in batches, and shows how far it is. */
-async function batches(page, result, parcels, text, each, warning = '') {
-  const bar = el('progress', { max: parcels.length, value: 0, 'aria-label': t('ship_title') });
+/** Goes through parcels in batches, from one on, and shows how far it is. */
+async function batches(page, result, parcels, text, each, warning = '', from = 0) {
+  const bar = el('progress', { max: parcels.length, value: from, 'aria-label': t('ship_title') });
   const said = el('p', { class: 'soft' });
   put(result, el('section', { class: 'panel' }, warning && el('p', {}, warning), bar, said));
-  for (let at = 0; at < parcels.length; at += BATCH) {
+  for (let at = from; at < parcels.length; at += BATCH) {
     page.signal.throwIfAborted();
     const batch = parcels.slice(at, at + BATCH);
     await each(batch);
@@ -171,47 +171,45 @@ async function batches(page, result, parcels, text, each, warning = '') {
   }
 }
 
-/** Ships some parcels, or checks them; what fails for a moment is repeated. */
-async function call(page, batch, args) {
-  for (let n = 1, wait = FIRST_WAIT; ; n++, wait *= 2) {
-    try {
-      return await command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args });
-    } catch (problem) {
-      if (n === TRIES || (problem.status > 0 && problem.status < 500 && problem.status !== 429)) throw problem;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-      page.signal.throwIfAborted();
-    }
+/** Ships some parcels, or checks them. */
+const call = (page, batch, args) => patiently(page.signal, () => command('ship', { parcels: batch.map(({ order, carrier, number }) => ({ order, carrier, number })), ...args }));
+
+/**
+ * Ships a batch of a run, which goes on where it was if this fails. Orders that changed since they were checked are left
+ * out, and named when all of the batch is done.
+ * @param {object} run  {parcels, same: how many were shipped so when they were checked, at: the next one, changed}
+ */
+export async function shipBatch(run, whole, send) {
+  const changed = [];
+  for (let batch = whole; batch.length > 0; ) {
+    const done = await send(batch);
+    const faults = done.faults || [];
+    for (const f of faults) changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
+    if (done.shipped + done.same > 0 || faults.length === 0) break;
+    batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
   }
+  run.changed.push(...changed);
+  run.at += whole.length;
 }
 
-/** Ships all parcels. Orders that changed since they were checked are left out and named. */
-async function shipAll(page, result, parcels, confirms) {
-  const total = { shipped: 0, same: 0 };
-  const changed = [];
+/** What a run has done. What it shipped in a call whose answer was lost comes back as shipped so: it is not counted so. */
+export const shippedBy = (run) => ({ shipped: Math.max(0, run.at - run.changed.length - run.same), same: run.same });
+
+/** Ships the parcels of a run that are left. */
+async function shipAll(page, result, run, confirms) {
   const stay = (event) => event.preventDefault(); // the browser asks whether to leave
   window.addEventListener('beforeunload', stay);
   announce(t('ship_stays'));
-  let first = parcels[0].n;
   try {
-    await batches(page, result, parcels, 'ship_shipping', async (whole) => {
-      first = whole[0].n;
-      for (let batch = whole; batch.length > 0; ) {
-        const done = await call(page, batch, { confirm: confirms || undefined });
-        const faults = done.faults || [];
-        total.shipped += done.shipped;
-        total.same += done.same;
-        for (const f of faults) changed.push({ n: batch[f.at].n, what: parcelFault(f.what) });
-        if (done.shipped + done.same > 0 || faults.length === 0) break;
-        batch = batch.filter((_, i) => !faults.some((f) => f.at === i)); // a fault at the beginning keeps all back
-      }
-    }, t('ship_stays'));
-    const text = t('ship_done', total);
+    const send = (batch) => call(page, batch, { confirm: confirms || undefined });
+    await batches(page, result, run.parcels, 'ship_shipping', (whole) => shipBatch(run, whole, send), t('ship_stays'), run.at);
+    const text = t('ship_done', shippedBy(run));
     announce(text);
-    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), changed.length > 0 && faultList('ship_meanwhile', changed));
+    put(result, el('p', { class: 'notification said', role: 'status', id: 'ship-done' }, text), run.changed.length > 0 && faultList('ship_meanwhile', run.changed));
   } catch (problem) {
     if (page.signal.aborted) return;
-    const on = el('button', { class: 'button', type: 'button', onclick: () => shipAll(page, result, parcels, confirms) }, t('ship_on'));
-    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: first, why: words(problem) })), on));
+    const on = el('button', { class: 'button', type: 'button', id: 'ship-on', onclick: () => shipAll(page, result, run, confirms) }, t('ship_on'));
+    put(result, el('section', { class: 'notification trouble', role: 'alert' }, el('p', {}, t('ship_broken', { line: run.parcels[run.at].n, why: words(problem) })), on));
   } finally {
     window.removeEventListener('beforeunload', stay);
   }

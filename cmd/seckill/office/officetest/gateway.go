@@ -29,6 +29,9 @@ const (
 	maxSkew = 5 * time.Minute // of a signature's time
 )
 
+// MaxPayload is what Lambda takes and answers in a call, in bytes ("Lambda quotas", AWS Lambda Developer Guide).
+const MaxPayload = 6 << 20
+
 // Caller is an AWS identity.
 type Caller struct {
 	Secret, Token string // Token: "" for a user's key
@@ -86,11 +89,15 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, caller Caller, r
 	}
 	event, err := json.Marshal(e)
 	var out []byte
+	if len(event) > MaxPayload {
+		Refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLargeException", "Request Too Long")
+		return
+	}
 	if err == nil {
 		out, err = g.Admin(r.Context(), event)
 	}
 	var answer events.APIGatewayProxyResponse
-	if err != nil || json.Unmarshal(out, &answer) != nil || answer.StatusCode == 0 {
+	if err != nil || len(out) > MaxPayload || json.Unmarshal(out, &answer) != nil || answer.StatusCode == 0 {
 		Refuse(w, http.StatusBadGateway, "InternalServerErrorException", "Internal server error")
 		return
 	}

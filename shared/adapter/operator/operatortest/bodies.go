@@ -21,10 +21,13 @@ var (
 	act      = `,"act":"` + seckill.ActID(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), "ab") + `"`
 )
 
+// dot is a PNG picture of one pixel.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+
 // arguments are those that a command must have.
 var arguments = map[string]string{
 	"import": `,"items":[]`, "export": "", "stop": item, "resume": item, "add-stock": item + `,"stock":5`, "health": "",
-	"item": item, "activities": page, "activity": activity, "save-activity": `,"save":{"id":"70"}`,
+	"item": item, "items": "", "activities": page, "activity": activity, "save-activity": `,"save":{"id":"70"}`,
 	"delete-activity": activity, "copy-activity": activity + `,"start":"2030-11-18T12:00:00Z"`, "offline": activity,
 	"online": activity,
 	"open":   "", "case": order, "refund": order + why, "withdraw": order + why, "again": order + why,
@@ -34,7 +37,9 @@ var arguments = map[string]string{
 	"block": `,"blocks":[{"subject":"1001","reason":"r"}]`, "unblock": person, "blocks": page, "acts": page, "act": act,
 	"handle": act + why, "audit": page, "audit-head": "", "orders": page, "order": order, "confirm": order,
 	"ship": `,"parcels":[{"order":"` + Order + `","carrier":"sf","number":"1"}]`, "note": order + why,
-	"hide": order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,
+	"picture": `,"data":"` + dot + `"`,
+	"hide":    order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,
+	"redrive": `,"queue":"orders"`,
 }
 
 // Body returns the body of a request to give a command; "" for a command that is missing here.

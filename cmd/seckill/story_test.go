@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// storyURL names, in the environment of a command of the story, the shop that it is for.
+const storyURL = "SECKILL_STORY_URL"
+
+// storyCommand is a command of the story, with the lines that it should print. A line of them that is "…" stands for
+// any lines, and "…" within a line for any text.
+type storyCommand struct {
+	line    int // of the page
+	command string
+	prints  []string
+}
+
+// story reads the section "A sale day" of docs/OPERATE.md: the flags of its shop, and its commands in order.
+func story(t *testing.T) (flags []string, commands []storyCommand) {
+	t.Helper()
+	page, err := os.Open("../../docs/OPERATE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Close()
+	section, block := "", ""
+	for in, n := bufio.NewScanner(page), 1; in.Scan(); n++ {
+		line := in.Text()
+		last := len(commands) - 1
+		switch {
+		case block == "" && strings.HasPrefix(line, "## "):
+			section = line
+		case section != "## A sale day":
+		case strings.HasPrefix(line, "```"):
+			block = strings.TrimPrefix(line, "```")
+		case block == "sh":
+			if made := regexp.MustCompile(`^make run ARGS="([^"]*)"`).FindStringSubmatch(line); made != nil {
+				flags = strings.Fields(made[1])
+			}
+		case block != "console":
+		case strings.HasPrefix(line, "$ "):
+			commands = append(commands, storyCommand{line: n, command: line[2:]})
+		case strings.HasPrefix(line, "> ") && last >= 0:
+			commands[last].command += "\n" + line[2:]
+		case last >= 0:
+			commands[last].prints = append(commands[last].prints, line)
+		}
+	}
+	if len(flags) == 0 || len(commands) < 20 {
+		t.Fatalf("docs/OPERATE.md: flags %q and %d commands of the story", flags, len(commands))
+	}
+	return flags, commands
+}
+
+// wants returns what the output of a command has to match.
+func (c *storyCommand) wants() *regexp.Regexp {
+	want := "^"
+	for _, line := range c.prints {
+		if line == "…" {
+			want += `(?:.*\n)*?`
+		} else {
+			want += strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*") + " *\n"
+		}
+	}
+	return regexp.MustCompile(want + `\s*$`)
+}
+
+// TestSaleDay follows the sale day of docs/OPERATE.md as it is written, in one shell, against a fresh shop: each
+// command succeeds and prints what the page says. On a machine that is too busy for its crowd the shop may warn that a
+// message comes back.
+func TestSaleDay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl", "awk", "sed"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	if exec.Command("date", "-u", "-d", "+2 hours").Run() != nil {
+		t.Skip("date is not the GNU one")
+	}
+	flags, commands := story(t)
+	log := startedLog(t, noEnv, func(printed string) {
+		base, dir := find(t, printed, `(?m)^  S=(\S+)$`), t.TempDir()
+		bin := filepath.Join(dir, "bin")
+		tool := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\"\n", os.Args[0])
+		if err := os.MkdirAll(bin, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, "seckill"), []byte(tool), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var script strings.Builder
+		for _, c := range commands { // each ends with a line that a command does not print: its exit code
+			script.WriteString(c.command + "\nprintf '\\n\\001%d\\n' $?\n")
+		}
+		shell := exec.CommandContext(t.Context(), "bash", "-c", "exec 2>&1\n"+script.String())
+		shell.Dir, shell.WaitDelay = dir, time.Minute
+		shell.Env = append(os.Environ(), "S="+base, storyURL+"="+base, "XDG_CONFIG_HOME="+dir,
+			"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := shell.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		parts := regexp.MustCompile(`\n\x01\d+\n`).Split(string(out), -1)
+		codes := regexp.MustCompile(`\n\x01(\d+)\n`).FindAllStringSubmatch(string(out), -1)
+		for i, c := range commands {
+			if i >= len(codes) {
+				t.Fatalf("line %d: never run:\n%s", c.line, out)
+			}
+			code, _ := strconv.Atoi(codes[i][1])
+			if text := strings.TrimRight(parts[i], "\n") + "\n"; code != exitOK || !c.wants().MatchString(text) {
+				t.Errorf("docs/OPERATE.md:%d: $ %s\nexit %d\n%s\nthe page says\n%s", c.line, c.command, code, text,
+					strings.Join(c.prints, "\n"))
+			}
+		}
+	}, flags...)
+	for line := range strings.Lines(log) {
+		if !strings.Contains(line, `msg="message comes back"`) {
+			t.Errorf("stderr %q", line)
+		}
+	}
+}

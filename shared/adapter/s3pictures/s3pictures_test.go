@@ -1,0 +1,78 @@
+package s3pictures_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/s3pictures"
+)
+
+// TestBucket: two signed requests of the bucket's own keys, a try more when S3 is too busy, and no picture where S3
+// refuses to say whether there is one.
+func TestBucket(t *testing.T) {
+	t.Parallel()
+	kept, busy := map[string][]byte{}, 0
+	s3 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		auth := r.Header.Get("Authorization")
+		if !strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=key/20261111/eu-west-1/s3/aws4_request, ") ||
+			!strings.Contains(auth, "x-amz-content-sha256") {
+			t.Errorf("%s %s: signed %q", r.Method, r.URL, auth)
+		}
+		if busy > 0 {
+			busy--
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		data, known := kept[r.URL.Path]
+		switch {
+		case r.Method == http.MethodPut:
+			if r.Header.Get("Content-Type") != "image/png" || r.Header.Get("Cache-Control") != gallery.Control {
+				t.Errorf("stored with %v", r.Header)
+			}
+			kept[r.URL.Path], _ = io.ReadAll(r.Body)
+		case !known:
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			_, _ = w.Write(data)
+		}
+	}))
+	defer s3.Close()
+	b := s3pictures.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &s3.URL, HTTPClient: s3.Client(),
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}, "shop-pictures",
+		memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)))
+	p := gallery.Picture{Name: strings.Repeat("a", 32) + ".png", Data: []byte("\x89PNG")}
+	if _, err := b.Get(t.Context(), p.Name); !errors.Is(err, gallery.ErrNone) {
+		t.Errorf("before: %v", err)
+	}
+	for range 2 {
+		busy = 2
+		if err := b.Put(t.Context(), &p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(kept["/shop-pictures/pictures/"+p.Name], p.Data) || len(kept) != 1 {
+		t.Errorf("stored %q", kept)
+	}
+	if got, err := b.Get(t.Context(), p.Name); err != nil || !bytes.Equal(got, p.Data) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	busy = 3
+	if err := b.Put(t.Context(), &p); err == nil || !strings.Contains(err.Error(), "status 503") {
+		t.Errorf("always busy: %v", err)
+	}
+	kept["/shop-pictures/pictures/"+p.Name] = make([]byte, gallery.MaxSize+1)
+	if _, err := b.Get(t.Context(), p.Name); err == nil {
+		t.Error("a picture that is too large is served")
+	}
+}
