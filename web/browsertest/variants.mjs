@@ -119,13 +119,13 @@ await check('staff make an item a variant, and hear beside the field what does n
     await page.locator('#item-edit-send').click();
   };
   await page.locator('#item-edit-family').waitFor();
-  await fits(page, 'the item of a variant');
+  await fits(page, 'the form of a variant');
   await save('black');
   await page.locator('#item-edit-options-fault').filter({ hasText: 'name=value' }).waitFor();
   await save('颜色=红');
   await page.locator('#item-edit-options-fault').filter({ hasText: 'item 7202 of the family has the same' }).waitFor();
   await save('颜色=金');
-  await page.getByText('Saved. Pages have it').first().waitFor();
+  await page.locator('.said').waitFor();
   await go('#/item/7201');
   await page.locator('.facts').filter({ hasText: '颜色=金, of family 720' }).waitFor();
   await picture(page, 'variant-office');
@@ -136,6 +136,10 @@ await check('staff make an item a variant, and hear beside the field what does n
   same(await page.locator('#item-edit-family').getAttribute('readonly'), '', 'a field that is fixed');
   same(await page.locator('#item-edit-limit_spans').isDisabled(), true, 'what the limit counts');
   await page.locator('#item-edit-limit_spans-hint').filter({ hasText: 'loaded for sale' }).waitFor();
+  await page.locator('#item-edit-title').fill('云听 X 手机 5G');
+  await page.locator('#item-edit-send').click();
+  await page.locator('.said').waitFor();
+  same((await ask('seckill/detail/7001')).variant.limit_spans, true, 'the variant after a save of the title');
   await go(`#/order/${id}`);
   await page.getByText('云听 X 手机 · 颜色=白 | 容量=128 GB').waitFor();
   await close(page);

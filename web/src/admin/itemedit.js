@@ -9,7 +9,6 @@ import { checks, form } from './form.js';
 import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
 import { placeOf } from './place.js';
 import { addTexts } from './texts.js';
-import { optionsWrong, spansText } from './variant.js';
 
 addTexts({
   edit_title: ['编辑商品', 'Edit the item'],
@@ -25,6 +24,14 @@ addTexts({
   edit_price_wrong: ['请填写金额，例如 88.80。', 'Please give an amount such as 88.80.'],
   edit_stock_hint: ['1 至 1000000。', '1 to 1000000.'],
   edit_limit_hint: ['每个买家最多持有几件，含未付款的，1 至 1000。', 'Units that one shopper may hold, unpaid ones included: 1 to 1000.'],
+  edit_spans: ['限购计算', 'What the limit counts'],
+  edit_spans_no: ['只算这件商品', 'this item alone'],
+  edit_spans_yes: ['同组各款合计', 'all variants of the family together'],
+  edit_family: ['款式组', 'Family'],
+  edit_family_hint: ['同一商品的各款填同一个编号，不同场次用不同编号。不填：没有款式。', 'The same id for all variants of a product, another one for each sale. Empty: it has no variants.'],
+  edit_options: ['规格', 'Options'],
+  edit_options_hint: ['例如：颜色=黑 | 容量=256 GB。最多三项，同组各款名称相同。', 'Such as 颜色=黑 | 容量=256 GB: up to three, with the same names in the whole family.'],
+  edit_options_wrong: ['请写成：名称=值，多项用 | 隔开。', 'Write name=value, with | between several.'],
   edit_questions: ['问题（严格验证时问）', 'Questions (asked by strict checks)'],
   edit_questions_hint: ['每行一个：问题 = 答案 | 另一个答案。', 'One on a line: question = answer | another answer.'],
   edit_questions_wrong: ['第 {n} 行：应为 问题 = 答案。', 'Line {n}: this should be question = answer.'],
@@ -58,25 +65,26 @@ const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boole
 const amount = (text) => (/^\d{1,9}([.]\d{1,2})?$/.test(text) ? '' : t('edit_price_wrong'));
 const checksText = (name) => t(name ? `edit_checks_${name}` : 'items_checks_off');
 
-const money = (amount) => Number(amount).toFixed(2); // as it is typed: without separators
+const spansText = (spans) => t(spans ? 'edit_spans_yes' : 'edit_spans_no');
+const optionsWrong = (text) => (text.split('|').every((part) => /[^=\s].*=.*\S/.test(part)) ? '' : t('edit_options_wrong'));
 
 // The texts of the form's fields for an item.
 const textsOf = (it) => ({
   title: it.title,
-  price: money(it.price),
-  sk_price: money(it.sk_price),
+  price: it.price.toFixed(2), // without grouped thousands
+  sk_price: it.sk_price.toFixed(2),
   start_time: localTime(it.start_time),
   end_time: localTime(it.end_time),
   stock: String(it.stock),
   limit: String(it.limit),
+  limit_spans: it.limit_spans ? 'true' : '',
+  family: it.family || '',
+  options: it.options || '',
   checks: it.checks || '',
   questions: writtenQuestions(it.questions),
   covers: it.covers.join('\n'),
   detail: it.detail,
   commodity_id: it.commodity_id,
-  family: it.family || '',
-  options: it.options || '',
-  limit_spans: it.limit_spans ? 'true' : '',
 });
 
 export const edit = {
@@ -137,23 +145,23 @@ function editor(page, it) {
   const texts = it ? textsOf(it) : {};
   const field = (name, label, more = {}) => ({ name, label: t(label), value: texts[name], ...more });
   const whole = { inputmode: 'numeric' };
-  const amounts = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
+  const money = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
   const fields = [
     field('title', 'field_title', { hint: t('edit_title_hint', { most: MAX_TITLE }), required: true, check: checks.line(MAX_TITLE) }),
-    field('sk_price', 'items_price', amounts),
-    field('price', 'items_was', amounts),
+    field('sk_price', 'items_price', money),
+    field('price', 'items_was', money),
     timeField('start_time', it?.start_time),
     timeField('end_time', it?.end_time, { check: (text) => (text > document.getElementById('item-edit-start_time').value ? '' : t('field_after_start')) }),
     field('stock', 'items_stock', { hint: t('edit_stock_hint'), required: true, check: checks.whole(1, MAX_STOCK), input: whole }),
     field('limit', 'items_limit', { hint: t('edit_limit_hint'), required: true, check: checks.whole(1, MAX_LIMIT), input: whole }),
+    field('limit_spans', 'edit_spans', { kind: 'select', options: ['', 'true'].map((spans) => [spans, spansText(spans)]), value: texts.limit_spans || '', show: spansText }),
+    field('family', 'edit_family', { hint: t('edit_family_hint'), check: checks.id, input: whole }),
+    field('options', 'edit_options', { hint: t('edit_options_hint'), check: optionsWrong }),
     field('checks', 'items_checks', { kind: 'select', options: ['', 'standard', 'strict'].map((name) => [name, checksText(name)]), value: texts.checks || '', show: checksText }),
     field('questions', 'edit_questions', { kind: 'area', hint: t('edit_questions_hint'), check: askedWrong }),
     field('covers', 'edit_covers', { kind: 'area', hint: t('edit_covers_hint', { most: MAX_COVERS }), check: (text) => (lines(text).length > MAX_COVERS ? t('edit_covers_many', { most: MAX_COVERS, n: lines(text).length }) : '') }),
     field('detail', 'edit_detail', { kind: 'area', hint: t('edit_detail_hint', { most: MAX_DETAIL }), check: (text) => ([...text].length > MAX_DETAIL ? t('field_long', { most: MAX_DETAIL, n: [...text].length }) : ''), input: { rows: 8 } }),
     field('commodity_id', 'edit_commodity', { hint: t('edit_commodity_hint'), check: checks.id, input: whole }),
-    field('family', 'variant_family', { hint: t('variant_family_hint'), check: checks.id, input: whole }),
-    field('options', 'variant_options', { hint: t('variant_options_hint'), check: optionsWrong }),
-    field('limit_spans', 'variant_spans', { kind: 'select', options: ['', 'true'].map((v) => [v, spansText(v)]), value: texts.limit_spans || '', show: spansText }),
     { name: 'version', kind: 'hidden', value: String(it?.version || '') },
   ];
   const id = { name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: whole };
@@ -179,7 +187,7 @@ async function save(page, it, v) {
     if (there) throw new Problem(422, { code: 'invalid_request', faults: [{ field: 'id', what: t('edit_exists', there) }] });
   }
   const { version, ...rest } = v;
-  const row = { ...rest, id: it?.id || v.id, start_time: wireTime(v.start_time, it?.start_time), end_time: wireTime(v.end_time, it?.end_time), stock: Number(v.stock), limit: Number(v.limit), limit_spans: v.limit_spans === 'true', covers: lines(v.covers), questions: questionsOf(v.questions) };
+  const row = { ...rest, id: it?.id || v.id, start_time: wireTime(v.start_time, it?.start_time), end_time: wireTime(v.end_time, it?.end_time), stock: Number(v.stock), limit: Number(v.limit), covers: lines(v.covers), questions: questionsOf(v.questions) };
   if (version) row.version = Number(version);
   const done = await command('import', {}, JSON.stringify([row]));
   const removed = done.removed?.[row.id] || [];

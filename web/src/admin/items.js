@@ -10,7 +10,6 @@ import { allItems, exported, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
-import { limitOf, variantText } from './variant.js';
 
 addTexts({
   items_title: ['秒杀商品', 'Items'],
@@ -41,6 +40,9 @@ addTexts({
 
   item_title: ['秒杀商品详情', 'Item'],
   item_none: ['没有这件秒杀商品。', 'There is no such item.'],
+  item_variant: ['款式', 'Variant'],
+  item_variant_text: ['{options}（款式组 {family}）', '{options}, of family {family}'],
+  item_limit_spans: ['{n}（各款合计）', '{n}, all variants together'],
   item_counts: ['到目前为止', 'So far'],
   item_counts_text: ['下单 {placed} 件，付款 {paid} 件，回补 {given_back} 件。', 'Units placed: {placed}; paid: {paid}; given back: {given_back}.'],
   item_stop: ['停止销售', 'Stop the sale'],
@@ -72,6 +74,7 @@ async function statusOf(id, now) {
 }
 
 const statePill = (status) => el('span', { class: `pill ${{ online: 'good', stopped: 'bad', waiting: 'wait' }[status?.state] || ''}` }, status ? tOr(`items_state_${status.state}`, status.state) : t('items_state_none'));
+const limitOf = (it) => (it.limit_spans ? t('item_limit_spans', { n: it.limit }) : String(it.limit));
 const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
 
 const columns = () => [
@@ -144,7 +147,7 @@ export const item = {
           fact('items_price', `¥${yuan(it.sk_price)}`),
           fact('items_was', `¥${yuan(it.price)}`),
           fact('items_limit', limitOf(it)),
-          fact('variant', variantText(it)),
+          it.family && fact('item_variant', t('item_variant_text', it)),
           fact('items_start', when(it.start_time, true)),
           fact('items_end', when(it.end_time, true)),
           fact('items_checks', checksText(it)),
