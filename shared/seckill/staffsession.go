@@ -57,9 +57,12 @@ type StaffIssuer interface {
 	// anew: the issuer asks who it is, even if the browser is signed in there.
 	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
-	// it, or what it says cannot be believed. Any other error is a fault.
+	// it, or what it says cannot be believed. Any other error is a fault; ErrIssuerAway.
 	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)
 }
+
+// ErrIssuerAway: the issuer of staff did not answer, or not to the end. One that answers with an error is not away.
+var ErrIssuerAway = errors.New("seckill: the issuer did not answer")
 
 // Errors of StaffSessions.
 var (

@@ -20,7 +20,9 @@ import (
 const (
 	signInLife  = 10 * time.Minute // from the issuer's page to the way back
 	leftLife    = 30 * 24 * time.Hour
-	signInBytes = 32 // of state, nonce and verifier
+	signInTime  = 20 * time.Second // of the issuer's three calls, 3 s each, and of the tables'
+	signInBytes = 32               // of state, nonce and verifier
+	maxCode     = 2048             // bytes of an issuer's code
 	signInTexts = 3
 )
 
@@ -70,7 +72,8 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	texts := d.kept(r)
-	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") {
+	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") ||
+		len(q.Get("code")) > maxCode {
 		d.forget(w)
 		d.refused(w, r, "", "signin_refused", nil)
 		return
@@ -104,13 +107,13 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spend has the issuer's code spent, which limits.exchange has allowed.
+// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile: else
+// the issuer would seem not to answer.
 func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
-	answered := false
-	defer func() { d.limits.exchanged(!answered) }()
-	cookie, err = d.Sessions.SignIn(ctx, g)
-	answered = err == nil || errors.As(err, new(*session.NoRoleError)) || seckill.CodeOf(err) == seckill.CodeSignIn
-	return cookie, err
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
+	defer cancel()
+	defer func() { d.limits.exchanged(errors.Is(err, seckill.ErrIssuerAway)) }()
+	return d.Sessions.SignIn(ctx, g)
 }
 
 // link signs in whoever has a one-time link, and opens the page.
