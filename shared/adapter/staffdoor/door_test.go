@@ -531,6 +531,31 @@ func TestNobodyClosesTheSignIn(t *testing.T) {
 	}
 }
 
+// TestAKeyTurns: whoever was at the issuer when the next key began is signed in by the key before, and by no other.
+func TestAKeyTurns(t *testing.T) {
+	o := newOffice(t)
+	for turned, want := range map[string]int{"old": http.StatusForbidden, "new old": http.StatusSeeOther} {
+		keys := "old"
+		options := o.door.Options
+		options.Keys = func() (all [][]byte) {
+			for key := range strings.FieldsSeq(keys) {
+				all = append(all, []byte(key))
+			}
+			return all
+		}
+		if turned == "old" {
+			keys = "new"
+		}
+		var err error
+		if o.door, err = staffdoor.New(options); err != nil {
+			t.Fatal(err)
+		}
+		if a := o.signIn("right", func(url.Values) { keys = turned }); a.StatusCode != want {
+			t.Errorf("keys %s: %d, want %d", turned, a.StatusCode, want)
+		}
+	}
+}
+
 // TestFloods: one network's sign-ins are bounded, and so are the entries that failures make, whoever fails.
 func TestFloods(t *testing.T) {
 	o := newOffice(t)
