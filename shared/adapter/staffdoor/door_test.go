@@ -497,8 +497,8 @@ func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
 	}
 }
 
-// TestNobodyClosesTheSignIn: others are signed in at once after an issuer that answered with an error, after a code that
-// is too long to be one, which no issuer sees, and after a browser that hung up, whose sign-in goes on.
+// TestNobodyClosesTheSignIn: others are signed in at once after an issuer that answered with an error, after a code
+// that is too long to be one, which no issuer sees, and after a browser that hung up, whose sign-in goes on.
 func TestNobodyClosesTheSignIn(t *testing.T) {
 	o := newOffice(t)
 	o.issuer.during = func() { o.issuer.err = errors.New("status 500") }

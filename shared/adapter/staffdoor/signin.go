@@ -108,8 +108,8 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile: else
-// the issuer would seem not to answer.
+// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile:
+// else the issuer would seem not to answer.
 func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
 	defer cancel()
