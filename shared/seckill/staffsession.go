@@ -12,7 +12,7 @@ const (
 	StaffIdle  = 30 * time.Minute // from the last confirmation to the end
 	StaffFresh = 5 * time.Minute  // after which the next request has the session confirmed again
 	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
-	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer then confirms without a word of the person
+	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer then confirms without naming the person
 	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
 
 	MaxStaffSessions = 5 // of one person; a sixth ends the oldest

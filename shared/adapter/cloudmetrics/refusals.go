@@ -26,7 +26,8 @@ type Refusals struct {
 func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, from, until time.Time) (Refusals,
 	error) {
 	if now.Sub(from) > kept {
-		return Refusals{}, fmt.Errorf("cloudmetrics: CloudWatch keeps %d days, and it began earlier", kept/(24*time.Hour))
+		return Refusals{}, fmt.Errorf("cloudmetrics: it began before the %d days that CloudWatch keeps",
+			kept/(24*time.Hour))
 	}
 	step := periodOf(now.Sub(from), until.Sub(from))
 	out := Refusals{From: from.Truncate(step), Until: until.Add(step - 1).Truncate(step),
