@@ -29,7 +29,7 @@ func main() {
 			Keep: operator.KeepHeads(text)})
 		staff := session.New(session.Deps{Sessions: ledger, Issuer: office.Staff(b, s.Staff), Random: b.IDs,
 			Clock: b.Clock, Meter: b.Meter, Audit: flow})
-		door := &operator.Office{Stack: b.Stack, Clock: b.Clock, Key: office.Key(b, s.Command),
+		door := &operator.Office{Stack: b.Stack, Clock: b.Clock,
 			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke, Sessions: staff,
 			Record: &operator.Recorder{Log: flow, Text: text}}
 		queues := []operator.LiveQueue{
@@ -47,6 +47,6 @@ func main() {
 		if s.Pictures.Bucket != "" {
 			door.Pictures = operator.NewPictureHandler(b.Pictures(s.Pictures))
 		}
-		return office.Doors(b, s.Page, door)
+		return office.Doors(b, s.Page, door, office.Keys(b, s.Command))
 	})
 }

@@ -12,7 +12,7 @@ const (
 	StaffIdle  = 30 * time.Minute // from the last confirmation to the end
 	StaffFresh = 5 * time.Minute  // after which the next request has the session confirmed again
 	StaffStale = 15 * time.Minute // after which a session that is not confirmed changes nothing
-	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer says nothing of the person since
+	StaffTold  = time.Hour        // from the sign-in to the end, if the issuer then confirms without a word of the person
 	StaffAgain = 30 * time.Second // between two questions to the issuer about one session
 
 	MaxStaffSessions = 5 // of one person; a sixth ends the oldest
@@ -57,9 +57,12 @@ type StaffIssuer interface {
 	// anew: the issuer asks who it is, even if the browser is signed in there.
 	Authorization(ctx context.Context, g Grant, state string, anew bool) (address string, err error)
 	// RedeemStaff spends a code or a refresh token, after it has read the issuer's keys. CodeSignIn: the issuer refuses
-	// it, or what it says cannot be believed. Any other error is a fault.
+	// it, or what it says cannot be believed. Any other error is a fault; ErrIssuerAway.
 	RedeemStaff(ctx context.Context, g Grant) (StaffMember, error)
 }
+
+// ErrIssuerAway: the issuer of staff did not answer, or not to the end. One that answers with an error is not away.
+var ErrIssuerAway = errors.New("seckill: the issuer did not answer")
 
 // Errors of StaffSessions.
 var (

@@ -207,7 +207,7 @@ test('a comparison that outlasts its call is waited for; one that fails sooner i
   });
   let told = 0;
   const page = { signal: new AbortController().signal };
-  const compare = () => compared(page, '2026-11-11', 'before', () => told++);
+  const compare = () => compared(page, '2026-11-11', Promise.resolve('before'), () => told++);
   assert.deepEqual([await compare(), looks, told], [{ at: 'now', count: 2 }, 3, 1]);
   took = 3_000;
   await assert.rejects(compare(), { status: 503 });
@@ -215,4 +215,5 @@ test('a comparison that outlasts its call is waited for; one that fails sooner i
   looks = -1000;
   await assert.rejects(compare(), { status: 503 }); // after five minutes
   assert.deepEqual([looks > -1000, told], [true, 2]);
+  await assert.rejects(compared(page, '2026-11-11', Promise.reject(new Error('no list'))), /no list/); // nothing is compared
 });

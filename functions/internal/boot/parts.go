@@ -63,7 +63,7 @@ func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 
 // Pictures returns the store of items' pictures.
 func (b *Boot) Pictures(s config.Pictures) gallery.Store {
-	return s3pictures.New(b.aws, s.Bucket, b.Clock)
+	return s3pictures.New(b.aws, s.Bucket, b.Clock, b.Log)
 }
 
 // Bus opens the event bus.

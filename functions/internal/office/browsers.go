@@ -2,6 +2,7 @@ package office
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -34,12 +35,13 @@ func Staff(b *boot.Boot, s config.Staff) seckill.StaffIssuer {
 }
 
 // Doors returns what answers both of API Gateway's routes to the back office: /operator/{role}, whose callers it has
-// verified, and /admin/{proxy+} of browsers.
-func Doors(b *boot.Boot, page config.Page, office *operator.Office) apigw.Handler {
+// verified, and /admin/{proxy+} of browsers. keys sign what the office passes on, and mark what browsers keep.
+func Doors(b *boot.Boot, page config.Page, office *operator.Office, keys func() operator.Keys) apigw.Handler {
+	office.Key = func() ed25519.PrivateKey { return keys().Signs(b.Clock.Now()) }
 	door, err := staffdoor.New(staffdoor.Options{Sessions: office.Sessions, Do: office.Do, Public: page.URL,
 		Plain: strings.HasPrefix(page.URL, "http:"), SignIn: office.Sessions.Issuer != nil, Clock: b.Clock,
 		Random: b.IDs, Log: b.Log, Tool: "--stack " + b.Stack + " --region " + b.AWS().Region,
-		Key: func() []byte { return office.Key().Seed() }})
+		Keys: func() [][]byte { return keys().Seeds(b.Clock.Now()) }})
 	b.Secret(func(*config.Secrets) error { return err })
 	browsers := apigw.HTTP(door)
 	return func(ctx context.Context, event []byte) ([]byte, error) {

@@ -26,10 +26,10 @@ func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.
 		Renew: func() { _ = b.Renew() }}, handlers...) // b has logged why it cannot
 }
 
-// Key returns what gives the key that signs.
-func Key(b *boot.Boot, s config.CommandKey) func() ed25519.PrivateKey {
+// Keys returns what gives the keys that sign.
+func Keys(b *boot.Boot, s config.CommandKey) func() operator.Keys {
 	keys := parsed(b, s.Keys(), operator.ParseKeys)
-	return func() ed25519.PrivateKey { return keys.Load().Signs(b.Clock.Now()) }
+	return func() operator.Keys { return *keys.Load() }
 }
 
 // parsed keeps what parse makes of a secret, also after it changes.

@@ -136,6 +136,10 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v: %+v, period of %d s, %v", tt, r, c.period, err)
 		}
 	}
+	from := now.Add(-456 * 24 * time.Hour)
+	if r, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", from, from.Add(time.Hour)); err == nil {
+		t.Errorf("CloudWatch knows nothing any more, and the answer is %+v", r)
+	}
 	c.refuse = true
 	if _, err := cloudmetrics.Refused(t.Context(), cfg, now, "shop", now, now); err == nil {
 		t.Error("no error")

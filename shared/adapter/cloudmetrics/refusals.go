@@ -12,6 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+const kept = 455 * 24 * time.Hour // of hours
+
 // Refusals are the requests that a stack refused in a time, by reason.
 type Refusals struct {
 	From, Until time.Time // in whole periods, so at least the time that was asked for
@@ -19,9 +21,13 @@ type Refusals struct {
 }
 
 // Refused counts the requests that a stack's buy and admit refused in a time. CloudWatch keeps minutes for 15 days,
-// five minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference).
+// five minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference): of what began earlier nothing
+// is known, which is an error.
 func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, from, until time.Time) (Refusals,
 	error) {
+	if now.Sub(from) > kept {
+		return Refusals{}, fmt.Errorf("cloudmetrics: CloudWatch keeps %d days, and it began earlier", kept/(24*time.Hour))
+	}
 	step := periodOf(now.Sub(from), until.Sub(from))
 	out := Refusals{From: from.Truncate(step), Until: until.Add(step - 1).Truncate(step),
 		Requests: map[seckill.Reason]int{}}

@@ -35,8 +35,9 @@ var (
 )
 
 const (
-	MaxSide = 8_000 // pixels
-	quality = 88    // of JPEG, in percent
+	MaxSide  = 8_000 // pixels
+	maxScans = 100   // of a JPEG: each may take as long as the whole picture, in a few bytes; encoders make about ten
+	quality  = 88    // of JPEG, in percent
 )
 
 // Make checks a file by its content, not by its name, and encodes it anew. The error is a sentence for its author.
@@ -55,6 +56,11 @@ func Make(data []byte, limits Limits) (gallery.Picture, error) {
 		size.Width*size.Height > limits.Pixels: // before it takes memory
 		return none, fmt.Errorf("%d by %d pixels: want at most %d a side, and %d million in all", size.Width,
 			size.Height, MaxSide, limits.Pixels/1_000_000)
+	}
+	// Within a scan a byte 0xff is never followed by this one.
+	if scans := bytes.Count(data, []byte{0xff, 0xda}); format == "jpeg" && scans > maxScans {
+		return none, fmt.Errorf("%d scans: want at most %d; save it as a plain JPEG, not a progressive one", scans,
+			maxScans)
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {

@@ -134,6 +134,23 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
+// TestScans: each scan of a progressive JPEG goes through the whole picture, however few bytes it has.
+func TestScans(t *testing.T) {
+	t.Parallel()
+	whole := asJPEG(t, 1, binary.BigEndian)
+	end := len(whole) - 2
+	scan := whole[bytes.Index(whole, []byte{0xff, 0xda}):end]
+	with := func(scans int) []byte {
+		return append(append(whole[:end:end], bytes.Repeat(scan, scans-1)...), whole[end:]...)
+	}
+	if _, err := cover.Make(with(100), cover.Large); err != nil {
+		t.Error(err)
+	}
+	if _, err := cover.Make(with(101), cover.Large); err == nil || !strings.Contains(err.Error(), "101 scans") {
+		t.Errorf("101 scans: %v", err)
+	}
+}
+
 // TestWhatIsRefused: nothing large is decoded, and a name proves nothing.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()

@@ -73,6 +73,7 @@ func Serve(s Store, next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'")
 		h.Set("Cache-Control", Control)
+		h.Set("Vary", "Accept") // API Gateway may send base64: whoever asks otherwise must not keep that (ADR 48)
 		etag := `"` + name[:32] + `"`
 		h.Set("ETag", etag)
 		switch { // no Content-Length: API Gateway counts what it sends

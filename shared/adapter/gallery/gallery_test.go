@@ -47,6 +47,9 @@ func TestServe(t *testing.T) {
 			r.Header.Set("If-None-Match", c.etag)
 			gallery.Serve(store, next).ServeHTTP(w, r)
 			h := w.Header()
+			if ours := c.status != http.StatusTeapot; ours != (h.Get("Vary") == "Accept") {
+				t.Errorf("%s: %s %s varies by %q", kind, c.method, c.path, h.Get("Vary"))
+			}
 			if w.Code != c.status || w.Code == 200 && (h.Get("Content-Type") != "image/jpeg" ||
 				h.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
 				h.Get("X-Content-Type-Options") != "nosniff" || c.method == "GET" && w.Body.String() != "JFIF") {

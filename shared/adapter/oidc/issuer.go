@@ -166,16 +166,19 @@ func (s *issuer) get(ctx context.Context, address string, into any) error {
 
 var errLarge = fmt.Errorf("an answer of more than %d bytes", MaxDocument)
 
-// send makes a call and reads the answer, up to its limit.
+// send makes a call and reads the answer, up to its limit. ErrIssuerAway.
 func (s *issuer) send(r *http.Request) (status int, body []byte, err error) {
 	r.Header.Set("Accept", "application/json")
 	answer, err := s.http.Do(r)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, fmt.Errorf("%w: %w", seckill.ErrIssuerAway, err)
 	}
 	defer answer.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(answer.Body, MaxDocument+1))
-	if err == nil && len(body) > MaxDocument {
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w to the end: %w", seckill.ErrIssuerAway, err)
+	case len(body) > MaxDocument:
 		err = errLarge
 	}
 	return answer.StatusCode, body, err

@@ -3,6 +3,7 @@ package oidc
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -183,7 +184,8 @@ func TestStaffIssuerFails(t *testing.T) {
 		f.set(func() {
 			f.answer = func(url.Values) (int, any) { return c.status, map[string]any{"error": c.answer} }
 		})
-		if _, err := s.RedeemStaff(t.Context(), g); seckill.CodeOf(err) != c.want {
+		if _, err := s.RedeemStaff(t.Context(), g); seckill.CodeOf(err) != c.want ||
+			errors.Is(err, seckill.ErrIssuerAway) {
 			t.Errorf("%d %s: %v, want %s", c.status, c.answer, err, c.want)
 		}
 	}
@@ -197,5 +199,9 @@ func TestStaffIssuerFails(t *testing.T) {
 	_, other := newStaff(t, nil, func(o *StaffOptions) { o.Clients = []Client{{Issuer: f.URL, ClientID: client}} })
 	if _, err := other.Authorization(t.Context(), g, "s", false); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("down: %v", err)
+	}
+	f.Close()
+	if _, err := s.RedeemStaff(t.Context(), g); !errors.Is(err, seckill.ErrIssuerAway) {
+		t.Errorf("away: %v", err)
 	}
 }

@@ -96,14 +96,33 @@ func (k Keys) Signs(now time.Time) ed25519.PrivateKey {
 	return private(k[begun(k, now)])
 }
 
+// Seeds returns the seeds of the keys that are accepted at this time, the one that signs first.
+func (k Keys) Seeds(now time.Time) (out [][]byte) {
+	signs := begun(k, now)
+	for _, i := range accepted(k, now) {
+		if out = append(out, k[i].bytes); i == signs {
+			out[0], out[len(out)-1] = out[len(out)-1], out[0]
+		}
+	}
+	return out
+}
+
 func private(k key) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(k.bytes) }
 
 // Accepted returns the keys whose signatures are accepted at this time: the one that signs, those to come, and for an
 // hour the one before.
 func (k PublicKeys) Accepted(now time.Time) (out []ed25519.PublicKey) {
-	for i := range k {
-		if i+1 == len(k) || now.Unix() < k[i+1].from+int64(keyEnd/time.Second) {
-			out = append(out, k[i].bytes)
+	for _, i := range accepted(k, now) {
+		out = append(out, k[i].bytes)
+	}
+	return out
+}
+
+// accepted returns the places of the keys that are accepted at this time.
+func accepted(keys []key, now time.Time) (out []int) {
+	for i := range keys {
+		if i+1 == len(keys) || now.Unix() < keys[i+1].from+int64(keyEnd/time.Second) {
+			out = append(out, i)
 		}
 	}
 	return out

@@ -48,6 +48,13 @@ func TestKeysReplaceEachOther(t *testing.T) {
 		if made := again.Signs(now); !bytes.Equal(made.Seed(), bytes.Repeat([]byte{c.signs}, 32)) {
 			t.Errorf("after %v another key signs than %d", c.after, c.signs)
 		}
+		var seeds []byte // the first byte of each
+		for _, s := range again.Seeds(now) {
+			seeds = append(seeds, s[0])
+		}
+		if want := []byte{c.signs, 3 - c.signs}; !bytes.Equal(seeds, want) && (c.old || !bytes.Equal(seeds, want[:1])) {
+			t.Errorf("after %v the seeds of %v, want %v", c.after, seeds, want)
+		}
 		for b, want := range map[byte]bool{1: c.old, 2: c.next} {
 			s := seed(b)
 			signature, got := ed25519.Sign(ed25519.NewKeyFromSeed(s[:]), text), false

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 
 	"github.com/your-org/seckill/shared/adapter/cover"
@@ -37,6 +38,7 @@ func (h *PictureHandler) commands() []command { return pictureCommands }
 func (h *PictureHandler) do(ctx context.Context, r *request) (done, error) {
 	h.one.Lock()
 	p, err := cover.Make(r.Data, cover.Upload)
+	debug.FreeOSMemory() // two in a row take more than function admin has
 	h.one.Unlock()
 	if err != nil {
 		return done{}, &PictureError{err.Error()}

@@ -84,8 +84,8 @@ func readsOnly(command string) bool {
 	return seckill.RoleViewer.May(command) || seckill.RoleAuditor.May(command)
 }
 
-// refused counts a command that nobody executes, and records it, once a minute for each person and command. It is
-// refused whether or not that can be recorded.
+// refused counts a command that nobody executes, and records it, once a minute for each person and command; of the
+// others there is a line in the function's log. It is refused whether or not that can be recorded.
 func (rec *Recorder) refused(ctx context.Context, r *request, roles, result string) {
 	if rec == nil {
 		return
@@ -93,6 +93,8 @@ func (rec *Recorder) refused(ctx context.Context, r *request, roles, result stri
 	rec.Log.Meter.Count(seckill.EventForbidden, 1)
 	leftOut, ok := rec.due(r.Who + "\n" + r.Command)
 	if !ok {
+		rec.Text.LogAttrs(ctx, slog.LevelWarn, "a forbidden command is only here", append(r.attrs(),
+			slog.String("roles", roles), slog.String("result", result))...)
 		return
 	}
 	e := r.entry(roles)
@@ -116,11 +118,23 @@ func (rec *Recorder) due(who string) (leftOut int, ok bool) {
 		rec.forbidden[who] = last
 		return 0, false
 	}
-	if rec.forbidden == nil || len(rec.forbidden) >= maxForbidden {
+	if rec.forbidden == nil {
 		rec.forbidden = map[string]forbiddenCommand{}
 	}
-	rec.forbidden[who] = forbiddenCommand{at: now}
+	if rec.forbidden[who] = (forbiddenCommand{at: now}); len(rec.forbidden) > maxForbidden {
+		delete(rec.forbidden, rec.oldest())
+	}
 	return last.leftOut, true
+}
+
+// oldest returns whose last entry is the oldest.
+func (rec *Recorder) oldest() (who string) {
+	for w, command := range rec.forbidden {
+		if who == "" || command.at.Before(rec.forbidden[who].at) {
+			who = w
+		}
+	}
+	return who
 }
 
 func answerOf(err error) answer { return answer{Problem: document(err)} }

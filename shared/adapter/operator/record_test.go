@@ -141,6 +141,34 @@ func TestForbiddenCommandsAreBounded(t *testing.T) {
 	if o.trail.no != 9 {
 		t.Errorf("%d are counted, want 9", o.trail.no)
 	}
+	const line = `level=WARN msg="a forbidden command is only here" who=` + officeARN +
+		` command=stop item=%s roles=viewer result=role_forbidden` + "\n"
+	for item, want := range map[string]int{"7": 4, "8": 1} {
+		if got := strings.Count(o.log.String(), fmt.Sprintf(line, item)); got != want {
+			t.Errorf("item %s has %d lines, want %d:\n%s", item, got, want, &o.log)
+		}
+	}
+}
+
+// TestManyForbiddenCommands: of more persons than a process remembers it forgets who was first, and nobody else.
+func TestManyForbiddenCommands(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	rec := newTrail(t, clock).recorder(slog.New(slog.DiscardHandler))
+	for i := range maxForbidden + 1 {
+		clock.Advance(time.Millisecond)
+		if _, ok := rec.due(fmt.Sprint(i)); !ok {
+			t.Fatalf("person %d has no entry", i)
+		}
+	}
+	for i := range maxForbidden {
+		if _, ok := rec.due(fmt.Sprint(i + 1)); ok {
+			t.Fatalf("person %d is forgotten", i+1)
+		}
+	}
+	if _, ok := rec.due("0"); !ok || len(rec.forbidden) != maxForbidden {
+		t.Errorf("the first is remembered: %v, of %d", !ok, len(rec.forbidden))
+	}
 }
 
 // TestNothingHappensUnrecorded: without the first entry nothing is done or shown; without the second the act is done,

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -23,8 +24,9 @@ import (
 )
 
 const (
-	tries   = 3               // of a request that nobody answers, or that S3 is too busy for
-	timeout = 6 * time.Second // of one try
+	// of a request that nobody answers, or that S3 is too busy for: all are shorter than function shop has, 15 s
+	tries   = 2
+	timeout = 2 * time.Second // of one try
 )
 
 // Bucket keeps pictures in a bucket. It is safe for concurrent use.
@@ -32,10 +34,11 @@ type Bucket struct {
 	cfg   aws.Config
 	base  string // of keys' addresses
 	clock seckill.Clock
+	log   *slog.Logger
 }
 
-// New returns a store in a bucket of the configuration's region.
-func New(c aws.Config, bucket string, clock seckill.Clock) *Bucket {
+// New returns a store in a bucket of the configuration's region. log is for reads that S3 refuses.
+func New(c aws.Config, bucket string, clock seckill.Clock, log *slog.Logger) *Bucket {
 	base := fmt.Sprintf("https://%s.s3.%s.amazonaws.com", bucket, c.Region)
 	if strings.HasPrefix(c.Region, "cn-") {
 		base += ".cn"
@@ -43,7 +46,7 @@ func New(c aws.Config, bucket string, clock seckill.Clock) *Bucket {
 	if c.BaseEndpoint != nil { // a stand-in
 		base = strings.TrimSuffix(*c.BaseEndpoint, "/") + "/" + bucket
 	}
-	return &Bucket{cfg: c, base: base, clock: clock}
+	return &Bucket{cfg: c, base: base, clock: clock, log: log}
 }
 
 // Put implements gallery.Store.
@@ -56,13 +59,17 @@ func (b *Bucket) Put(ctx context.Context, p *gallery.Picture) error {
 	return err
 }
 
-// Get implements gallery.Store. Of a key that is not there S3 says 403 to a role that may not list the bucket.
+// Get implements gallery.Store. Of a key that is not there S3 says 403 to a role that may not list the bucket, and of
+// every key to a role that may not read it: a line says so.
 func (b *Bucket) Get(ctx context.Context, name string) ([]byte, error) {
 	status, data, err := b.ask(ctx, http.MethodGet, name, http.Header{}, nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case status == http.StatusNotFound || status == http.StatusForbidden:
+	case status == http.StatusForbidden:
+		b.log.WarnContext(ctx, "no such picture, or S3 lets this role read none", "picture", name)
+		return nil, gallery.ErrNone
+	case status == http.StatusNotFound:
 		return nil, gallery.ErrNone
 	case status != http.StatusOK:
 		return nil, fmt.Errorf("s3pictures: get: status %d", status)

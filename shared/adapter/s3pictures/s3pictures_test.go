@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +23,7 @@ import (
 // refuses to say whether there is one.
 func TestBucket(t *testing.T) {
 	t.Parallel()
+	var log bytes.Buffer
 	kept, busy := map[string][]byte{}, 0
 	s3 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		auth := r.Header.Get("Authorization")
@@ -50,13 +52,16 @@ func TestBucket(t *testing.T) {
 	defer s3.Close()
 	b := s3pictures.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &s3.URL, HTTPClient: s3.Client(),
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}, "shop-pictures",
-		memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)))
+		memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)), slog.New(slog.NewTextHandler(&log, nil)))
 	p := gallery.Picture{Name: strings.Repeat("a", 32) + ".png", Data: []byte("\x89PNG")}
 	if _, err := b.Get(t.Context(), p.Name); !errors.Is(err, gallery.ErrNone) {
 		t.Errorf("before: %v", err)
 	}
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), p.Name) {
+		t.Errorf("S3 refuses, and the log has %s", &log)
+	}
 	for range 2 {
-		busy = 2
+		busy = 1
 		if err := b.Put(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}
@@ -67,9 +72,12 @@ func TestBucket(t *testing.T) {
 	if got, err := b.Get(t.Context(), p.Name); err != nil || !bytes.Equal(got, p.Data) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	busy = 3
+	busy = 2
 	if err := b.Put(t.Context(), &p); err == nil || !strings.Contains(err.Error(), "status 503") {
 		t.Errorf("always busy: %v", err)
+	}
+	if busy != 0 {
+		t.Errorf("%d tries are left", busy)
 	}
 	kept["/shop-pictures/pictures/"+p.Name] = make([]byte, gallery.MaxSize+1)
 	if _, err := b.Get(t.Context(), p.Name); err == nil {

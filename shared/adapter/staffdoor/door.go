@@ -36,9 +36,9 @@ type Options struct {
 	SignIn bool // staff sign in at an issuer
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
 	Tool string
-	// Key marks what a browser keeps while it is at the issuer; all processes of the shop have the same. nil: a key of
-	// this process.
-	Key    func() []byte
+	// Keys mark what a browser keeps while it is at the issuer: the first marks, and the marks of the others count, too.
+	// There is at least one; all processes of the shop have the same. nil: a key of this process.
+	Keys   func() [][]byte
 	Clock  seckill.Clock
 	Random session.Random
 	Log    *slog.Logger // for faults

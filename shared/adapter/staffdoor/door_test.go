@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -44,10 +45,13 @@ func (i *issuer) Authorization(_ context.Context, g seckill.Grant, state string,
 	return "https://id.example.com/authorize?state=" + url.QueryEscape(state), i.err
 }
 
-func (i *issuer) RedeemStaff(_ context.Context, g seckill.Grant) (seckill.StaffMember, error) {
+func (i *issuer) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.StaffMember, error) {
 	i.asked++
 	if i.during != nil {
 		i.during()
+	}
+	if err := ctx.Err(); err != nil {
+		return seckill.StaffMember{}, err
 	}
 	if want := i.last; g.Kind == seckill.GrantCode && (g.Code != "right" || g.Verifier != want.Verifier ||
 		g.Nonce != want.Nonce || g.RedirectURI != public+"/admin/callback") {
@@ -479,7 +483,7 @@ func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
 		again != http.StatusTooManyRequests || o.issuer.asked != 1 {
 		t.Errorf("%d, the other one %d, asked %d times", a.StatusCode, again, o.issuer.asked)
 	}
-	o.issuer.err = errors.New("away")
+	o.issuer.err = fmt.Errorf("exchange: %w", seckill.ErrIssuerAway)
 	for i, want := range []int{2, 2, 3} {
 		o.jar[name] = kept
 		if i == 2 {
@@ -489,6 +493,65 @@ func TestTheIssuerIsAskedOnlyForSignInsOfThisShop(t *testing.T) {
 		if wait := a.Header.Get("Retry-After"); a.StatusCode != http.StatusServiceUnavailable ||
 			o.issuer.asked != want || wait == "" {
 			t.Errorf("the issuer is away, %d: %d, asked %d times, wait %q", i, a.StatusCode, o.issuer.asked, wait)
+		}
+	}
+}
+
+// TestNobodyClosesTheSignIn: others are signed in at once after an issuer that answered with an error, after a code
+// that is too long to be one, which no issuer sees, and after a browser that hung up, whose sign-in goes on.
+func TestNobodyClosesTheSignIn(t *testing.T) {
+	o := newOffice(t)
+	o.issuer.during = func() { o.issuer.err = errors.New("status 500") }
+	if a := o.signIn("right", nil); a.StatusCode != http.StatusServiceUnavailable || o.issuer.asked != 1 {
+		t.Errorf("an error: %d, asked %d times", a.StatusCode, o.issuer.asked)
+	}
+	o.issuer.during, o.issuer.err = nil, nil
+	if a := o.signIn("right", nil); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("after an error: %d", a.StatusCode)
+	}
+	if a := o.signIn(strings.Repeat("x", 2049), nil); a.StatusCode != http.StatusForbidden || o.issuer.asked != 2 {
+		t.Errorf("a long code: %d, asked %d times", a.StatusCode, o.issuer.asked)
+	}
+	if o.signIn(strings.Repeat("x", 2048), nil); o.issuer.asked != 3 {
+		t.Errorf("a code that is not too long: asked %d times", o.issuer.asked)
+	}
+	to, _ := o.send(http.MethodGet, "/admin/signin", "").Location()
+	ctx, hangUp := context.WithCancel(t.Context())
+	o.issuer.during = hangUp
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "https://api.example.net/admin/callback?"+
+		url.Values{"code": {"right"}, "state": {to.Query().Get("state")}}.Encode(), nil)
+	r.RemoteAddr = o.from
+	r.AddCookie(&http.Cookie{Name: "__Host-staff-signin", Value: o.jar["__Host-staff-signin"]})
+	w := httptest.NewRecorder()
+	if o.door.ServeHTTP(w, r); w.Code != http.StatusSeeOther {
+		t.Errorf("a browser that hung up: %d", w.Code)
+	}
+	if a := o.signIn("right", nil); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("after it: %d", a.StatusCode)
+	}
+}
+
+// TestAKeyTurns: whoever was at the issuer when the next key began is signed in by the key before, and by no other.
+func TestAKeyTurns(t *testing.T) {
+	o := newOffice(t)
+	for turned, want := range map[string]int{"old": http.StatusForbidden, "new old": http.StatusSeeOther} {
+		keys := "old"
+		options := o.door.Options
+		options.Keys = func() (all [][]byte) {
+			for key := range strings.FieldsSeq(keys) {
+				all = append(all, []byte(key))
+			}
+			return all
+		}
+		if turned == "old" {
+			keys = "new"
+		}
+		var err error
+		if o.door, err = staffdoor.New(options); err != nil {
+			t.Fatal(err)
+		}
+		if a := o.signIn("right", func(url.Values) { keys = turned }); a.StatusCode != want {
+			t.Errorf("keys %s: %d, want %d", turned, a.StatusCode, want)
 		}
 	}
 }

@@ -13,9 +13,9 @@ func New(o Options) (*Door, error) {
 		return nil, fmt.Errorf("staffdoor: public address: %w", err)
 	}
 	d := &Door{Options: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
-	if d.Key == nil {
-		own := d.Random.Bytes(signInBytes)
-		d.Key = func() []byte { return own }
+	if d.Keys == nil {
+		own := [][]byte{d.Random.Bytes(signInBytes)}
+		d.Keys = func() [][]byte { return own }
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /admin/session", d.session)

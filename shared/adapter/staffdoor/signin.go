@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +21,9 @@ import (
 const (
 	signInLife  = 10 * time.Minute // from the issuer's page to the way back
 	leftLife    = 30 * 24 * time.Hour
-	signInBytes = 32 // of state, nonce and verifier
+	signInTime  = 20 * time.Second // of the issuer's three calls, 3 s each, and of the tables'
+	signInBytes = 32               // of state, nonce and verifier
+	maxCode     = 2048             // bytes of an issuer's code
 	signInTexts = 3
 )
 
@@ -54,7 +57,7 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	until := strconv.FormatInt(d.Clock.Now().Add(signInLife).Unix(), 10)
-	c := d.made(strings.Join(append(texts, until, d.mark(texts, until)), "."), int(signInLife/time.Second))
+	c := d.made(strings.Join(append(texts, until, mark(d.Keys()[0], texts, until)), "."), int(signInLife/time.Second))
 	c.Name, c.SameSite = d.signInName(), http.SameSiteLaxMode
 	http.SetCookie(w, c)
 	w.Header().Set("Location", address)
@@ -70,7 +73,8 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	texts := d.kept(r)
-	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") {
+	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") ||
+		len(q.Get("code")) > maxCode {
 		d.forget(w)
 		d.refused(w, r, "", "signin_refused", nil)
 		return
@@ -104,13 +108,13 @@ func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// spend has the issuer's code spent, which limits.exchange has allowed.
+// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile:
+// else the issuer would seem not to answer.
 func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
-	answered := false
-	defer func() { d.limits.exchanged(!answered) }()
-	cookie, err = d.Sessions.SignIn(ctx, g)
-	answered = err == nil || errors.As(err, new(*session.NoRoleError)) || seckill.CodeOf(err) == seckill.CodeSignIn
-	return cookie, err
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
+	defer cancel()
+	defer func() { d.limits.exchanged(errors.Is(err, seckill.ErrIssuerAway)) }()
+	return d.Sessions.SignIn(ctx, g)
 }
 
 // link signs in whoever has a one-time link, and opens the page.
@@ -158,8 +162,8 @@ func (d *Door) forget(w http.ResponseWriter) {
 func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
 // mark returns what only this shop can add to what a browser keeps.
-func (d *Door) mark(texts []string, until string) string {
-	mac := hmac.New(sha256.New, d.Key())
+func mark(key []byte, texts []string, until string) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("seckill staff sign-in\n" + strings.Join(texts, ".") + "." + until))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
@@ -174,10 +178,13 @@ func (d *Door) kept(r *http.Request) []string {
 	if len(texts) != signInTexts+2 {
 		return nil
 	}
-	until, mark := texts[signInTexts], texts[signInTexts+1]
+	until, made := texts[signInTexts], texts[signInTexts+1]
 	texts = texts[:signInTexts]
+	ours := slices.ContainsFunc(d.Keys(), func(key []byte) bool {
+		return hmac.Equal([]byte(made), []byte(mark(key, texts, until)))
+	})
 	at, err := strconv.ParseInt(until, 10, 64)
-	if err != nil || !hmac.Equal([]byte(mark), []byte(d.mark(texts, until))) || d.Clock.Now().Unix() > at {
+	if err != nil || !ours || d.Clock.Now().Unix() > at {
 		return nil
 	}
 	return texts

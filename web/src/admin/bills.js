@@ -62,19 +62,23 @@ export const bills = {
     });
     const results = el('div', {});
     const goesOn = el('p', { class: 'soft', role: 'status' });
-    let newest; // when the newest result was made
-    const now = page.may('reconcile') && compare(page, day, () => newest, () => (setText(goesOn, t('bills_goes_on')), announce(t('bills_goes_on'))));
+    const listed = command('reconciled', { day });
+    const newest = async () => (await listed).reconciliations.at(-1)?.at; // when the newest result was made
+    const now = page.may('reconcile') && compare(page, day, newest, () => (setText(goesOn, t('bills_goes_on')), announce(t('bills_goes_on'))));
     put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, now, goesOn), results);
-    const { reconciliations } = await command('reconciled', { day });
-    newest = reconciliations.at(-1)?.at;
+    const { reconciliations } = await listed;
     if (page.signal.aborted) return;
     const shown = reconciliations.toReversed().map((r) => result(page, r));
     put(results, shown.length ? shown : el('p', { class: 'panel soft', role: 'status' }, t('bills_none')));
   },
 };
 
-/** Compares; what outlasts its call goes on, and its result is asked for. */
+/**
+ * Compares; what outlasts its call goes on, and its result is asked for. before: a promise of when the newest result was
+ * made, without which an old one might pass for this one.
+ */
 export async function compared(page, day, before, goesOn) {
+  const old = await before;
   const began = Date.now();
   try {
     return await command('reconcile', { day });
@@ -85,7 +89,7 @@ export async function compared(page, day, before, goesOn) {
       await new Promise((resolve) => setTimeout(resolve, EVERY));
       page.signal.throwIfAborted();
       const { reconciliations = [] } = await command('reconciled', { day }).catch(() => ({}));
-      if (reconciliations.length && reconciliations.at(-1).at !== before) return reconciliations.at(-1);
+      if (reconciliations.length && reconciliations.at(-1).at !== old) return reconciliations.at(-1);
     }
     throw problem;
   }
