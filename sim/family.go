@@ -5,33 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/your-org/seckill/shared/seckill"
 )
-
-// Families of a plan's two items.
-const (
-	familyApart = "apart" // variants, each with its own limit
-	familySpans = "spans" // the limit spans both
-)
-
-// families draws, for a world of two items, whether they are variants: mostly of a limit that spans both.
-func (p *Plan) families() {
-	if len(p.Items) < 2 {
-		return
-	}
-	r := seeded(p.Seed, 47)
-	p.Family = []string{"", familyApart, familySpans, familySpans, familySpans}[r.IntN(5)]
-	if p.Family == familySpans {
-		p.Items[1].Limit = p.Items[0].Limit
-	}
-}
-
-// variantOf makes item i a variant.
-func variantOf(item *seckill.Item, i int, spans bool) {
-	item.Variant = seckill.Variant{Family: "7", LimitSpans: spans,
-		Options: seckill.Options{{Name: "颜色", Value: []string{"黑", "白"}[i]}}}
-}
 
 // spanOf returns the name of a family's quota by an item's span, "" if the limit counts the item alone.
 func (w *World) spanOf(item string) string {
@@ -39,18 +13,6 @@ func (w *World) spanOf(item string) string {
 		return "family#" + span
 	}
 	return ""
-}
-
-// counts adds an order's units to what its user holds, of the item and over the span of its limit.
-func (t *truth) counts(o *orderRow, by int) {
-	for _, item := range []string{o.item, t.span(o.item)} {
-		if item == "" {
-			continue
-		}
-		h := holder{o.user, item}
-		t.held[h] += by * len(o.units)
-		t.holders[h] = true
-	}
 }
 
 // limitOf returns the limit of what is held.

@@ -443,3 +443,27 @@ func aloneOf(seed uint64) seckill.AloneLimit {
 	}
 	return seckill.AloneLimit{}
 }
+
+// Families of a plan's two items.
+const (
+	familyApart = "apart" // variants, each with its own limit
+	familySpans = "spans" // the limit spans both
+)
+
+// families draws, for a world of two items, whether they are variants: mostly of a limit that spans both.
+func (p *Plan) families() {
+	if len(p.Items) < 2 {
+		return
+	}
+	r := seeded(p.Seed, 47)
+	p.Family = []string{"", familyApart, familySpans, familySpans, familySpans}[r.IntN(5)]
+	if p.Family == familySpans {
+		p.Items[1].Limit = p.Items[0].Limit
+	}
+}
+
+// variantOf makes item i a variant.
+func variantOf(item *seckill.Item, i int, spans bool) {
+	item.Variant = seckill.Variant{Family: "7", LimitSpans: spans,
+		Options: seckill.Options{{Name: "颜色", Value: []string{"黑", "白"}[i]}}}
+}

@@ -367,3 +367,15 @@ func (t *truth) wroteCounts(is ledger.Row) {
 
 // paidFor reports whether an order in this state keeps a payment.
 func paidFor(s seckill.State) bool { return s == seckill.Paid || s == seckill.Confirmed || s.Left() }
+
+// counts adds an order's units to what its user holds, of the item and over the span of its limit.
+func (t *truth) counts(o *orderRow, by int) {
+	for _, item := range []string{o.item, t.span(o.item)} {
+		if item == "" {
+			continue
+		}
+		h := holder{o.user, item}
+		t.held[h] += by * len(o.units)
+		t.holders[h] = true
+	}
+}

@@ -163,19 +163,6 @@ func (it *Item) Loadable(now time.Time) bool {
 // Retired reports whether the sale ended so long ago that the stock may have removed the item.
 func (it *Item) Retired(now time.Time) bool { return !now.Before(it.End.Add(KeepLoaded)) }
 
-// ValidItemID reports whether s may be an item's id: 1 to 19 decimal digits without a leading zero.
-func ValidItemID(s string) bool {
-	if len(s) == 0 || len(s) > 19 || s[0] == '0' {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
-
 // Validate returns what is wrong with the item in one sentence, or nil.
 func (it *Item) Validate() error {
 	switch {

@@ -139,16 +139,6 @@ func ValidOrderID(s string) bool {
 	return true
 }
 
-// ValidUserID reports whether s is a user id: 1 to 2^63-1 in decimal digits without a leading zero, so that a user has
-// one spelling.
-func ValidUserID(s string) bool {
-	if s == "" || s[0] < '1' || s[0] > '9' {
-		return false
-	}
-	_, err := strconv.ParseInt(s, 10, 64)
-	return err == nil
-}
-
 // ValidKey reports whether s may be an Idempotency-Key: 1 to 128 printable ASCII characters.
 func ValidKey(s string) bool {
 	if len(s) == 0 || len(s) > MaxKey {
