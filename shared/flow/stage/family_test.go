@@ -36,6 +36,10 @@ func TestImportOfFamilies(t *testing.T) {
 		}
 		return all
 	}
+	var full []seckill.Listing
+	for i := range seckill.MaxItems {
+		full = append(full, item(strconv.Itoa(1000+i), time.Hour))
+	}
 	for _, tt := range []struct {
 		name  string
 		there []seckill.Listing
@@ -64,6 +68,12 @@ func TestImportOfFamilies(t *testing.T) {
 		{"of a sale that is over", []seckill.Listing{variant("1", "黑", func(it *seckill.Listing) {
 			it.Start, it.End = now.Add(-9*24*time.Hour), now.Add(-8*24*time.Hour)
 		})}, []seckill.Listing{variant("2", "白")}, "2 start_time"},
+		{"of a sale of last year", []seckill.Listing{variant("1", "黑", func(it *seckill.Listing) {
+			it.Start, it.End = now.Add(-366*24*time.Hour), now.Add(-365*24*time.Hour)
+		})}, []seckill.Listing{variant("2", "白")}, "2 start_time"},
+		{"in a shop with as many items as one list has", full, []seckill.Listing{variant("2", "白"), item("3", time.Hour)},
+			"2 family"},
+		{"no family in a shop with as many", full, []seckill.Listing{item("3", time.Hour)}, ""},
 	} {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, tt.there...)
