@@ -287,7 +287,8 @@ type ItemRow struct {
 	Spans     bool              `json:"limit_spans,omitempty"`
 }
 
-// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, below 400 KiB.
+// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, which take 1.5 MB of an
+// answer at most.
 type ItemRows struct {
 	Items      []ItemRow `json:"items"`
 	Unreadable []string  `json:"unreadable,omitempty"`
