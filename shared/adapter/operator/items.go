@@ -334,7 +334,8 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 			unreadable = append(unreadable, bad...)
 			continue
 		}
-		l := seckill.Listing{Item: it, Description: described, Base: it.Version}
+		l := seckill.Listing{Item: it, Description: described, Base: it.Version,
+			KeepsVariant: it.Variant.Family == ""}
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}

@@ -95,3 +95,31 @@ func TestImportOfFamilies(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileWithoutTheColumnsOfVariants: the item stays the variant that it is, and has to fit its family as such.
+func TestAFileWithoutTheColumnsOfVariants(t *testing.T) {
+	t.Parallel()
+	spans := func(it *seckill.Listing) { it.Variant.LimitSpans = true }
+	items := memory.NewItems()
+	f := flow(t, memory.NewClock(now), items, variant("1", "黑", spans), variant("2", "白", spans))
+	file := func(change func(*seckill.Listing)) []seckill.Listing {
+		it := item("1", time.Hour)
+		it.KeepsVariant = true
+		change(&it)
+		return []seckill.Listing{it}
+	}
+	if done, err := f.Import(t.Context(), file(func(*seckill.Listing) {})); err != nil || len(done.Unchanged) != 1 {
+		t.Errorf("nothing else changes: %+v, %v", done, err)
+	}
+	done, err := f.Import(t.Context(), file(func(it *seckill.Listing) { it.Stock++ }))
+	if it, e := items.Get(t.Context(), "1"); err != nil || e != nil || len(done.Changed) != 1 ||
+		it.Variant.Span() != "70" || len(it.Variant.Options) != 1 {
+		t.Errorf("more stock: %+v, %v, %+v, %v", done, err, it, e)
+	}
+	var refused *stage.ImportError
+	limit := func(it *seckill.Listing) { it.Limit, it.Stock = 2, it.Stock+1 }
+	if _, err := f.Import(t.Context(), file(limit)); !errors.As(err, &refused) ||
+		refused.Faults[0].Fields[0].Field != "limit" {
+		t.Errorf("another limit than its family: %v", err)
+	}
+}
