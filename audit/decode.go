@@ -11,10 +11,11 @@ import (
 
 // decoder reads a row's attributes by docs/DATA.md and remembers the first malformed one.
 type decoder struct {
-	sale *sale
-	row  ledger.Row
-	bad  string
-	ours bool // the row is about the item
+	sale   *sale
+	row    ledger.Row
+	newest int64 // the newest schema version that this code reads of the table
+	bad    string
+	ours   bool // the row is about the item
 }
 
 func (d *decoder) fail(attr, want string) {
@@ -89,7 +90,7 @@ func (d *decoder) stops() (out []stop, ok bool) {
 
 // done reports a malformed row as a finding of g. A row of a newer schema version makes g and others unknown instead.
 func (d *decoder) done(g int, row string, others ...int) {
-	if v, ok := d.row["v"].(int64); ok && v != ledger.Version {
+	if v, ok := d.row["v"].(int64); ok && v > d.newest {
 		for _, g := range append(others, g) {
 			d.sale.needs(g, "a newer seckill: %s has schema version %d", row, v)
 		}

@@ -44,7 +44,10 @@ func (s *sale) addRow(l *dump.Line) error {
 	case !first && l.Table != ledger.TableOrders && !s.whole[ledger.TableOrders]:
 		return nil // without all orders, rows cannot be attributed to the item, and no guarantee holds anyway
 	}
-	d := &decoder{sale: s, row: l.Row}
+	d := &decoder{sale: s, row: l.Row, newest: ledger.Version}
+	if l.Table == dump.PartItems || l.Table == ledger.TableOrders {
+		d.newest = ledger.SpanVersion // of variants and their orders
+	}
 	switch l.Table {
 	case dump.PartItems:
 		s.addItem(d)

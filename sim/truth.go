@@ -133,7 +133,7 @@ func unitsOf(r ledger.Row) []int {
 
 // wrote records one replaced row.
 func (t *truth) wrote(table string, was, is ledger.Row) {
-	if number(is, "v") > ledger.Version {
+	if number(is, "v") > ledger.SpanVersion {
 		return // not a row of an order
 	}
 	some := is

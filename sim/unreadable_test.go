@@ -14,7 +14,7 @@ import (
 func strangers(t *testing.T, w *World, n int, key func(i int) ledger.Key, row ledger.Row) {
 	t.Helper()
 	for i := range n {
-		own := ledger.Row{"v": ledger.Version + 1}
+		own := ledger.Row{"v": ledger.SpanVersion + 1}
 		for attr, v := range row {
 			own[attr] = v
 		}

@@ -317,7 +317,7 @@ func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 // puzzle puts an unreadable row at the head of every shard of returns and of due refunds, and some into the stream of
 // orders: it must not hide the others.
 func (w *World) puzzle() error {
-	later := ledger.Version + 1
+	later := ledger.SpanVersion + 1
 	var errs []error
 	for n := range 2 * streamShards {
 		errs = append(errs, w.Rows.Transact(context.Background(), []ledger.Write{{Key: ledger.Key{

@@ -64,6 +64,9 @@ type Listing struct {
 	// than the stored one is refused.
 	Base    int64
 	Removed []string // what sanitizing took out of Detail, for its author; not stored
+	// KeepsVariant: it does not say whether the item is a variant: what it is stays. KeepsSpans: it does not say of a
+	// variant whether the limit spans: that stays.
+	KeepsVariant, KeepsSpans bool
 }
 
 // Item is one flash sale of one commodity.

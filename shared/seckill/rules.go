@@ -69,6 +69,16 @@ func (it *Item) Rules(now time.Time) []Rule {
 	return rules
 }
 
+// Keep takes over from the stored item what the listing does not say.
+func (l *Listing) Keep(old *Item) {
+	switch {
+	case l.KeepsVariant:
+		l.Variant = old.Variant
+	case l.KeepsSpans:
+		l.Variant.LimitSpans = l.Variant.Family != "" && old.Variant.LimitSpans
+	}
+}
+
 // Differs returns the fields of a listing that differ from a stored one, in the order of Rules. A listing without
 // questions keeps the stored ones.
 func (l *Listing) Differs(old *Listing) []string {

@@ -119,6 +119,9 @@ test('what an import would change is told by column; another spelling is no chan
     { id: '1', title: 't', made: false, changes: [{ column: 'stock', before: 5, after: 6 }, { column: 'questions', before: [{ text: 'q', answers: ['a'] }], after: [] }] },
     { id: '2', title: 't', made: true, changes: [] },
   ]);
+  const variant = { ...ITEM, family: '7', options: 'a=b', limit_spans: true };
+  assert.deepEqual(changesOf([ITEM, { ...variant, limit_spans: 'TRUE' }], [variant]).map((c) => c.changes), [[], []]);
+  assert.deepEqual(changesOf([{ ...variant, limit_spans: '' }], [variant])[0].changes.map((c) => c.column), ['limit_spans']);
 });
 
 test('an act of the audit log is shown once, unless its end is missing', () => {

@@ -49,6 +49,20 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	}
 }
 
+// TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead: their put would drop its family. Other rows keep theirs.
+func TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead(t *testing.T) {
+	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
+		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
+	version := func() any { return putRows(t, it, nil)[dynamoledger.TableItems]["v"]["N"] }
+	if v := version(); v != "1" {
+		t.Errorf("an item alone has version %v, want 1", v)
+	}
+	it.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "a", Value: "b"}}}
+	if v := version(); v != "2" {
+		t.Errorf("a variant has version %v, want 2", v)
+	}
+}
+
 // putRows returns what a Put sends, by table: attributes with types and values.
 func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
 	t.Helper()

@@ -251,12 +251,12 @@ func TestAListOfItemsReadsAllPages(t *testing.T) {
 // TestAnItemThatCannotBeReadHidesNoOther checks that the list has the other items, and that the error names the
 // missing one.
 func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
-	bad := answer(200, `{"Items":[{"id":{"S":"2"},"v":{"N":"2"}}],"LastEvaluatedKey":{"id":{"S":"2"}}}`)
+	bad := answer(200, `{"Items":[{"id":{"S":"2"},"v":{"N":"3"}}],"LastEvaluatedKey":{"id":{"S":"2"}}}`)
 	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), bad, listed("3", begun.Add(time.Minute),
 		false)}}
 	items, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
 	if len(items) != 2 || items[0].ID != "3" || items[1].ID != "1" || !errors.Is(err, seckill.ErrUnreadable) ||
-		!strings.Contains(err.Error(), "items row 2 has version v=2") {
+		!strings.Contains(err.Error(), "items row 2 has version v=3") {
 		t.Errorf("%+v, %v, want items 3 and 1, and an error that names item 2", items, err)
 	}
 }
@@ -265,7 +265,7 @@ func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	// before descriptions had their own rows
 	before := strings.Replace(itemRow("1", begun), `"described":{"N":"0"}`, `"detail":{"S":"x"},"covers":{"L":[]}`, 1)
 	for body, want := range map[string]string{
-		`{"Item":{"id":{"S":"1"},"v":{"N":"2"}}}`: "items row 1 has version v=2, this code reads 1",
+		`{"Item":{"id":{"S":"1"},"v":{"N":"3"}}}`: "items row 1 has version v=3, this code reads 1 to 2",
 		// A row from before descriptions had their own rows.
 		`{"Item":` + before + `}`:   "items row 1: attribute described is missing",
 		`{"Item":{"id":{"S":"1"}}}`: "items row 1 has version v=<nil>",

@@ -26,9 +26,9 @@ type written struct {
 	Questions []question     `json:"questions,omitempty"`
 	Version   int64          `json:"version,omitempty"`
 
-	Family     string `json:"family,omitempty"`
-	Options    string `json:"options,omitempty"`
-	LimitSpans bool   `json:"limit_spans,omitempty"`
+	Family     *string `json:"family,omitempty"`
+	Options    *string `json:"options,omitempty"`
+	LimitSpans *bool   `json:"limit_spans,omitempty"`
 }
 
 // question is a question in a JSON file.
@@ -45,8 +45,14 @@ func Format(items []seckill.Listing) []byte {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
 			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
-			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base,
-			Family: it.Variant.Family, Options: it.Variant.Options.String(), LimitSpans: it.Variant.LimitSpans}
+			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base}
+		if v := it.Variant; !it.KeepsVariant {
+			options := v.Options.String()
+			rows[i].Family, rows[i].Options = &v.Family, &options
+			if !it.KeepsSpans {
+				rows[i].LimitSpans = &v.LimitSpans
+			}
+		}
 		for _, q := range it.Questions {
 			rows[i].Questions = append(rows[i].Questions, question{q.Text, q.Answers})
 		}

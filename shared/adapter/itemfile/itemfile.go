@@ -6,7 +6,8 @@
 // optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id),
 // checks (off, standard or strict; default: off), questions (in CSV lines of text = answer | answer; none: those
 // that the item has stay), version (that of the item that the line was made from), and of a variant family (an id),
-// options (name=value | name=value) and limit_spans (true: the limit counts the whole family; default: false).
+// options (name=value | name=value) and limit_spans (true: the limit counts the whole family; default: false). A file
+// without the columns of a variant keeps what the item has, an empty cell drops it.
 package itemfile
 
 import (
@@ -218,7 +219,7 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		yuan(r, "price", &it.Commodity.Price), yuan(r, "sk_price", &it.Price),
 		instant(r, "start_time", &it.Start), instant(r, "end_time", &it.End),
 		number(r, "stock", &it.Stock), number(r, "limit", &it.Limit),
-		version(r, &it.Base), variant(r, &it.Variant),
+		version(r, &it.Base), variant(r, &it),
 	)
 	if err != nil {
 		return it, errors.New(strings.ReplaceAll(err.Error(), "\n", ", "))
@@ -261,14 +262,17 @@ func version(r *record, to *int64) (err error) {
 	return nil
 }
 
-func variant(r *record, to *seckill.Variant) (err error) {
-	to.Family = r.text["family"]
+func variant(r *record, it *seckill.Listing) (err error) {
+	to := &it.Variant
 	if to.Options, err = seckill.ParseOptions(r.text["options"]); err != nil {
 		return err
 	}
-	switch spans := r.text["limit_spans"]; spans {
-	case "", "false":
-	case "true":
+	family, says := r.text["family"]
+	spans, spanned := r.text["limit_spans"]
+	to.Family, it.KeepsVariant, it.KeepsSpans = family, !says, says && !spanned
+	switch {
+	case spans == "" || strings.EqualFold(spans, "false"):
+	case strings.EqualFold(spans, "true"): // Excel writes TRUE
 		to.LimitSpans = true
 	default:
 		return fmt.Errorf("limit_spans %.40q: want true or false", spans)

@@ -25,7 +25,7 @@ func want() seckill.Listing {
 		Start: time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC),
 		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now},
 	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"},
-		Detail: "<p>香 &#34;浓&#34;</p>"}}
+		Detail: "<p>香 &#34;浓&#34;</p>"}, KeepsVariant: true}
 }
 
 // notRemoved leaves out what the descriptions lost.
@@ -92,6 +92,42 @@ func TestBothFormatsReadTheSameVariant(t *testing.T) {
 	again, err := Parse("a.json", Format(items), now)
 	if diff := cmp.Diff(items, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("%v\n-first +second\n%s", err, diff)
+	}
+}
+
+// TestWhatAFileDoesNotSayOfVariants: columns that it lacks keep what is stored, empty cells drop it, and both are still
+// so after Format.
+func TestWhatAFileDoesNotSayOfVariants(t *testing.T) {
+	t.Parallel()
+	const head, line = "id,title,price,sk_price,start_time,end_time,stock,limit",
+		"5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1"
+	black := seckill.Options{{Name: "颜色", Value: "黑"}}
+	stored := seckill.Item{Variant: seckill.Variant{Family: "70", LimitSpans: true, Options: black}}
+	for _, tt := range []struct {
+		head, line string
+		want       seckill.Variant
+	}{
+		{"", "", stored.Variant},
+		{",family,options", ",71,颜色=黑", seckill.Variant{Family: "71", LimitSpans: true, Options: black}},
+		{",family,options,limit_spans", ",,,", seckill.Variant{}},
+		{",family,options,limit_spans", ",71,颜色=黑,", seckill.Variant{Family: "71", Options: black}},
+		{",family,options,limit_spans", ",71,颜色=黑,FALSE", seckill.Variant{Family: "71", Options: black}},
+		{",family,options,limit_spans", ",71,颜色=黑,TRUE", seckill.Variant{Family: "71", LimitSpans: true,
+			Options: black}},
+	} {
+		items, err := Parse("a.csv", []byte(head+tt.head+"\n"+line+tt.line+"\n"), now)
+		if err != nil {
+			t.Errorf("%s%s: %v", tt.head, tt.line, err)
+			continue
+		}
+		again, err := Parse("a.json", Format(items), now)
+		if diff := cmp.Diff(items, again, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%s%s: %v\n-first +second\n%s", tt.head, tt.line, err, diff)
+		}
+		items[0].Keep(&stored)
+		if diff := cmp.Diff(tt.want, items[0].Variant, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s%s: -want +got\n%s", tt.head, tt.line, diff)
+		}
 	}
 }
 

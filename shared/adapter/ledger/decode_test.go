@@ -51,7 +51,8 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 		read   func(l seckill.Ledger) error
 		reason string
 	}{
-		{b, "v", int64(2), order, "orders row b has version v=2, this code reads 1"},
+		{b, "v", int64(3), order, "orders row b has version v=3, this code reads 1 to 2"},
+		{b, "v", int64(0), order, "orders row b has version v=0, this code reads 1 to 2"},
 		{b, "v", nil, order, "orders row b has version v=<nil>"},
 		{b, "v", "1", byUser, "orders row b has version v=1, this code"},
 		{unit, "v", int64(3), units, "units row 1#0/0000003 has version v=3"},

@@ -11,8 +11,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Version is the schema version of every row, in its attribute v. Another version is an error.
+// Version is the schema version of a row, in its attribute v. Another version is an error.
 const Version int64 = 1
+
+// SpanVersion is that of an order with a span, and the newest: a release that does not know spans would give the order
+// back without lowering the quota of its family.
+const SpanVersion int64 = 2
 
 // historyTime has milliseconds, the resolution of every time in the ledger.
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
@@ -128,7 +132,7 @@ func encodeOrder(o *seckill.Order) Row {
 		row["options"] = o.Options.String()
 	}
 	if o.Span != "" {
-		row["span"] = o.Span
+		row["v"], row["span"] = SpanVersion, o.Span
 	}
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
@@ -274,8 +278,12 @@ type decoder struct {
 
 func decode(table string, row Row) *decoder {
 	d := &decoder{table: table, row: row}
-	if v, ok := row["v"].(int64); !ok || v != Version {
-		d.unreadable(" has version v=%v, this code reads %d", row["v"], Version)
+	newest, reads := Version, "1"
+	if table == TableOrders {
+		newest, reads = SpanVersion, "1 to 2"
+	}
+	if v, ok := row["v"].(int64); !ok || v < Version || v > newest {
+		d.unreadable(" has version v=%v, this code reads %s", row["v"], reads)
 	}
 	return d
 }

@@ -40,6 +40,22 @@ var spanCases = []testCase{
 		s.ok(s.Ledger.Place(s.ctx, s.order("5", "7", 1, 2), 2))          // an item alone
 		s.ok(s.Ledger.Place(s.ctx, s.spanning("70", "3", "7", 9), 3))
 	}},
+	{"an order with a span has a version that older releases do not read, others have theirs", func(s *suite) {
+		o := s.spanning("70", "1", "7", 1)
+		s.ok(s.Ledger.Place(s.ctx, o, 2))
+		for id, want := range map[string]int64{o.ID: 2, s.placed("1", "8", 2).ID: 1} {
+			row, _, err := s.Rows.Get(s.ctx, ledger.Key{Table: ledger.TableOrders, PK: id})
+			s.ok(err)
+			s.same("version", row["v"], want)
+		}
+	}},
+	{"an order with a span of version 1 is read", func(s *suite) {
+		o := s.spanning("70", "1", "7", 1)
+		s.ok(s.Ledger.Place(s.ctx, o, 2))
+		s.ok(s.Rows.Transact(s.ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: o.ID},
+			Op: ledger.OpUpdate, Set: ledger.Row{"v": int64(1)}}}))
+		s.same("span", s.closed(o, seckill.Expired).Span, "70")
+	}},
 	{"an order without a span has no row of a family", func(s *suite) {
 		s.placed("1", "7", 1)
 		rows, err := s.Rows.Query(s.ctx, ledger.TableQuotas, "7", "", 10)

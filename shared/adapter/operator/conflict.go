@@ -82,7 +82,7 @@ func faults(err error) (all []Fault) {
 
 // asFile returns an item as an items file has it, ready to be saved again.
 func asFile(l seckill.Listing) json.RawMessage {
-	l.Base = l.Version
+	l.Base, l.KeepsVariant = l.Version, l.Variant.Family == ""
 	var one []json.RawMessage
 	_ = json.Unmarshal(itemfile.Format([]seckill.Listing{l}), &one) // Format writes an array of one
 	return one[0]

@@ -287,7 +287,8 @@ type ItemRow struct {
 	Spans     bool              `json:"limit_spans,omitempty"`
 }
 
-// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, below 400 KiB.
+// ItemRows has every item whose row can be read, in the order of ids: at most seckill.MaxItems, which take 1.5 MB of an
+// answer at most.
 type ItemRows struct {
 	Items      []ItemRow `json:"items"`
 	Unreadable []string  `json:"unreadable,omitempty"`
@@ -333,7 +334,8 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 			unreadable = append(unreadable, bad...)
 			continue
 		}
-		l := seckill.Listing{Item: it, Description: described, Base: it.Version}
+		l := seckill.Listing{Item: it, Description: described, Base: it.Version,
+			KeepsVariant: it.Variant.Family == ""}
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
 			return page{}, err
 		}

@@ -38,10 +38,18 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		TookMs: 1 << 60, Handled: now, By: text(256), Note: text(seckill.MaxActNote)}
 	block := operator.Block{Subject: strings.Repeat("a", 43), Item: number, Reason: text(seckill.MaxBlockReason),
 		Until: now, By: text(seckill.MaxBlockAuthor), Made: now}
+	var options seckill.Options
+	for range seckill.MaxOptions {
+		options = append(options, seckill.Option{Name: text(seckill.MaxOptionName), Value: text(seckill.MaxOptionValue)})
+	}
+	item := operator.ItemRow{ID: number, Title: text(seckill.MaxTitle), State: seckill.ItemWaiting, Price: 1 << 60,
+		SalePrice: 1 << 60, Start: now, End: now, Stock: seckill.MaxStock, Limit: seckill.MaxLimit,
+		Checks: seckill.ChecksStandard, Options: options.String(), Spans: true}
 	for name, page := range map[string]any{
 		"orders": operator.OrderList{Orders: slices.Repeat([]operator.Order{order}, fulfil.MaxPage)},
 		"audit":  operator.AuditPage{Entries: slices.Repeat([]seckill.AuditEntry{entry}, seckill.MaxAuditPage)},
 		"acts":   operator.ActPage{Acts: slices.Repeat([]operator.Act{act}, acts.MaxPage)},
+		"items":  operator.ItemRows{Items: slices.Repeat([]operator.ItemRow{item}, seckill.MaxItems)},
 		"blocks": operator.BlockPage{Blocks: slices.Repeat([]operator.Block{block}, operator.MaxBlockPage)},
 	} {
 		b, err := json.Marshal(page)

@@ -518,7 +518,7 @@ func TestARowThatCannotBeRead(t *testing.T) {
 		}
 		return []seckill.BillLine{l}
 	})
-	later := ledger.Row{"v": ledger.Version + 1}
+	later := ledger.Row{"v": ledger.SpanVersion + 1}
 	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo},
 		{Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
 		{Table: ledger.TableOrders, PK: orderless.Order}} {

@@ -163,11 +163,11 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 		for i := range many {
 			id := fmt.Sprint("bad", shard, i)
 			writes := []ledger.Write{{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut,
-				Row: ledger.Row{"v": ledger.Version + 1, "refund_shard": shard, "refund_at": first}}}
+				Row: ledger.Row{"v": ledger.SpanVersion + 1, "refund_shard": shard, "refund_at": first}}}
 			if shard != "refused" {
 				writes = append(writes, ledger.Write{Key: ledger.Key{Table: ledger.TableOrders, PK: id},
 					Op:  ledger.OpPut,
-					Row: ledger.Row{"v": ledger.Version + 1, "due_shard": shard, "due_at": first}})
+					Row: ledger.Row{"v": ledger.SpanVersion + 1, "due_shard": shard, "due_at": first}})
 			}
 			c.ok(rows.Transact(t.Context(), writes))
 		}

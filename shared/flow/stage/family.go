@@ -3,34 +3,27 @@ package stage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// familyMemory is how long after its end an item still keeps others out of its family: a limit that spans the family
-// would count the units of both sales.
-const familyMemory = 30 * 24 * time.Hour
-
-// misfits names the items that cannot be variants beside the others of their family, in the file or stored. Two imports
-// at the same moment do not see each other.
+// misfits names the items that cannot be variants beside the others of their family, in the file or stored, however
+// long ago these ended: the quota of a family outlives its sale. Two imports at the same moment do not see each other.
 func (f *Flow) misfits(ctx context.Context, items []seckill.Listing) (faults []ImportFault, err error) {
 	families, replaced := map[string][]*seckill.Item{}, map[string]bool{}
-	since := f.Clock.Now().Add(-familyMemory)
 	for i := range items {
 		it := &items[i].Item
 		replaced[it.ID] = true
 		if it.Variant.Family != "" {
 			families[it.Variant.Family] = nil
-			if it.End.Before(since) {
-				since = it.End
-			}
 		}
 	}
 	if len(families) == 0 {
 		return nil, nil
 	}
-	stored, err := f.Items.List(ctx, since.Add(-time.Millisecond))
+	stored, err := f.Items.List(ctx, time.Time{})
 	if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
 		return nil, err
 	}
@@ -46,7 +39,12 @@ func (f *Flow) misfits(ctx context.Context, items []seckill.Listing) (faults []I
 			continue
 		}
 		members := families[it.Variant.Family]
-		if field, why := it.Joins(members); why != "" {
+		field, why := it.Joins(members)
+		if len(stored) >= seckill.MaxItems { // the list may lack members
+			field, why = "family", fmt.Sprintf("a shop with %d items or more takes no variants: it cannot list all "+
+				"items of a family", seckill.MaxItems)
+		}
+		if why != "" {
 			faults = append(faults, ImportFault{Item: it.ID, What: field + ": " + why, Fields: []Fault{{field, why}}})
 		}
 		families[it.Variant.Family] = append(members, it)

@@ -36,6 +36,10 @@ func TestImportOfFamilies(t *testing.T) {
 		}
 		return all
 	}
+	var full []seckill.Listing
+	for i := range seckill.MaxItems {
+		full = append(full, item(strconv.Itoa(1000+i), time.Hour))
+	}
 	for _, tt := range []struct {
 		name  string
 		there []seckill.Listing
@@ -64,6 +68,12 @@ func TestImportOfFamilies(t *testing.T) {
 		{"of a sale that is over", []seckill.Listing{variant("1", "黑", func(it *seckill.Listing) {
 			it.Start, it.End = now.Add(-9*24*time.Hour), now.Add(-8*24*time.Hour)
 		})}, []seckill.Listing{variant("2", "白")}, "2 start_time"},
+		{"of a sale of last year", []seckill.Listing{variant("1", "黑", func(it *seckill.Listing) {
+			it.Start, it.End = now.Add(-366*24*time.Hour), now.Add(-365*24*time.Hour)
+		})}, []seckill.Listing{variant("2", "白")}, "2 start_time"},
+		{"in a shop with as many items as one list has", full, []seckill.Listing{variant("2", "白"), item("3", time.Hour)},
+			"2 family"},
+		{"no family in a shop with as many", full, []seckill.Listing{item("3", time.Hour)}, ""},
 	} {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, tt.there...)
@@ -83,5 +93,33 @@ func TestImportOfFamilies(t *testing.T) {
 		if all, err := items.List(t.Context(), time.Time{}); err != nil || len(all) != len(tt.there) {
 			t.Errorf("%s: %d items, %v", tt.name, len(all), err)
 		}
+	}
+}
+
+// TestAFileWithoutTheColumnsOfVariants: the item stays the variant that it is, and has to fit its family as such.
+func TestAFileWithoutTheColumnsOfVariants(t *testing.T) {
+	t.Parallel()
+	spans := func(it *seckill.Listing) { it.Variant.LimitSpans = true }
+	items := memory.NewItems()
+	f := flow(t, memory.NewClock(now), items, variant("1", "黑", spans), variant("2", "白", spans))
+	file := func(change func(*seckill.Listing)) []seckill.Listing {
+		it := item("1", time.Hour)
+		it.KeepsVariant = true
+		change(&it)
+		return []seckill.Listing{it}
+	}
+	if done, err := f.Import(t.Context(), file(func(*seckill.Listing) {})); err != nil || len(done.Unchanged) != 1 {
+		t.Errorf("nothing else changes: %+v, %v", done, err)
+	}
+	done, err := f.Import(t.Context(), file(func(it *seckill.Listing) { it.Stock++ }))
+	if it, e := items.Get(t.Context(), "1"); err != nil || e != nil || len(done.Changed) != 1 ||
+		it.Variant.Span() != "70" || len(it.Variant.Options) != 1 {
+		t.Errorf("more stock: %+v, %v, %+v, %v", done, err, it, e)
+	}
+	var refused *stage.ImportError
+	limit := func(it *seckill.Listing) { it.Limit, it.Stock = 2, it.Stock+1 }
+	if _, err := f.Import(t.Context(), file(limit)); !errors.As(err, &refused) ||
+		refused.Faults[0].Fields[0].Field != "limit" {
+		t.Errorf("another limit than its family: %v", err)
 	}
 }

@@ -201,6 +201,8 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	case err != nil:
 		return it, false, err
 	}
+	l.Keep(&old)
+	it = l.Item
 	stored, readable, err := f.stored(ctx, &old, l.Questions != nil || l.Base != 0)
 	if err != nil {
 		return it, false, err

@@ -93,11 +93,14 @@ const SPELL = {
   commodity_id: (r) => String(r.commodity_id || r.id),
   family: (r) => String(r.family || ''),
   options: (r) => String(r.options || '').split('|').map((part) => part.split('=').map((s) => s.trim()).join('=')).join(' | '),
-  limit_spans: (r) => String(r.limit_spans || 'false'),
+  limit_spans: (r) => String(r.limit_spans || 'false').toLowerCase(),
   covers: (r) => (r.covers || []).join(' '),
   questions: (r) => JSON.stringify((r.questions || []).map((q) => [q.text, q.answers])),
   detail: (r) => r.detail || '',
 };
+
+// What an item keeps if the file does not have the column.
+const STAY = ['questions', 'family', 'options', 'limit_spans'];
 
 /**
  * What a file would change: [{id, title, made, changes: [{column, before, after}]}]. The shop cleans descriptions when it
@@ -107,7 +110,7 @@ export function changesOf(rows, items) {
   const known = new Map(items.map((it) => [it.id, it]));
   return rows.map((r) => {
     const old = known.get(String(r.id));
-    const differ = (column) => !(column === 'questions' && r.questions === undefined) && !Object.is(SPELL[column](r), SPELL[column](old));
+    const differ = (column) => !(STAY.includes(column) && r[column] === undefined) && !Object.is(SPELL[column](r), SPELL[column](old));
     const changes = old ? COLUMNS.filter(differ).map((column) => ({ column, before: old[column], after: r[column] })) : [];
     return { id: String(r.id ?? ''), title: SPELL.title(r), made: !old, changes };
   });
