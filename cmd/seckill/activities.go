@@ -318,8 +318,9 @@ outside of its window by now.`
 func offlineCommand(f *activityFlags, offline bool) *cobra.Command {
 	verb, short, did := "online", "Put an activity online, and resume its items", "online"
 	long := `Put an activity online again, and resume the sale of each item that "offline" stopped and that has not
-ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". If the
-command fails, give it again until it succeeds.`
+ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". One
+that was resumed and stopped again by itself since then is resumed, too. If the command fails, give it again
+until it succeeds.`
 	if offline {
 		verb, short, did = "offline", "Take an activity offline, and stop its items", "offline"
 		long = `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command

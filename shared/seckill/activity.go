@@ -39,7 +39,7 @@ type Activity struct {
 	Start, End time.Time
 	Items      []string // ids, in the order in which they are shown
 	Offline    bool     // staff took it offline, and stopped its items
-	Resumes    []string // items that this stopped, and that going online resumes; nil once it has
+	Resumes    []string // items that this stopped, and that going online resumes: see SetOffline; nil once it has
 	Version    int64    // each save raises it
 
 	MadeBy   string // a member of staff, as verified

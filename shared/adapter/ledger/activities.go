@@ -120,7 +120,7 @@ func encodeActivity(a *seckill.Activity) Row {
 	if a.Offline {
 		row["offline"] = int64(1)
 	}
-	if len(a.Resumes) > 0 {
+	if a.Resumes != nil {
 		row["resumes"] = slices.Clone(a.Resumes)
 	}
 	if !a.Deleted.IsZero() {

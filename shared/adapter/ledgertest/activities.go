@@ -45,6 +45,9 @@ var activityCases = []testCase{
 		other.Offline, other.Deleted, other.MadeFrom = true, now, seckill.MadeAtPage
 		other.Resumes = []string{"9", "1"}
 		s.save(other, nil)
+		none := activity("3")
+		none.Offline, none.Resumes = true, []string{} // not as nil
+		s.save(none, nil)
 		for _, id := range []string{"2", "7"} {
 			if a, err := s.Ledger.Activity(s.ctx, id); !errors.Is(err, seckill.ErrNoActivity) {
 				s.Errorf("activity %s: %+v, %v", id, a, err)

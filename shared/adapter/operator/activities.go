@@ -27,7 +27,7 @@ type Activity struct {
 	ActivityFile
 	State    seckill.ActivityState `json:"state"`
 	Offline  bool                  `json:"offline,omitempty"`
-	Resumes  []string              `json:"resumes,omitempty"` // items that going online resumes
+	Resumes  []string              `json:"resumes,omitzero"` // items that going online resumes; nil while Offline: all
 	MadeBy   string                `json:"made_by"`
 	MadeFrom string                `json:"made_from"`
 	Made     time.Time             `json:"made"`

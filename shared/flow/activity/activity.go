@@ -4,6 +4,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,8 +206,13 @@ func (f *Flow) Delete(ctx context.Context, id string, undo bool) (Done, error) {
 }
 
 // SetOffline takes an activity offline and stops its items that have not ended, or puts it online and resumes those
-// that this stopped: all, or as many as it can. One that a person stopped by itself stays so, and Stays names it. A
-// repetition finishes what is left. Errors as Delete; a fault of items names them.
+// that this stopped: all, or as many as it can. One that was stopped already stays so, and Stays names it. One that a
+// person resumes and stops again meanwhile is resumed: an item does not say who stopped it. A repetition finishes what
+// is left. Errors as Delete, and seckill.ErrStateChanged; a fault of items names them.
+//
+// An online that an offline overtakes leaves the items stopped: it looks before it resumes them, and again when it has,
+// and then stops them again. Between the two looks, for a write of each item, an item may be on sale though the offline
+// has succeeded; if this instance dies then, or its stops fail, until offline is given again.
 func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, error) {
 	now := f.Clock.Now()
 	done, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
@@ -219,8 +225,11 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 			return *old, refuse("", "activity %s ended at %s", id, old.End.Format(time.RFC3339))
 		}
 		next := *old
-		if offline && !old.Offline {
-			next.Resumes = f.running(ctx, old.Items, now)
+		switch noted := !old.Offline || old.Resumes != nil; {
+		case noted && offline:
+			next.Resumes = f.stops(ctx, old, now)
+		case !noted && !offline: // an older release took it offline
+			next.Resumes = slices.Clone(old.Items)
 		}
 		next.Offline = offline
 		return next, nil
@@ -239,35 +248,50 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 			done.Stays = append(done.Stays, item)
 		}
 	}
+	if !offline {
+		if a, err := f.Activities.Activity(ctx, id); err != nil || a.Offline {
+			return done, cmp.Or(err, seckill.ErrStateChanged)
+		}
+	}
 	done.Items, err = f.Stage.SetAllStopped(ctx, ids, offline)
 	done.Changed = done.Changed || done.Items > 0
-	if err != nil || offline || done.After.Resumes == nil {
+	if offline || done.After.Resumes == nil {
 		return done, err
 	}
-	// All are resumed: one that a person stops from now on is theirs.
-	last, err := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
+	last, lost := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
 		if old == nil || old.Offline {
-			return done.After, seckill.ErrStateChanged // somebody took it offline meanwhile
+			return seckill.Activity{}, errOvertaken
 		}
 		next := *old
-		next.Resumes = nil
+		if err == nil { // all are resumed: one that a person stops from now on is theirs
+			next.Resumes = nil
+		}
 		return next, nil
 	})
-	if err == nil {
+	switch {
+	case errors.Is(lost, errOvertaken):
+		_, again := f.Stage.SetAllStopped(ctx, ids, true)
+		return done, errors.Join(lost, again)
+	case lost == nil:
 		done.After = last.After
 	}
-	return done, err
+	return done, cmp.Or(err, lost)
 }
 
-// running returns those of these items that are neither ended nor stopped. One that cannot be read is none of them.
-func (f *Flow) running(ctx context.Context, ids []string, now time.Time) (on []string) {
-	for _, id := range ids {
+// errOvertaken: somebody has taken the activity offline while it was put online.
+var errOvertaken = fmt.Errorf("taken offline meanwhile: %w", seckill.ErrStateChanged)
+
+// stops returns the items that are stopped by taking the activity offline now, and those that it stopped before and
+// has not resumed. One that cannot be read counts as running, so that it is not left stopped.
+func (f *Flow) stops(ctx context.Context, a *seckill.Activity, now time.Time) []string {
+	ids := []string{}
+	for _, id := range a.Items {
 		it, err := f.Items.Get(ctx, id)
-		if err == nil && !it.Stopped && it.StateAt(now) != seckill.ItemEnded {
-			on = append(on, id)
+		if err != nil || slices.Contains(a.Resumes, id) || !it.Stopped && it.StateAt(now) != seckill.ItemEnded {
+			ids = append(ids, id)
 		}
 	}
-	return on
+	return ids
 }
 
 // write changes an activity with edit, which gets nil if there is none, and publishes the change.
@@ -310,6 +334,6 @@ func (f *Flow) write(ctx context.Context, id string,
 }
 
 func same(a, b *seckill.Activity) bool {
-	return len(a.Differs(b)) == 0 && a.Offline == b.Offline && slices.Equal(a.Resumes, b.Resumes) &&
-		a.Deleted.Equal(b.Deleted)
+	return len(a.Differs(b)) == 0 && a.Offline == b.Offline && a.Deleted.Equal(b.Deleted) &&
+		slices.Equal(a.Resumes, b.Resumes) && (a.Resumes == nil) == (b.Resumes == nil)
 }

@@ -33,26 +33,56 @@ func (s *stock) Assert(_ context.Context, it seckill.Item) error {
 	return nil
 }
 
-// rows fails the n-th transaction, counted from 1.
+// rows fails the n-th transaction, counted from 1, and runs a function once after one.
 type rows struct {
 	*memory.Rows
 	fail, n int
+	after   func() // nil: nothing happens
 }
 
 func (r *rows) Transact(ctx context.Context, w []ledger.Write) error {
 	if r.n++; r.n == r.fail {
 		return errors.New("throttled")
 	}
-	return r.Rows.Transact(ctx, w)
+	err := r.Rows.Transact(ctx, w)
+	if do := r.after; do != nil {
+		r.after = nil
+		do()
+	}
+	return err
+}
+
+// failing fails the next read of each of these items, and runs a function once before a write of an item.
+type failing struct {
+	*memory.Items
+	unread map[string]bool
+	before func() // nil: nothing happens
+}
+
+func (f *failing) Get(ctx context.Context, id string) (seckill.Item, error) {
+	if f.unread[id] {
+		delete(f.unread, id)
+		return seckill.Item{}, errors.New("throttled")
+	}
+	return f.Items.Get(ctx, id)
+}
+
+func (f *failing) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
+	if do := f.before; do != nil {
+		f.before = nil
+		do()
+	}
+	return f.Items.Put(ctx, it, d)
 }
 
 type env struct {
 	*testing.T
 	*activity.Flow
-	items *memory.Items
-	stock *stock
-	rows  *rows
-	clock *memory.Clock
+	items  *memory.Items
+	faulty *failing // the flow's items
+	stock  *stock
+	rows   *rows
+	clock  *memory.Clock
 }
 
 // newEnv has items 1 to 4, which sell from 10:00 to 11:00, 11:00 to 12:00 and so on.
@@ -60,6 +90,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	e := &env{T: t, items: memory.NewItems(), stock: &stock{fails: map[string]bool{}}, clock: memory.NewClock(now)}
 	e.rows = &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: e.clock})}
+	e.faulty = &failing{Items: e.items}
 	l := ledger.New(e.rows)
 	for i, id := range []string{"1", "2", "3", "4"} {
 		start := now.Add(time.Duration(2+i) * time.Hour)
@@ -70,8 +101,8 @@ func newEnv(t *testing.T) *env {
 			t.Fatal(err)
 		}
 	}
-	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.items, Questions: l, Clock: e.clock,
-		Stage: stage.New(stage.Deps{Stock: e.stock, Items: e.items, Clock: e.clock, IDs: system.NewIDs(nil),
+	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.faulty, Questions: l, Clock: e.clock,
+		Stage: stage.New(stage.Deps{Stock: e.stock, Items: e.faulty, Clock: e.clock, IDs: system.NewIDs(nil),
 			Questions: l, Activities: l})})
 	return e
 }
@@ -247,26 +278,12 @@ func TestOfflineAndOnline(t *testing.T) {
 	e := newEnv(t)
 	e.save(form("70", 0, "1", "2", "3"))
 	e.clock.Advance(3*time.Hour + time.Minute) // item 1 is over, 2 is on sale, 3 waits
-	stopped := func(want ...string) {
-		t.Helper()
-		var got []string
-		for _, id := range []string{"1", "2", "3", "4"} {
-			if it, err := e.items.Get(t.Context(), id); err != nil {
-				t.Fatal(err)
-			} else if it.Stopped {
-				got = append(got, id)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("stopped are %q, want %q", got, want)
-		}
-	}
 	e.stock.fails["2"] = true
 	done, err := e.SetOffline(t.Context(), "70", true)
 	if err == nil || !strings.Contains(err.Error(), "item 2: ") || !done.After.Offline || done.Items != 2 {
 		t.Errorf("the stock does not answer for item 2: %+v, %v", done, err)
 	}
-	stopped("2", "3")
+	e.stopped("2", "3")
 	e.stock.fails["2"] = false
 	if done, err := e.SetOffline(t.Context(), "70", true); err != nil || done.Changed || done.Items != 0 {
 		t.Errorf("again: %+v, %v", done, err)
@@ -281,12 +298,12 @@ func TestOfflineAndOnline(t *testing.T) {
 	if done, err := e.SetOffline(t.Context(), "70", false); err != nil || !done.Changed || done.Items != 2 {
 		t.Errorf("online: %+v, %v", done, err)
 	}
-	stopped()
+	e.stopped()
 	e.rows.fail = e.rows.n + 1
 	if _, err := e.SetOffline(t.Context(), "70", true); err == nil {
 		t.Error("the switch is not written, and no error")
 	}
-	stopped()
+	e.stopped()
 }
 
 // TestOnlineResumesWhatOfflineStopped: an item that a person stopped by itself stays stopped, and is named, also when a
@@ -294,13 +311,7 @@ func TestOfflineAndOnline(t *testing.T) {
 func TestOnlineResumesWhatOfflineStopped(t *testing.T) {
 	e := newEnv(t)
 	e.save(form("70", 0, "1", "2", "3"))
-	stop := func(id string) {
-		t.Helper()
-		if _, err := e.Stage.SetAllStopped(t.Context(), []string{id}, true); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop("2")
+	e.alone(true, "2")
 	e.stock.fails["1"] = true
 	if done, err := e.SetOffline(t.Context(), "70", true); err == nil || done.Items != 2 {
 		t.Errorf("offline, and the stock fails: %+v, %v", done, err)
@@ -309,7 +320,7 @@ func TestOnlineResumesWhatOfflineStopped(t *testing.T) {
 	if _, err := e.SetOffline(t.Context(), "70", true); err != nil {
 		t.Error(err)
 	}
-	stop("4")
+	e.alone(true, "4")
 	e.save(form("70", 2, "1", "2", "3", "4"))
 	e.stock.fails["3"] = true
 	done, err := e.SetOffline(t.Context(), "70", false)
@@ -324,10 +335,138 @@ func TestOnlineResumesWhatOfflineStopped(t *testing.T) {
 			t.Errorf("online, %s: %+v, %v", when, done, err)
 		}
 	}
-	stop("1") // by itself, while the activity is online
+	e.alone(true, "1") // by itself, while the activity is online
 	done, err = e.SetOffline(t.Context(), "70", false)
 	if err != nil || done.Changed || !slices.Equal(done.Stays, []string{"1", "2", "4"}) {
 		t.Errorf("online, of what is online: %+v, %v", done, err)
+	}
+}
+
+func (e *env) switched(offline bool) (activity.Done, error) {
+	return e.SetOffline(e.Context(), "70", offline)
+}
+
+// must switches the activity, and checks which of its items are stopped then.
+func (e *env) must(offline bool, stopped ...string) seckill.Activity {
+	e.Helper()
+	done, err := e.switched(offline)
+	if err != nil || done.After.Offline != offline {
+		e.Errorf("offline %t: %+v, %v", offline, done, err)
+	}
+	e.stopped(stopped...)
+	return done.After
+}
+
+func (e *env) stopped(want ...string) {
+	e.Helper()
+	var got []string
+	for _, id := range []string{"1", "2", "3", "4"} {
+		if it, err := e.items.Get(e.Context(), id); err != nil {
+			e.Fatal(err)
+		} else if it.Stopped {
+			got = append(got, id)
+		}
+	}
+	if !slices.Equal(got, want) {
+		e.Errorf("stopped are %q, want %q", got, want)
+	}
+}
+
+// alone stops or resumes items by themselves.
+func (e *env) alone(stopped bool, ids ...string) {
+	e.Helper()
+	if _, err := e.Stage.SetAllStopped(e.Context(), ids, stopped); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// TestAnItemThatCannotBeReadIsResumed: offline stops it after all, and online resumes it.
+func TestAnItemThatCannotBeReadIsResumed(t *testing.T) {
+	e := newEnv(t)
+	e.save(form("70", 0, "1", "2"))
+	e.faulty.unread = map[string]bool{"2": true}
+	e.must(true, "1", "2")
+	e.must(false)
+}
+
+// TestOfflineForgetsNoneThatItStopped: also when online failed halfway, or a person resumed an item alone meanwhile.
+func TestOfflineForgetsNoneThatItStopped(t *testing.T) {
+	e := newEnv(t)
+	e.save(form("70", 0, "1", "2", "3"))
+	e.alone(true, "1")
+	e.must(true, "1", "2", "3")
+	e.faulty.unread = map[string]bool{"3": true} // SetOffline's look at it; the next one is the write's
+	e.faulty.before = func() { e.faulty.unread["3"] = true }
+	if done, err := e.switched(false); err == nil || done.Items != 1 {
+		t.Errorf("online, and item 3 is not written: %+v, %v", done, err)
+	}
+	e.stopped("1", "3")
+	e.must(true, "1", "2", "3")
+	e.must(false, "1")
+	e.must(true, "1", "2", "3")
+	e.alone(false, "1")
+	e.must(true, "1", "2", "3")
+	e.must(false)
+	e.must(true, "1", "2", "3")
+	e.alone(false, "2")
+	e.alone(true, "2") // an item does not say who stopped it
+	e.save(form("70", e.version(), "1", "2"))
+	e.must(false, "3")
+}
+
+func (e *env) version() int64 {
+	e.Helper()
+	a, err := e.Activities.Activity(e.Context(), "70")
+	if err != nil {
+		e.Fatal(err)
+	}
+	return a.Version
+}
+
+// TestOnlineOfOneThatNotesNothing: an earlier release did not note what it stopped: all are resumed, also by a
+// repetition. A list without items is another thing: none is.
+func TestOnlineOfOneThatNotesNothing(t *testing.T) {
+	e := newEnv(t)
+	made := e.save(form("70", 0, "1", "2"))
+	old := made
+	old.Version, old.Offline = 2, true
+	if err := e.Activities.SaveActivity(t.Context(), old, &made); err != nil {
+		t.Fatal(err)
+	}
+	e.alone(true, "1", "2")
+	e.must(true, "1", "2")
+	e.stock.fails["1"] = true
+	e.faulty.unread = map[string]bool{"2": true}
+	e.faulty.before = func() { e.faulty.unread["2"] = true }
+	if _, err := e.switched(false); err == nil {
+		t.Error("online, and neither item is done: no error")
+	}
+	e.stopped("2")
+	e.stock.fails["1"] = false
+	e.must(false)
+
+	e.alone(true, "1", "2")
+	if a := e.must(true, "1", "2"); a.Resumes == nil {
+		t.Errorf("offline, and nothing was running: %+v", a)
+	}
+	e.must(false, "1", "2")
+}
+
+// TestOfflineDuringOnline: an online that is overtaken leaves the items stopped, and fails.
+func TestOfflineDuringOnline(t *testing.T) {
+	for name, overtakes := range map[string]func(e *env, do func()){
+		"before the first item is written": func(e *env, do func()) { e.rows.after = do },
+		"while they are":                   func(e *env, do func()) { e.faulty.before = do },
+	} {
+		e := newEnv(t)
+		e.save(form("70", 0, "1", "2"))
+		e.must(true, "1", "2")
+		overtakes(e, func() { e.must(true, "1", "2") })
+		if done, err := e.switched(false); !errors.Is(err, seckill.ErrStateChanged) {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+		e.stopped("1", "2")
+		e.must(false)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // actsRead is how many of the audit log's newest entries are read when it has grown.
 const actsRead = 100
 
-// shown are the acts about an item, or a queue, that viewers see: with who did it, and nothing of shoppers.
-var shown = []string{"stop", "resume", "add-stock", "redrive"}
+// shown are the acts about an item, a queue or an activity that viewers see: with who did it, and nothing of shoppers.
+var shown = []string{"stop", "resume", "add-stock", "redrive", "offline", "online"}
 
 // auditReader is what acts calls of the audit log.
 type auditReader interface {
@@ -49,7 +49,8 @@ func acts(ctx context.Context, log auditReader, item string, before seckill.Live
 	return seckill.LiveActs{Head: head, List: list[:min(len(list), seckill.MaxLiveActs)]}, nil
 }
 
-// about reports whether a subject names an item, or no item: then it is about the shop.
+// about reports whether a subject names an item, or no item: then it is about the shop, or an activity, whose items the
+// log does not have.
 func about(subject, item string) bool {
 	return slices.Contains(strings.Fields(subject), "item="+item) || !strings.Contains(subject, "item=")
 }

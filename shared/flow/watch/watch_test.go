@@ -256,12 +256,14 @@ func TestActs(t *testing.T) {
 	clock.Advance(24 * time.Hour)
 	did(seckill.AuditEnded, "e", "redrive", "queue=orders", "changed")
 	did(seckill.AuditEnded, "f", "add-stock", "item=1 stock=5", "unchanged")
-	want("a day later", "e", "f", "a")
+	did(seckill.AuditEnded, "g", "offline", "activity=7", "changed")
+	did(seckill.AuditEnded, "h", "online", "activity=7", "changed")
+	want("a day later", "e", "f", "g", "h", "a")
 	for i := range 5 {
 		clock.Advance(time.Second)
-		did(seckill.AuditEnded, fmt.Sprint("g", i), "stop", "item=1", "changed")
+		did(seckill.AuditEnded, fmt.Sprint("i", i), "stop", "item=1", "changed")
 	}
-	want("more than are shown", "g4", "g3", "g2", "g1", "g0")
+	want("more than are shown", "i4", "i3", "i2", "i1", "i0")
 }
 
 // TestALeaseEndsByItself: a viewer who dies while renewing holds up the others for a lease only.

@@ -58,7 +58,8 @@ addTexts({
   activity_online: ['上线', 'Put online'],
   activity_online_happens: ['恢复下线时停售的 {n} 件商品：{items}。', 'It resumes the {n} items that going offline stopped: {items}.'],
   activity_online_none: ['没有要恢复的商品：下线时没有停售任何商品。', 'No item is resumed: going offline stopped none.'],
-  activity_online_stay: ['单独停售的商品不恢复。', 'Items that somebody stopped by themselves stay stopped.'],
+  activity_online_stay: ['下线前已停售的商品不恢复；下线后单独恢复又停售的也会恢复。', 'Items that were stopped before stay stopped. One that somebody resumed and stopped again since then is resumed, too.'],
+  activity_online_all: ['旧版本下线时没有记录停售了哪些商品：全部 {n} 件都恢复。', 'An older release took it offline and did not note which items it stopped: all {n} are resumed.'],
   activity_stays: ['仍停售：{items}。', 'Still stopped: {items}.'],
   activity_switched: ['已{what}，{n} 件商品。', 'Done: {what}, {n} items.'],
   activity_delete: ['删除场次', 'Delete the activity'],
@@ -210,9 +211,9 @@ function copier(page, a) {
 function switchPart(page, a) {
   const verb = a.offline ? 'online' : 'offline';
   const title = t(`activity_${verb}`);
-  const resumed = a.resumes || [];
-  const resumes = resumed.length ? t('activity_online_happens', { n: resumed.length, items: resumed.join(', ') }) : t('activity_online_none');
-  const happens = a.offline ? [resumes, t('activity_online_stay')] : [t('activity_offline_happens', { n: a.items.length }), t('activity_offline_partly')];
+  const resumes = a.resumes?.length ? t('activity_online_happens', { n: a.resumes.length, items: a.resumes.join(', ') }) : t('activity_online_none');
+  const online = a.resumes ? [resumes, t('activity_online_stay')] : [t('activity_online_all', { n: a.items.length })];
+  const happens = a.offline ? online : [t('activity_offline_happens', { n: a.items.length }), t('activity_offline_partly')];
   return part(
     `activity_${verb}`,
     happens.map((p) => el('p', { class: 'soft' }, p)),

@@ -52,6 +52,8 @@ addTexts({
   live_act_resume: ['恢复销售', 'Resume'],
   'live_act_add-stock': ['增加库存', 'Add stock'],
   live_act_redrive: ['移回死信', 'Move dead letters back'],
+  live_act_offline: ['场次下线', 'Take activity offline:'],
+  live_act_online: ['场次上线', 'Put activity online:'],
   live_drift: ['漂移', 'Drift'],
   live_unknown_payments: ['付款不明', 'Unknown payments'],
   live_refused: ['被拒绝', 'Refused'],
@@ -107,7 +109,7 @@ const seconds = (n) => t('live_seconds', { n });
 const milliseconds = (v) => (v === null ? t('live_unknown') : v < 9_950 ? `${v < 9.95 ? v.toFixed(1) : Math.round(v)} ms` : seconds(Math.round(v / 1000)));
 
 // What an act was, with the queue, or the number of units.
-const actName = (a) => `${tOr(`live_act_${a.act}`, a.act)} ${a.subject.replace(/item=\S+ ?/, '').replace(/queue=(\S+)/, (_, q) => queueName(q)).replace('stock=', '')}`.trim();
+const actName = (a) => `${tOr(`live_act_${a.act}`, a.act)} ${a.subject.replace(/item=\S+ ?/, '').replace(/queue=(\S+)/, (_, q) => queueName(q)).replace(/(stock|activity)=/, '')}`.trim();
 
 // The parts of the row that are shown together: figures(value) is [[name, value]].
 const PARTS = [
