@@ -110,8 +110,8 @@ func (p *part) add(page []byte, things int, next string) error {
 // whole reports whether the last page is there, and only the name is missing.
 func (p *part) whole() bool { return p.Parts > 0 && p.Next == "" }
 
-// end gives the file its name, or returns why it is not whole: err, if that is not nil. Then what has a page stays, to go
-// on from; what has none is removed.
+// end gives the file its name, or returns why it is not whole: err, if that is not nil. Then what has a page stays, to
+// go on from; what has none is removed.
 func (p *part) end(err error) error {
 	if err == nil {
 		err = p.file.Sync()
