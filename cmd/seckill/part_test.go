@@ -124,8 +124,8 @@ func TestExportGoesOn(t *testing.T) {
 	same()
 }
 
-// TestPartHasOneWriter: a second writer is refused, an owner that changed gets no name, and somebody else's file that is
-// called NAME.part stays as it is.
+// TestPartHasOneWriter: a second writer is refused, an owner that changed gets no name, and somebody else's file that
+// is called NAME.part stays as it is.
 func TestPartHasOneWriter(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "orders.csv")
 	p, err := openPart(file, "all")
