@@ -199,7 +199,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 		Meter: s.Meter, Tickets: tickets, KeepNetworks: s.opt.KeepNetworks > 0})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
 		Closings: s.closings, Clock: s.Clock,
-		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
+		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold, KeepNetworks: s.opt.KeepNetworks > 0})
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings,
 		Clock: s.Clock, Meter: s.Meter})

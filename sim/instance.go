@@ -75,7 +75,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 			KeepNetworks: w.networkKeep > 0}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
 			Clock: clock, Meter: w.Events,
-			Repair: rep, Hold: Hold}),
+			Repair: rep, Hold: Hold, KeepNetworks: w.networkKeep > 0}),
 		Erase: erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events,
 			Keep: seckill.MinAddressKeep, KeepNetworks: w.networkKeep}),
 		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,8 @@ type part struct {
 	name  string
 	file  *os.File
 	owner string
+	// unlock ends the lock that keeps other processes out
+	unlock func() error
 	partState
 }
 
@@ -32,18 +35,32 @@ type partState struct {
 	Things int       `json:"things"` // on these pages
 }
 
-// openPart goes on with the part of a file, or begins one.
+// openPart goes on with the part of a file, or begins one. It refuses one that another process writes, and a file that
+// only has the name of a part.
 func openPart(name, of string) (*part, error) {
-	p := &part{name: name, owner: rand.Text()}
-	var err error
-	if p.file, err = os.OpenFile(name+".part", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	unlock, err := lockPart(name + ".part")
+	if err != nil {
 		return nil, err
+	}
+	p := &part{name: name, owner: rand.Text(), unlock: unlock}
+	if err := p.open(of); err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return p, nil
+}
+
+func (p *part) open(of string) (err error) {
+	if p.file, err = os.OpenFile(p.name+".part", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
 	}
 	info, err := p.file.Stat()
 	if err != nil {
-		return nil, errors.Join(err, p.file.Close())
+		return errors.Join(err, p.file.Close())
 	}
 	old, known := p.read()
+	if !known && info.Size() > 0 {
+		return errors.Join(fmt.Errorf("%s.part is no part of an export: move it away", p.name), p.file.Close())
+	}
 	if known && old.Of == of && old.Size <= info.Size() && time.Since(old.Began) < partLife {
 		p.partState = old
 	} else {
@@ -51,14 +68,22 @@ func openPart(name, of string) (*part, error) {
 	}
 	p.Owner = p.owner
 	if err := errors.Join(p.file.Truncate(p.Size), p.save()); err != nil {
-		return nil, errors.Join(err, p.file.Close())
+		return errors.Join(err, p.file.Close())
 	}
-	return p, nil
+	return nil
 }
 
 func (p *part) read() (s partState, ok bool) {
 	b, err := os.ReadFile(p.name + ".part.json")
-	return s, err == nil && json.Unmarshal(b, &s) == nil
+	return s, err == nil && json.Unmarshal(b, &s) == nil && s.Of != ""
+}
+
+// mine returns an error if another process took the part, which only systems without a lock allow.
+func (p *part) mine() error {
+	if now, ok := p.read(); !ok || now.Owner != p.owner {
+		return fmt.Errorf("another process writes %s.part", p.name)
+	}
+	return nil
 }
 
 func (p *part) save() error {
@@ -72,8 +97,8 @@ func (p *part) save() error {
 
 // add appends a page with so many things. Only its return makes the page part of the file.
 func (p *part) add(page []byte, things int, next string) error {
-	if now, ok := p.read(); !ok || now.Owner != p.owner {
-		return fmt.Errorf("another process writes %s.part", p.name)
+	if err := p.mine(); err != nil {
+		return err
 	}
 	if _, err := p.file.WriteAt(page, p.Size); err != nil {
 		return err
@@ -85,12 +110,17 @@ func (p *part) add(page []byte, things int, next string) error {
 // whole reports whether the last page is there, and only the name is missing.
 func (p *part) whole() bool { return p.Parts > 0 && p.Next == "" }
 
-// end gives the file its name, or returns why it is not whole: err, if that is not nil. Without a page nothing is kept.
+// end gives the file its name, or returns why it is not whole: err, if that is not nil. Then what has a page stays, to
+// go on from; what has none is removed.
 func (p *part) end(err error) error {
 	if err == nil {
 		err = p.file.Sync()
 	}
 	err = errors.Join(err, p.file.Close())
+	defer func() { _ = p.unlock() }() // after the rename: who waits for the lock finds no part
+	if other := p.mine(); other != nil {
+		return fmt.Errorf("%s is not written: %w", p.name, cmp.Or(err, other))
+	}
 	switch {
 	case err == nil:
 		err = os.Rename(p.name+".part", p.name)

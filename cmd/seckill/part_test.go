@@ -123,3 +123,41 @@ func TestExportGoesOn(t *testing.T) {
 	export(exitOK, "Exported 1500 orders to ", "[]")
 	same()
 }
+
+// TestPartHasOneWriter: a second writer is refused, an owner that changed gets no name, and somebody else's file that
+// is called NAME.part stays as it is.
+func TestPartHasOneWriter(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "orders.csv")
+	p, err := openPart(file, "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openPart(file, "all"); err == nil || !strings.Contains(err.Error(), "another process writes") {
+		t.Errorf("a second writer: %v", err)
+	}
+	if err := errors.Join(p.add([]byte("page"), 1, ""), p.end(nil)); err != nil {
+		t.Fatal(err)
+	}
+
+	if p, err = openPart(file, "all"); err != nil {
+		t.Fatal(err)
+	}
+	p.Owner = "another process"
+	if err := errors.Join(p.save(), p.end(nil)); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("another owner: %v", err)
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "page" {
+		t.Errorf("%q, %v: the file of before is lost", b, err)
+	}
+
+	foreign := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(foreign+".part", []byte("somebody's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openPart(foreign, "all"); err == nil || !strings.Contains(err.Error(), "is no part of an export") {
+		t.Errorf("a foreign file: %v", err)
+	}
+	if b, err := os.ReadFile(foreign + ".part"); err != nil || string(b) != "somebody's" {
+		t.Errorf("%q, %v: the foreign file is lost", b, err)
+	}
+}

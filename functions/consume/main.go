@@ -20,7 +20,7 @@ func main() {
 			Clock:    b.Clock, Meter: b.Meter,
 			Repair: repair.New(repair.Deps{Stock: stock, Ledger: ledger, Items: items, Orders: orders, Clock: b.Clock,
 				IDs: b.IDs, Meter: b.Meter}),
-			Hold: s.Hold.Time,
+			Hold: s.Hold.Time, KeepNetworks: s.Networks.Keep() > 0,
 		})
 		return apigw.Batch(flow.Handle, b.Log)
 	})

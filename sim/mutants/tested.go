@@ -30,6 +30,9 @@ var tested = map[string][2]string{
 	"retention-marks-unread": {"./shared/flow/erase", "TestLongItem"},
 	// A day after a simulated sale no order is open.
 	"network-spares-the-open": {"./shared/flow/erase", "TestNetworkRetention"},
+	// Either of buy and consume drops what the other keeps.
+	"network-kept-unasked":    {"./shared/flow/buy", "TestNetworksUnasked"},
+	"network-kept-on-the-way": {"./shared/flow/consume", "TestNetworksUnderWay"},
 	// Every row of an order that the simulator streams can be read.
 	"unreadable-shifts-the-rest": {"./shared/adapter/stream", "TestFailedFrom"},
 	"recount-of-one-page":        {"./shared/flow/count", "TestRecount"},

@@ -51,6 +51,7 @@ type Consume struct {
 	Dead     OrdersDead
 	Closings Closings
 	Hold     Hold
+	Networks Networks
 }
 
 // Notify holds the settings of the function for Alipay's callback. No page calls it, so it needs no CORS.

@@ -2,6 +2,7 @@ package buy_test
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ type ports struct {
 	stock  seckill.ReserveCode // answer of Reserve
 	faults map[string]error    // by call
 	calls  []string
+	asked  seckill.Request // the last of Reserve
 }
 
 func (p *ports) call(name string) error {
@@ -28,6 +30,7 @@ func (p *ports) call(name string) error {
 
 func (p *ports) Reserve(_ context.Context, _ time.Time, r seckill.Request, _ bool, _ time.Duration) (
 	seckill.ReserveResult, error) {
+	p.asked = r
 	res := seckill.ReserveResult{Code: p.stock, Start: opening, Limit: 2}
 	res.Order = r.Order
 	return res, p.call("reserve")
@@ -103,5 +106,20 @@ func TestBuy(t *testing.T) {
 				t.Errorf("calls %q, want %q", p.calls, want)
 			}
 		})
+	}
+}
+
+// TestNetworksUnasked: only a shop that keeps network addresses reserves with one.
+func TestNetworksUnasked(t *testing.T) {
+	t.Parallel()
+	from := netip.MustParseAddr("192.0.2.1")
+	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
+		p := &ports{stock: seckill.Reserved}
+		f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening), IDs: p, Meter: meter{},
+			KeepNetworks: keep})
+		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1", User: "9", Count: 1, Address: "a", Network: from})
+		if err != nil || p.asked.Network != want {
+			t.Errorf("keeps %t: %v, reserved from %q", keep, err, p.asked.Network)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/buy"
@@ -44,6 +45,9 @@ type Deps struct {
 	Meter    seckill.Meter
 	Repair   Repairer
 	Hold     time.Duration // how long an unpaid order keeps its units
+	// KeepNetworks makes an order keep the network address that bought it (ADR 50). Buy has the same setting; messages
+	// of before it changed may have an address.
+	KeepNetworks bool
 }
 
 // Flow is one instance of the step. It is safe for concurrent use.
@@ -150,6 +154,9 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 }
 
 func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) seckill.Order {
+	if !f.KeepNetworks {
+		m.Network = netip.Addr{}
+	}
 	return seckill.Order{
 		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price,
 		Amount:  it.Price * seckill.Fen(m.Count),

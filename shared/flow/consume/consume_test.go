@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ type ports struct {
 	given
 	now   time.Time
 	calls []string
+
+	placed seckill.Order // the last
 }
 
 // given is the state before the message. The zero value: an item on sale, a fresh message, a ledger that accepts the
@@ -65,6 +68,7 @@ func (w *ports) Get(context.Context, string) (seckill.Item, error) {
 
 func (w *ports) Place(_ context.Context, o seckill.Order, limit int) error {
 	w.did("place units %v for %d fen, limit %d", o.Units, o.Amount, limit)
+	w.placed = o
 	if len(w.place) == 0 {
 		return nil
 	}
@@ -269,5 +273,23 @@ func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 	}
 	if got != then && (then != "park: " || !strings.HasPrefix(got, then)) {
 		t.Errorf("did  %s\nwant %s", got, then)
+	}
+}
+
+// TestNetworksUnderWay: a message from before the setting went back to 0 carries a network address, and the order has
+// none.
+func TestNetworksUnderWay(t *testing.T) {
+	from := netip.MustParseAddr("192.0.2.1")
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
+		Order: order, Item: "1", User: "9", Count: 1, Address: "a", Network: from, Created: opened}, Units: []int{7}}}
+	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
+		w := &ports{now: opened}
+		f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w,
+			Orders: queue{ports: w, name: "orders"}, Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w,
+			Repair: w, Hold: 14 * time.Minute, KeepNetworks: keep})
+		err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: m.Encode(), Receives: 1})
+		if err != nil || w.placed.Address != "a" || w.placed.Network != want {
+			t.Errorf("keeps %t: %v, placed from %q at %q", keep, err, w.placed.Network, w.placed.Address)
+		}
 	}
 }
