@@ -40,7 +40,8 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		Until: now, By: text(seckill.MaxBlockAuthor), Made: now}
 	var options seckill.Options
 	for range seckill.MaxOptions {
-		options = append(options, seckill.Option{Name: text(seckill.MaxOptionName), Value: text(seckill.MaxOptionValue)})
+		options = append(options, seckill.Option{Name: text(seckill.MaxOptionName),
+			Value: text(seckill.MaxOptionValue)})
 	}
 	item := operator.ItemRow{ID: number, Title: text(seckill.MaxTitle), State: seckill.ItemWaiting, Price: 1 << 60,
 		SalePrice: 1 << 60, Start: now, End: now, Stock: seckill.MaxStock, Limit: seckill.MaxLimit,

@@ -71,8 +71,8 @@ func TestImportOfFamilies(t *testing.T) {
 		{"of a sale of last year", []seckill.Listing{variant("1", "黑", func(it *seckill.Listing) {
 			it.Start, it.End = now.Add(-366*24*time.Hour), now.Add(-365*24*time.Hour)
 		})}, []seckill.Listing{variant("2", "白")}, "2 start_time"},
-		{"in a shop with as many items as one list has", full, []seckill.Listing{variant("2", "白"), item("3", time.Hour)},
-			"2 family"},
+		{"in a shop with as many items as one list has", full, []seckill.Listing{variant("2", "白"),
+			item("3", time.Hour)}, "2 family"},
 		{"no family in a shop with as many", full, []seckill.Listing{item("3", time.Hour)}, ""},
 	} {
 		items := memory.NewItems()
