@@ -1,9 +1,7 @@
 # Sourced by .ci/run and .ci/nightly: runs a script's stages, and prints a table of their results and times when the script ends.
 #   stage NAME COMMAND…     runs the command. If it fails, the script ends, unless keep_going=yes: then the other stages still run.
-#   skipped NAME REASON     records a stage that cannot run here.
-#   at_exit COMMAND…        runs the command when the script ends, the last one registered first.
 # The script's exit code is 1 if any stage failed.
-stages=() exits=() failed=0 keep_going=${keep_going-no}
+stages=() failed=0 keep_going=${keep_going-no}
 begun=$SECONDS
 
 stage() {
@@ -15,16 +13,8 @@ stage() {
   [ "$result" = ok ] || [ "$keep_going" = yes ] || exit 1
 }
 
-skipped() {
-  stages+=("$(printf '%-34s NOT RUN  %s' "$1" "$2")")
-  echo "$1: NOT RUN, because $2" >&2
-}
-
-at_exit() { exits=("$(printf '%q ' "$@")" "${exits[@]}"); }
-
 finish() {
-  local code=$? command
-  for command in "${exits[@]}"; do eval "$command" || true; done
+  local code=$?
   stages+=("$(printf '%-34s %-8s %3d:%02d' "in all" "" $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60)))")
   printf '\n%-34s %-8s %s\n' "stage" "result" "min:s"
   printf '%s\n' "${stages[@]}"
