@@ -127,7 +127,7 @@ var chosenSpans = []choice{
 `, `		writes = append(writes, Write{Key: spanKey(o.User, o.Span), Op: OpCheck, If: []Cond{AtMost("units", 9)}})
 `},
 	{"span-forgotten", "an order's row does not say that it counts over a family", encodeGo,
-		`		row["span"] = o.Span
+		`		row["v"], row["span"] = SpanVersion, o.Span
 `, `		_ = o.Span
 `},
 	{"span-of-every-family", "a limit counts the whole family, whether it spans it or not", consumeGo,

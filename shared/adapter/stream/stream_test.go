@@ -154,7 +154,7 @@ func TestChangesOfAStream(t *testing.T) {
 func TestFailedFrom(t *testing.T) {
 	t.Parallel()
 	all := records(t)
-	all[0]["dynamodb"].(map[string]any)["NewImage"].(map[string]any)["v"] = map[string]any{"N": "2"}
+	all[0]["dynamodb"].(map[string]any)["NewImage"].(map[string]any)["v"] = map[string]any{"N": "3"}
 	s := &step{fails: 0}
 	failed, log, err := call(t, s, all...)
 	if err != nil || len(failed) != 1 || failed[0] != "101" || s.unreadable != 1 || len(s.got) != 2 {
