@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/gobwas/ws"
@@ -49,6 +50,7 @@ func (l *listener) hear(in io.Reader, t *tally, answered time.Time) {
 	defer close(l.gone)
 	frames := wsutil.Reader{Source: in, State: ws.StateClientSide, MaxFrameSize: maxMessage, CheckUTF8: true,
 		OnIntermediate: wsutil.ControlFrameHandler(l.conn, ws.StateClientSide)}
+	newest := 0 // sequence; a connection that opens while a change is told hears it twice
 	for {
 		text, err := next(&frames)
 		if err != nil {
@@ -58,6 +60,11 @@ func (l *listener) hear(in io.Reader, t *tally, answered time.Time) {
 		if field(text, `"order_id"`) != l.order {
 			continue
 		}
+		sequence, _ := strconv.Atoi(field(text, `"sequence"`))
+		if sequence <= newest {
+			continue
+		}
+		newest = sequence
 		if state == seckill.PendingPayment || state == seckill.Rejected {
 			took := time.Since(answered)
 			t.change(func(t *tally) { t.push.Outcomes++; t.push.after.add(took) })
