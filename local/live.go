@@ -57,7 +57,7 @@ type page struct {
 	wire sync.Mutex    // held while a frame is written
 
 	mu      sync.Mutex
-	conn    net.Conn // nil until it is open
+	conn    net.Conn // nil until it is open; then it stays
 	queue   [][]byte
 	writing bool
 	ended   bool
@@ -119,9 +119,9 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.open(conn) {
 			p.write()
 		} else {
-			p.bye(conn, ws.StatusPolicyViolation, "another page took its place")
+			p.bye(ws.StatusPolicyViolation, "another page took its place")
 		}
-		p.drop(conn)
+		p.drop()
 		p.over()
 	})
 }
@@ -227,24 +227,24 @@ func (p *page) send(l *live, message []byte) error {
 // write sends what is queued. A goroutine runs only while there is something: most pages wait for one message.
 func (p *page) write() {
 	for m := p.next(); m != nil; m = p.next() {
-		if err := p.put(p.conn, ws.NewTextFrame(m)); err != nil {
+		if err := p.put(ws.NewTextFrame(m)); err != nil {
 			p.over() // the reader ends, too
 		}
 	}
 }
 
-// put writes a frame.
-func (p *page) put(conn net.Conn, f ws.Frame) error {
+// put writes a frame to a page that is open.
+func (p *page) put(f ws.Frame) error {
 	b, err := ws.CompileFrame(f)
 	if err != nil {
 		return err // cannot happen: no frame is that large
 	}
 	p.wire.Lock()
 	defer p.wire.Unlock()
-	if err := conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+	if err := p.conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
 		return err
 	}
-	_, err = conn.Write(b)
+	_, err = p.conn.Write(b)
 	return err
 }
 
@@ -262,7 +262,7 @@ func (p *page) next() []byte {
 }
 
 // drop reads until the connection ends; nothing that a page sends matters, until it is too large.
-func (p *page) drop(conn net.Conn) {
+func (p *page) drop() {
 	state, size := ws.StateServerSide, int64(0) // size is of the message so far
 	for {
 		h, err := ws.ReadHeader(p.in)
@@ -270,7 +270,7 @@ func (p *page) drop(conn net.Conn) {
 			return
 		}
 		if h.OpCode.IsControl() {
-			if p.control(conn, h) != nil {
+			if p.control(h) != nil {
 				return
 			}
 			continue
@@ -291,7 +291,7 @@ func (p *page) drop(conn net.Conn) {
 }
 
 // control answers a ping, and the page's farewell, after which it returns io.EOF.
-func (p *page) control(conn net.Conn, h ws.Header) error {
+func (p *page) control(h ws.Header) error {
 	body := make([]byte, h.Length) // at most 125: CheckHeader
 	if _, err := io.ReadFull(p.in, body); err != nil {
 		return err
@@ -299,10 +299,10 @@ func (p *page) control(conn net.Conn, h ws.Header) error {
 	ws.Cipher(body, h.Mask, 0)
 	switch h.OpCode {
 	case ws.OpPing:
-		return p.put(conn, ws.NewPongFrame(body))
+		return p.put(ws.NewPongFrame(body))
 	case ws.OpClose:
 		if _, first := p.leave(); first {
-			_ = p.put(conn, ws.NewCloseFrame(body[:min(2, len(body))])) // its own code
+			_ = p.put(ws.NewCloseFrame(body[:min(2, len(body))])) // its own code
 		}
 		return io.EOF
 	}
@@ -312,26 +312,25 @@ func (p *page) control(conn net.Conn, h ws.Header) error {
 // end ends the connection once; one that is not open yet ends as soon as it is. The reader waits for the page's answer;
 // cut ends the wait.
 func (p *page) end(code ws.StatusCode, reason string) {
-	if conn, first := p.leave(); first && conn != nil {
-		p.bye(conn, code, reason)
+	if open, first := p.leave(); first && open {
+		p.bye(code, reason)
 	}
 }
 
-// leave marks a page as ended and drops its queue. It returns its connection, nil if that is not open yet, and whether
-// this is the first time.
-func (p *page) leave() (conn net.Conn, first bool) {
+// leave marks a page as ended and drops its queue. It returns whether the page is open, and whether it ends only now.
+func (p *page) leave() (open, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first = !p.ended
 	p.ended, p.queue = true, nil
-	return p.conn, first
+	return p.conn != nil, first
 }
 
 // bye says why a connection ends.
-func (p *page) bye(conn net.Conn, code ws.StatusCode, reason string) {
-	if p.put(conn, ws.NewCloseFrame(ws.NewCloseFrameBody(code, reason))) != nil ||
-		conn.SetReadDeadline(time.Now().Add(leaveTime)) != nil {
-		_ = conn.Close()
+func (p *page) bye(code ws.StatusCode, reason string) {
+	if p.put(ws.NewCloseFrame(ws.NewCloseFrameBody(code, reason))) != nil ||
+		p.conn.SetReadDeadline(time.Now().Add(leaveTime)) != nil {
+		_ = p.conn.Close()
 	}
 }
 

@@ -14,7 +14,7 @@ const wireSize = 512 // bytes of a buffer: frames have some 130
 type thinWriter struct{ http.ResponseWriter }
 
 // Hijack implements http.Hijacker. A page may have sent something since it was answered: that stays in the reader's
-// buffer, where its new owner looks for it.
+// buffer, where page.drop finds it.
 func (t *thinWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, wide, err := http.NewResponseController(t.ResponseWriter).Hijack()
 	if err != nil {
