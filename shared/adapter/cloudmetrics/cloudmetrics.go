@@ -28,6 +28,8 @@ const (
 // refusing are the steps whose refusals are read: those that shoppers press.
 var refusing = []string{"buy", "admit"}
 
+const refusals = "refusals" // the metric of them
+
 // Reader reads metrics. It is safe for concurrent use.
 type Reader struct {
 	client  *cloudwatch.Client
@@ -78,23 +80,34 @@ func New(cfg aws.Config, clock seckill.Clock, stack string, queues map[string]st
 		r.query(stack, string(seckill.EventUnknown), "Sum", dimensions("step", step),
 			func(_ *reading, m *seckill.LiveMinute, n float64) { m.Unknown += int(n) })
 	}
-	for _, step := range refusing {
-		for _, reason := range seckill.Reasons() {
-			r.query(stack, "refusals", "Sum", dimensions("step", step, "reason", string(reason)),
-				func(to *reading, m *seckill.LiveMinute, n float64) {
-					m.Refused += int(n)
-					to.Refusals[reason] += int(n)
-				})
-		}
-	}
+	eachRefusal(func(reason seckill.Reason, of []types.Dimension) {
+		r.query(stack, refusals, "Sum", of, func(to *reading, m *seckill.LiveMinute, n float64) {
+			m.Refused += int(n)
+			to.Refusals[reason] += int(n)
+		})
+	})
 	return r
 }
 
 func (r *Reader) query(namespace, name, stat string, of []types.Dimension,
 	add func(*reading, *seckill.LiveMinute, float64)) {
-	r.queries = append(r.queries, query{types.MetricDataQuery{Id: aws.String(fmt.Sprintf("m%d", len(r.queries))),
-		MetricStat: &types.MetricStat{Stat: &stat, Period: aws.Int32(int32(period.Seconds())),
-			Metric: &types.Metric{Namespace: &namespace, MetricName: &name, Dimensions: of}}}, add})
+	r.queries = append(r.queries, query{asked(len(r.queries), namespace, name, stat, period, of), add})
+}
+
+// asked returns the query number n of a call.
+func asked(n int, namespace, name, stat string, each time.Duration, of []types.Dimension) types.MetricDataQuery {
+	return types.MetricDataQuery{Id: aws.String(fmt.Sprintf("m%d", n)),
+		MetricStat: &types.MetricStat{Stat: &stat, Period: aws.Int32(int32(each.Seconds())),
+			Metric: &types.Metric{Namespace: &namespace, MetricName: &name, Dimensions: of}}}
+}
+
+// eachRefusal calls do with each reason for which each function may refuse, and with the metric's dimensions.
+func eachRefusal(do func(reason seckill.Reason, of []types.Dimension)) {
+	for _, step := range refusing {
+		for _, reason := range seckill.Reasons() {
+			do(reason, dimensions("step", step, "reason", string(reason)))
+		}
+	}
 }
 
 // dimensions returns names and values, which alternate.

@@ -34,16 +34,11 @@ func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, f
 		Requests: map[seckill.Reason]int{}}
 	in := cloudwatch.GetMetricDataInput{StartTime: &out.From, EndTime: &out.Until}
 	of := map[string]seckill.Reason{}
-	for _, function := range refusing {
-		for _, reason := range seckill.Reasons() {
-			id := fmt.Sprintf("m%d", len(of))
-			of[id] = reason
-			in.MetricDataQueries = append(in.MetricDataQueries, types.MetricDataQuery{Id: &id,
-				MetricStat: &types.MetricStat{Stat: aws.String("Sum"), Period: aws.Int32(int32(step.Seconds())),
-					Metric: &types.Metric{Namespace: &stack, MetricName: aws.String("refusals"),
-						Dimensions: dimensions("step", function, "reason", string(reason))}}})
-		}
-	}
+	eachRefusal(func(reason seckill.Reason, by []types.Dimension) {
+		q := asked(len(of), stack, refusals, "Sum", step, by)
+		of[*q.Id] = reason
+		in.MetricDataQueries = append(in.MetricDataQueries, q)
+	})
 	for pages := cloudwatch.NewGetMetricDataPaginator(cloudwatch.NewFromConfig(cfg), &in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
