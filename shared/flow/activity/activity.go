@@ -238,24 +238,42 @@ func (f *Flow) SetOffline(ctx context.Context, id string, offline bool) (Done, e
 		return done, err
 	}
 	var ids []string
-	for _, item := range done.After.Items {
+	ids, done.Stays = f.switched(ctx, &done.After, now)
+	if !offline {
+		return f.resume(ctx, done, ids)
+	}
+	done.Items, err = f.Stage.SetAllStopped(ctx, ids, true)
+	done.Changed = done.Changed || done.Items > 0
+	return done, err
+}
+
+// switched returns the items that an activity stops if it is offline, and resumes if it is online; of the others, stays
+// are those that stay stopped. One that cannot be read is tried.
+func (f *Flow) switched(ctx context.Context, a *seckill.Activity, now time.Time) (ids, stays []string) {
+	for _, item := range a.Items {
 		it, err := f.Items.Get(ctx, item)
 		switch ended := err == nil && it.StateAt(now) == seckill.ItemEnded; {
 		case ended:
-		case offline, slices.Contains(done.After.Resumes, item): // one that cannot be read is tried
+		case a.Offline, slices.Contains(a.Resumes, item):
 			ids = append(ids, item)
 		case err == nil && it.Stopped:
-			done.Stays = append(done.Stays, item)
+			stays = append(stays, item)
 		}
 	}
-	if !offline {
-		if a, err := f.Activities.Activity(ctx, id); err != nil || a.Offline {
-			return done, cmp.Or(err, seckill.ErrStateChanged)
-		}
+	return ids, stays
+}
+
+// resume resumes items of an activity that is online, unless it is taken offline meanwhile, and then notes that none is
+// left to resume.
+func (f *Flow) resume(ctx context.Context, done Done, ids []string) (Done, error) {
+	id := done.After.ID
+	if a, err := f.Activities.Activity(ctx, id); err != nil || a.Offline {
+		return done, cmp.Or(err, seckill.ErrStateChanged)
 	}
-	done.Items, err = f.Stage.SetAllStopped(ctx, ids, offline)
+	var err error
+	done.Items, err = f.Stage.SetAllStopped(ctx, ids, false)
 	done.Changed = done.Changed || done.Items > 0
-	if offline || done.After.Resumes == nil {
+	if done.After.Resumes == nil {
 		return done, err
 	}
 	last, lost := f.write(ctx, id, func(old *seckill.Activity) (seckill.Activity, error) {
