@@ -4,7 +4,7 @@ import { el, put } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
 import { command } from './call.js';
 import { confirm } from './confirm.js';
-import { localTime, ruled, timeField, wireTime } from './editor.js';
+import { idField, localTime, ruled, timeField, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
 import { itemsControl } from './itemfield.js';
 import { allItems } from './itemlist.js';
@@ -162,16 +162,14 @@ const textsOf = (a) => ({ title: a.title, start_time: localTime(a.start_time), e
 function editor(page, a, known) {
   const fields = [
     { name: 'title', label: t('field_title'), hint: t('activity_title_hint', { most: MAX_TITLE }), value: a?.title, required: true, check: checks.line(MAX_TITLE) },
-    timeField('start_time', a?.start_time),
-    timeField('end_time', a?.end_time, { check: (text) => (text > document.getElementById('activity-edit-start_time').value ? '' : t('field_after_start')) }),
+    ...windowFields('activity-edit', a),
     { name: 'items', label: t('activities_items'), hint: t('activity_items_hint', { most: MAX_ITEMS }), value: a?.items.join(' '), make: itemsControl(known), show: (text) => text.split(' ').join(', ') },
     { name: 'version', kind: 'hidden', value: String(a?.version || 0) },
   ];
-  const id = { name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: { inputmode: 'numeric' } };
   return form({
     name: 'activity-edit',
     about: page.id,
-    fields: a ? ruled(fields, a.rules) : [id, ...fields],
+    fields: a ? ruled(fields, a.rules) : [idField(), ...fields],
     submit: t(a ? 'activity_save' : 'activity_create'),
     drop: page.again,
     stored: textsOf,

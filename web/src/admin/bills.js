@@ -64,7 +64,11 @@ export const bills = {
     const goesOn = el('p', { class: 'soft', role: 'status' });
     const listed = command('reconciled', { day });
     const newest = async () => (await listed).reconciliations.at(-1)?.at; // when the newest result was made
-    const now = page.may('reconcile') && compare(page, day, newest, () => (setText(goesOn, t('bills_goes_on')), announce(t('bills_goes_on'))));
+    const tell = () => {
+      setText(goesOn, t('bills_goes_on'));
+      announce(t('bills_goes_on'));
+    };
+    const now = page.may('reconcile') && compare(page, day, newest, tell);
     put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('bills_text')), choose, now, goesOn), results);
     const { reconciliations } = await listed;
     if (page.signal.aborted) return;

@@ -1,6 +1,7 @@
-// What the forms of things with versions share: what each field may become now, times in the editor's zone, and what
-// somebody else has saved meanwhile.
+// What the forms of items and of activities share: an id, a window in the editor's time zone, and what each field may
+// become now.
 import { t, tOr, when } from '../i18n.js';
+import { checks } from './form.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -53,3 +54,12 @@ export const timeField = (name, value, more = {}) => ({
   input: { step: 1 },
   ...more,
 });
+
+/** The two fields of a window, of a form of this name: of a thing with start_time and end_time, or of a new one. */
+export const windowFields = (form, of) => [
+  timeField('start_time', of?.start_time),
+  timeField('end_time', of?.end_time, { check: (text) => (text > document.getElementById(`${form}-start_time`).value ? '' : t('field_after_start')) }),
+];
+
+/** The field of a new thing's id. */
+export const idField = () => ({ name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: { inputmode: 'numeric' } });

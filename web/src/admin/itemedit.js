@@ -4,7 +4,7 @@ import { pictureAddress } from '../cover.js';
 import { el, put, setText } from '../dom.js';
 import { t } from '../i18n.js';
 import { Problem, command } from './call.js';
-import { localTime, ruled, timeField, wireTime } from './editor.js';
+import { idField, localTime, ruled, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
 import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
 import { placeOf } from './place.js';
@@ -150,8 +150,7 @@ function editor(page, it) {
     field('title', 'field_title', { hint: t('edit_title_hint', { most: MAX_TITLE }), required: true, check: checks.line(MAX_TITLE) }),
     field('sk_price', 'items_price', money),
     field('price', 'items_was', money),
-    timeField('start_time', it?.start_time),
-    timeField('end_time', it?.end_time, { check: (text) => (text > document.getElementById('item-edit-start_time').value ? '' : t('field_after_start')) }),
+    ...windowFields('item-edit', it),
     field('stock', 'items_stock', { hint: t('edit_stock_hint'), required: true, check: checks.whole(1, MAX_STOCK), input: whole }),
     field('limit', 'items_limit', { hint: t('edit_limit_hint'), required: true, check: checks.whole(1, MAX_LIMIT), input: whole }),
     field('limit_spans', 'edit_spans', { kind: 'select', options: ['', 'true'].map((spans) => [spans, spansText(spans)]), value: texts.limit_spans || '', show: spansText }),
@@ -164,11 +163,10 @@ function editor(page, it) {
     field('commodity_id', 'edit_commodity', { hint: t('edit_commodity_hint'), check: checks.id, input: whole }),
     { name: 'version', kind: 'hidden', value: String(it?.version || '') },
   ];
-  const id = { name: 'id', label: t('field_id_new'), hint: t('field_id_new_hint'), required: true, check: checks.id, input: whole };
   return form({
     name: 'item-edit',
     about: page.id,
-    fields: it ? ruled(fields, it.rules) : [id, ...fields],
+    fields: it ? ruled(fields, it.rules) : [idField(), ...fields],
     submit: t(it ? 'edit_save' : 'edit_create'),
     drop: page.again,
     stored: textsOf,
