@@ -107,7 +107,7 @@ const (
 	KeptNetworks              // network addresses
 )
 
-// Erased returns when the last of these was erased; zero: some may remain.
+// Erased returns the field that says when the last of these was erased; its zero value: some may remain.
 func (it *Item) Erased(what Kept) *time.Time {
 	if what == KeptNetworks {
 		return &it.NetworksErased

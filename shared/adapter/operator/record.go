@@ -107,34 +107,35 @@ func (rec *Recorder) refused(ctx context.Context, r *request, roles, result stri
 	}
 }
 
-// due reports whether a person's forbidden command gets an entry now, and how many got none since the last.
-func (rec *Recorder) due(who string) (leftOut int, ok bool) {
+// due reports whether a person's forbidden command, which the key names, gets an entry now, and how many got none since
+// the last.
+func (rec *Recorder) due(key string) (leftOut int, ok bool) {
 	now := rec.Log.Clock.Now()
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	last, known := rec.forbidden[who]
+	last, known := rec.forbidden[key]
 	if known && now.Sub(last.at) < forbiddenEvery {
 		last.leftOut++
-		rec.forbidden[who] = last
+		rec.forbidden[key] = last
 		return 0, false
 	}
 	if rec.forbidden == nil {
 		rec.forbidden = map[string]forbiddenCommand{}
 	}
-	if rec.forbidden[who] = (forbiddenCommand{at: now}); len(rec.forbidden) > maxForbidden {
+	if rec.forbidden[key] = (forbiddenCommand{at: now}); len(rec.forbidden) > maxForbidden {
 		delete(rec.forbidden, rec.oldest())
 	}
 	return last.leftOut, true
 }
 
-// oldest returns whose last entry is the oldest.
-func (rec *Recorder) oldest() (who string) {
-	for w, command := range rec.forbidden {
-		if who == "" || command.at.Before(rec.forbidden[who].at) {
-			who = w
+// oldest returns the key whose last entry is the oldest.
+func (rec *Recorder) oldest() (key string) {
+	for k, command := range rec.forbidden {
+		if key == "" || command.at.Before(rec.forbidden[key].at) {
+			key = k
 		}
 	}
-	return who
+	return key
 }
 
 func answerOf(err error) answer { return answer{Problem: document(err)} }

@@ -13,8 +13,7 @@ import (
 const redacted = "[redacted]"
 
 // secret lists the names of attributes that must not be logged: delivery and network addresses, contact data, and
-// credentials.
-// Flows and adapters do not log these; this guards against mistakes.
+// credentials. Flows and adapters do not log these; this guards against mistakes.
 var secret = map[string]bool{"address": true, "shopper_name": true, "network_address": true, "token": true,
 	"authorization": true, "phone": true}
 

@@ -1,6 +1,6 @@
 // Package push sends shoppers the outcome of their purchase. In: connect passes; changes of order rows, from the orders
-// table's stream. Out: each order's newest change to the connections of its shopper, at most once for each, but
-// for one that opens meanwhile (Opened), which may hear a change twice. It touches only the connections.
+// table's stream. Out: each order's newest change to the connections of its shopper, at most once for each; only one
+// that opens meanwhile may hear a change twice. It touches only the connections.
 //
 // A missed push is not a missed outcome: the page asks once after it has connected, and polls without a connection. So
 // nothing is sent again, and a fault holds up no batch.

@@ -116,8 +116,7 @@ func (f *Flow) renew(ctx context.Context, row seckill.LiveRow, now time.Time, ol
 		return row, err
 	}
 	f.read(ctx, old(&leased.Live, now))
-	// Parts that wait until it is known that there is such an item.
-	f.read(ctx, old(&leased.Live, now))
+	f.read(ctx, old(&leased.Live, now)) // parts that ofItem holds back until the stock has told of the item
 	err = f.Ledger.KeepLive(ctx, leased, f.Clock.Now())
 	if errors.Is(err, seckill.ErrLeased) { // this took longer than the lease; the figures are good
 		err = nil
