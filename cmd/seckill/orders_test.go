@@ -339,6 +339,19 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// askedPage returns the number of the page that a request's cursor asks for; 0: it has none.
+func askedPage(t *testing.T, r *http.Request) (at int) {
+	t.Helper()
+	var ask struct {
+		Operator struct{ Cursor string }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+		t.Error(err)
+	}
+	_, _ = fmt.Sscan(ask.Operator.Cursor, &at)
+	return at
+}
+
 // TestExportTakesConstantMemory exports 100,000 orders, in pages that the shop makes as they are asked for. The heap
 // after the last page is the heap after the tenth.
 func TestExportTakesConstantMemory(t *testing.T) {
@@ -346,14 +359,7 @@ func TestExportTakesConstantMemory(t *testing.T) {
 	var heap [2]uint64
 	var buf bytes.Buffer
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var ask struct {
-			Operator struct{ Cursor string }
-		}
-		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
-			t.Error(err)
-		}
-		at := 0
-		_, _ = fmt.Sscan(ask.Operator.Cursor, &at)
+		at := askedPage(t, r)
 		if at == 10 || at == pages-1 {
 			var m runtime.MemStats
 			runtime.GC()

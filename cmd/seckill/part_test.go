@@ -22,14 +22,7 @@ func TestExportGoesOn(t *testing.T) {
 	asked := []int{}
 	down := func(int) bool { return false }
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var ask struct {
-			Operator struct{ Cursor string }
-		}
-		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
-			t.Error(err)
-		}
-		at := 0
-		_, _ = fmt.Sscan(ask.Operator.Cursor, &at)
+		at := askedPage(t, r)
 		asked = append(asked, at)
 		if down(at) {
 			w.WriteHeader(http.StatusBadGateway)

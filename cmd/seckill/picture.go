@@ -21,7 +21,8 @@ func pictureCommand(shop *target) *cobra.Command {
 the place, and store it under a name made of its content: in the shop, or with --to in a folder. The
 command prints the path for an item's covers. "seckill run --pictures FOLDER" shows a folder's pictures.
 
-A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels; one for a folder %d MiB and %d\nmillion; both up to %d a side.",
+A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels; one for a folder %d MiB and %d\n"+
+			"million; both up to %d a side.",
 			float64(cover.Upload.Size)/(1<<20), cover.Upload.Pixels/1_000_000, cover.Large.Size>>20,
 			cover.Large.Pixels/1_000_000, cover.MaxSide),
 		Example: `  seckill items picture tea.jpg

@@ -177,16 +177,23 @@ func TestFloods(t *testing.T) {
 	}
 }
 
+// from returns the rules from one on, which is made of so many statements that all have to hold.
+func (d deployed) from(t *testing.T, name string, statements int) []rule {
+	t.Helper()
+	rules := d.Resources["Acl"].Properties.Rules
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == name })
+	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != statements {
+		t.Fatalf("rule %d: %+v", i, rules)
+	}
+	return rules[i:]
+}
+
 // TestLargeBodies checks that only a browser with staff's cookie sends more than 16 KiB, and only commands.
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	_, d := readTemplate(t)
-	rules := d.Resources["Acl"].Properties.Rules
-	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == "body-size" })
-	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != 2 {
-		t.Fatalf("rule %d: %+v", i, rules)
-	}
-	both := rules[i].Statement.AndStatement.Statements
+	r := d.from(t, "body-size", 2)[0]
+	both := r.Statement.AndStatement.Statements
 	size, but := both[0], both[1].NotStatement
 	if s := size.SizeConstraintStatement; s.ComparisonOperator != "GT" || s.Size != 16<<10 ||
 		s.FieldToMatch["Body"] == nil {
@@ -206,7 +213,7 @@ func TestLargeBodies(t *testing.T) {
 		cookie.TextTransformations[0].Type != "NONE" {
 		t.Errorf("cookie: %+v", cookie)
 	}
-	d.says(t, &rules[i], 422, "body_too_large", 0)
+	d.says(t, &r, 422, "body_too_large", 0)
 }
 
 // TestNoToken checks that what is sent without a token to a route that costs is refused before the API, as the API
@@ -214,12 +221,8 @@ func TestLargeBodies(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	t.Parallel()
 	_, d := readTemplate(t)
-	rules := d.Resources["Acl"].Properties.Rules
-	i := slices.IndexFunc(rules, func(r rule) bool { return r.Name == "without-token" })
-	if i < 0 || len(rules[i].Statement.AndStatement.Statements) != 3 {
-		t.Fatalf("rule %d: %+v", i, rules)
-	}
-	r := rules[i]
+	rules := d.from(t, "without-token", 3)
+	r := rules[0]
 	all := r.Statement.AndStatement.Statements
 	costly := []string{"/seckill/buy", "/seckill/challenge", "/seckill/ticket"}
 	if diff := cmp.Diff(costly, all[0].paths(t)); diff != "" {
@@ -241,7 +244,7 @@ func TestNoToken(t *testing.T) {
 		t.Errorf("token: %+v", has)
 	}
 	d.says(t, &r, 403, "invalid_token", 0)
-	for _, before := range rules[i:] {
+	for _, before := range rules {
 		if before.Name != r.Name && before.Statement.RateBasedStatement.Limit == nil {
 			t.Errorf("%s comes after it", before.Name)
 		}

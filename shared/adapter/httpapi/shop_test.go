@@ -64,7 +64,8 @@ func TestAnswersAreTheContracts(t *testing.T) {
 		Options: seckill.Options{{Name: "颜色", Value: "黑"}, {Name: "容量", Value: "256 GB"}}}
 	apart := variant
 	apart.Item.Variant.LimitSpans = false
-	const options = `,"variant":{"family":"70","options":[{"name":"颜色","value":"黑"},{"name":"容量","value":"256 GB"}]`
+	const options = `,"variant":{"family":"70",` +
+		`"options":[{"name":"颜色","value":"黑"},{"name":"容量","value":"256 GB"}]`
 
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}
 	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID +

@@ -74,7 +74,8 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Pictures: NewPictureHandler(&gallery.Memory{}), Live: newLive(o.clock, answers(`{"title":"a"}`)),
+	real := &Office{Record: record, Pictures: NewPictureHandler(&gallery.Memory{}),
+		Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
 			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),
 		Stack: officeStack, Clock: o.clock, Key: func() ed25519.PrivateKey { return o.key },

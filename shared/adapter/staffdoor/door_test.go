@@ -360,7 +360,8 @@ func TestAScreenIsNobody(t *testing.T) {
 	}
 	for body, want := range map[string]bool{`{"operator":{"command":"live","item":"7"}}`: true, `{}`: false, ``: false,
 		`{"operator":{"command":"stop","item":"7"}}`: false, `{"operator":{"command":"live","command":"stop"}}`: false,
-		`{"operator":{"command":"live"}} {}`: false, `{"operator":null}`: false, `{"operator":{"command":"live","x":1}}`: false,
+		`{"operator":{"command":"live"}} {}`: false, `{"operator":null}`: false,
+		`{"operator":{"command":"live","x":1}}`:                       false,
 		strings.Repeat(" ", 2000) + `{"operator":{"command":"live"}}`: false} {
 		if got := operator.Watches([]byte(body)); got != want {
 			t.Errorf("%.60s watches: %v", strings.TrimSpace(body), got)

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	signInLife  = 10 * time.Minute // from the issuer's page to the way back
+	signInLife  = 10 * time.Minute    // from the issuer's page to the way back
 	leftLife    = 30 * 24 * time.Hour // in which a browser remembers that somebody signed out
-	signInTime  = 20 * time.Second // of the issuer's three calls, 3 s each, and of the tables'
-	signInBytes = 32               // of state, nonce and verifier
-	maxCode     = 2048             // bytes of an issuer's code
+	signInTime  = 20 * time.Second    // of the issuer's three calls, 3 s each, and of the tables'
+	signInBytes = 32                  // of state, nonce and verifier
+	maxCode     = 2048                // bytes of an issuer's code
 	signInTexts = 3
 )
 
