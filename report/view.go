@@ -92,7 +92,7 @@ func (s *ItemState) units() Table {
 
 func (s *ItemState) money() Table {
 	m := &s.Sums.Money
-	rows := [][]string{{"captured", yuan(m.Captured) + " yuan", strconv.Itoa(m.Payments) + " payments"},
+	rows := [][]string{{"captured", yuan(m.Captured) + " yuan", some(m.Payments, "payment", "payments")},
 		{"kept", yuan(m.Kept) + " yuan", ""}, {"refunded", yuan(m.Refunded) + " yuan", ""},
 		{"due back", yuan(m.Due) + " yuan", ""}}
 	if p := s.Provider; p != nil {
@@ -149,13 +149,21 @@ func (s *ItemState) guarantees() Table {
 		why := ""
 		switch {
 		case g.Broken > 0:
-			why = strconv.Itoa(g.Broken) + " findings: `seckill audit` names them"
+			why = some(g.Broken, "finding", "findings") + ": `seckill audit` has them"
 		case g.Needs > 0:
-			why = strconv.Itoa(g.Needs) + " pieces of evidence are missing"
+			why = some(g.Needs, "piece of evidence is", "pieces of evidence are") + " missing"
 		}
 		t.Rows = append(t.Rows, []string{g.ID + " " + g.Name, string(g.Verdict), why})
 	}
 	return t
+}
+
+// some counts in words: "1 payment", "2 payments".
+func some(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return strconv.Itoa(n) + " " + more
 }
 
 func (s *ItemState) minutes() Table {
