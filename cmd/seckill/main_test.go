@@ -98,7 +98,8 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"file with a bad line",
 			[]string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
 				"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
-		{"unknown demo", []string{"run", "--demo", "x"}, "--demo x: want shop or contract"},
+		{"unknown demo", []string{"run", "--demo", "x"}, "--demo x: want shop, contract or none"},
+		{"none and stock", []string{"run", "--demo", "none", "--stock", "2"}, "--demo none has no items"},
 		{"demo and items", []string{"run", "--demo", "shop", "--items", file("y.json", "[]")}, "want only one of them"},
 		{"contract and stock", []string{"run", "--demo", "contract", "--limit", "2"}, "one per shopper"},
 		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "set them in the file"},

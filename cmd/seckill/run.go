@@ -111,6 +111,7 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
   seckill run --stock 100 --limit 2            more units of the live demo item
   seckill run --items my-items.csv
   seckill run --demo contract                  the items that existing clients know by their ids
+  seckill run --demo none                      an empty shop, to be filled in the back office
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   seckill run --issuers 'https://id.example.com|shop'
@@ -155,7 +156,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.IntVar(&s.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&s.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
 	f.StringVar(&s.items, "items", "", "items file, .json or .csv, instead of the demo items")
-	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, or contract (the ids that existing clients know)")
+	f.StringVar(&s.demo, "demo", "shop", "demo items: shop, contract (the ids that existing clients know) or none")
 	f.StringVar(&s.checks, "checks", "off", "what shoppers pass to buy a demo item: off, standard or strict")
 	f.StringSliceVar(&s.redis, "redis", nil,
 		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
@@ -224,8 +225,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, errors.New("--items: want the name of a .json or .csv file")
 	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
 		return opt, errors.New("--stock and --limit apply to the demo item: with --items, set them in the file")
-	case s.demo != "shop" && s.demo != "contract":
-		return opt, fmt.Errorf("--demo %s: want shop or contract", s.demo)
+	case !slices.Contains([]string{"shop", "contract", "none"}, s.demo):
+		return opt, fmt.Errorf("--demo %s: want shop, contract or none", s.demo)
 	case s.items != "" && cmd.Flags().Changed("demo"):
 		return opt, errors.New("--demo and --items: want only one of them")
 	case s.demo == "contract" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
@@ -234,6 +235,11 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--checks %s: want off, standard or strict", s.checks)
 	case s.items != "" && cmd.Flags().Changed("checks"):
 		return opt, errors.New("--checks applies to the demo items: with --items, set them in the file")
+	case s.demo == "none" && slices.ContainsFunc([]string{"stock", "limit", "checks"}, cmd.Flags().Changed):
+		return opt, errors.New("--stock, --limit and --checks apply to demo items: --demo none has no items")
+	case s.demo == "none":
+		opt.Items = []seckill.Listing{}
+		return opt, nil
 	case s.demo == "contract" && cmd.Flags().Changed("checks"):
 		return opt, errors.New("--checks: existing clients, which --demo contract is for, know none")
 	case s.demo == "contract":

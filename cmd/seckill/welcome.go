@@ -45,6 +45,9 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 		p("  %-10s  %-19s  %-7s  %d units, %d per shopper  %s", first(i, "Items"), it.ID, it.StateAt(now), it.Stock,
 			it.Limit, it.Commodity.Title)
 	}
+	if len(opt.Items) == 0 {
+		p("  Items       none: make them in the back office, or import a file, see seckill items import --help")
+	}
 	p("")
 	var tokens []string
 	for i, s := range local.Shoppers[:shownShoppers] {
@@ -55,9 +58,21 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 		tokens = append(tokens, token)
 		p("  %-10s  %s %s, token %s below", first(i, "Shoppers"), s.User, s.Name, string(rune('A'+i)))
 	}
-	p("\nTry these commands in another terminal:\n")
-	item, hold := firstLive(opt.Items, now), opt.Hold+seckill.Grace
+	what := "Try these commands"
+	if len(opt.Items) == 0 {
+		what = "For commands of your own"
+	}
+	p("\n%s in another terminal:\n", what)
 	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
+	if len(opt.Items) > 0 {
+		tryPurchase(p, firstLive(opt.Items, now), opt.Hold+seckill.Grace)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tryPurchase prints commands that buy, pay and let expire: after hold the unpaid order's unit is back.
+func tryPurchase(p func(string, ...any), item string, hold time.Duration) {
 	p(`  curl -sw '\n' "$S/seckill/ing?page=1&size=10"`)
 	p(`  curl -sw '\n' $S/seckill/detail/%s`, item)
 	p(
@@ -73,8 +88,6 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p(`  curl -sw '\n' $S/_local/clock -d '{"advance_seconds":%d}'`, int(hold/time.Second)+1)
 	p(`  curl -sw '\n' $S/seckill/order/%s -H "Authorization: Bearer $B"`, item)
 	p(`  curl -sw '\n' $S/_local/state`)
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // short writes a duration without zeros: "15m" instead of "15m0s".
