@@ -1,15 +1,12 @@
 // Items and activities in the back office, by keyboard on a Chinese phone and by mouse on an English computer: an item is
 // made and edited, an activity goes from empty to online, offline, deleted and copied, and two editors meet at both.
 // SECKILL=BIN node activities.mjs BASE OUT; it needs a fresh `seckill run`.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { EXPECTED, ask, axe, base, check, close, finish, fits, has, picture, same, tabTo, until } from './harness.mjs';
+import { EXPECTED, ask, axe, base, check, close, finish, fits, has, picture, same, seckill, tabTo, until } from './harness.mjs';
 import { confirm, go, main, press, said, signedIn, type } from './office.mjs';
 
-const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const folder = mkdtempSync(join(tmpdir(), 'activities-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 422/, /status of 404/, /status of 400/);

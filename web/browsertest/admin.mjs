@@ -1,15 +1,12 @@
 // The back office in a browser, by keyboard on a Chinese phone and by mouse on an English computer: from a one-time link
 // through the import of an item, its sale, confirming, shipping and refunds by two people, to the audit log.
 // SECKILL=BIN node admin.mjs BASE OUT; it needs a fresh `seckill run --refund-alone-yuan 100`.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, tabTo, until } from './harness.mjs';
-import { confirm, go, json, link, main, office, press, said, signedIn, still, type } from './office.mjs';
+import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, seckill, tabTo, until } from './harness.mjs';
+import { auditLog, confirm, go, json, link, main, office, press, said, signedIn, still, type } from './office.mjs';
 
-const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const { shoppers } = await ask('_local/shoppers');
 const folder = mkdtempSync(join(tmpdir(), 'office-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
@@ -365,14 +362,7 @@ for (const place of PLACES) {
     await fits(page, `bills, ${on}`);
     await press(place, page, '#bills-compare-send');
     await said(page, words.compared);
-    await go(page, place, '#/audit');
-    let log = await main(page);
-    if (await page.locator('#page-next').count()) {
-      await press(place, page, '#page-next');
-      await page.locator('#page-first').waitFor();
-      await still(page);
-      log += await main(page);
-    }
+    const log = await auditLog(page, place);
     has(log, ['import', 'stop', `item=${place.id}`, 'stopped=false', '→', 'refund', 'local']);
     await fits(page, `audit log, ${on}`);
     await close(page);

@@ -2,14 +2,11 @@
 // asking for a refund, and whether the order is in the sale's report. SECKILL=BIN node after.mjs BASE OUT; it needs a fresh
 // `seckill run --stock 40 --limit 20`, and BIN makes the report, with the demo key of both. It moves that system's clock
 // by weeks.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, says, tabTo, until } from './harness.mjs';
+import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, says, tabTo, tool, until } from './harness.mjs';
 
-const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, args)).stdout.trim();
 let { shoppers } = await ask('_local/shoppers');
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
 const json = { 'Content-Type': 'application/json' };
@@ -181,8 +178,8 @@ await days(1);
 const folder = mkdtempSync(join(tmpdir(), 'seckill-report-'));
 const file = (name) => join(folder, name);
 const VERIFIER = /\S+\+[0-9a-f]{8}\+\S+/;
-const [another] = VERIFIER.exec(await seckill('report', 'key', 'other.example', '--out', file('other')));
-const [verifier] = VERIFIER.exec(await seckill('report', 'make', '--url', new URL(base).origin, '--item', item.id, '--out', file('sale.jsonl')));
+const [another] = VERIFIER.exec(await tool('report', 'key', 'other.example', '--out', file('other')));
+const [verifier] = VERIFIER.exec(await tool('report', 'make', '--url', new URL(base).origin, '--item', item.id, '--out', file('sale.jsonl')));
 
 await days(7);
 for (const place of PLACES) {
@@ -215,8 +212,8 @@ for (const place of PLACES) {
     const id = kept[lang].received;
     const { salt } = (await orderOf(place, id)).report;
     same((await fetch(new URL(`order/${id}`, base), mine(shoppers[1 - place.n]))).status, 404, 'as another shopper');
-    const proof = JSON.parse(await seckill('report', 'proof', file('sale.jsonl'), '--order', id, '--user', who(place).user, '--salt', salt, '--key', verifier));
-    const elsewhere = await seckill('report', 'proof', file('sale.jsonl'), '--order', kept[lang].silent, '--key', verifier);
+    const proof = JSON.parse(await tool('report', 'proof', file('sale.jsonl'), '--order', id, '--user', who(place).user, '--salt', salt, '--key', verifier));
+    const elsewhere = await tool('report', 'proof', file('sale.jsonl'), '--order', kept[lang].silent, '--key', verifier);
     const name = file(`${lang}.json`);
     const page = await at(place, id);
     const asked = [];

@@ -1,17 +1,15 @@
 // The pictures of docs/OPERATE.md's sale day: node day.mjs BASE OUT. It needs a fresh `seckill run --refund-alone-yuan
 // 100`, and gives the page's commands, shortened; TestSaleDay follows them to the letter.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
-import { EXPECTED, advance, ask, base, browser, check, close, finish, open, out, until } from './harness.mjs';
+import { EXPECTED, advance, ask, browser, check, close, finish, out, seckill, until } from './harness.mjs';
+import { signedIn } from './office.mjs';
 
 const LARGEST = 60_000; // bytes of a picture
 const folder = mkdtempSync(join(tmpdir(), 'day-'));
 process.on('exit', () => rmSync(folder, { recursive: true }));
-const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 EXPECTED.push(/status of 401/); // before the link
 const written = (name, text) => {
   writeFileSync(join(folder, name), text);
@@ -28,11 +26,7 @@ async function shot(page, name) {
 }
 
 async function screen(place, name, ready) {
-  const page = await open({ size: 'desktop', lang: 'en', at: 'admin' });
-  await page.goto((await ask('_local/staff-link', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' })).link);
-  await page.goto(new URL(`admin?lang=en#/${place}`, base).href);
-  await page.reload();
-  await page.locator('#content:not([aria-busy])').waitFor();
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/${place}`);
   await ready?.(page);
   await shot(page, name);
   await close(page);

@@ -1,8 +1,10 @@
 // What the browser tests share: a Chromium, checks that are counted, pages that note every complaint, and steps of a
 // purchase. A test is started as `node TEST.mjs BASE OUT`; CHROMIUM names the browser (default /usr/bin/chromium). Exit
 // code 0 when all checks held, 1 when not, 2 for wrong arguments.
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 
 export const [base, out] = process.argv.slice(2);
@@ -23,14 +25,17 @@ export const ADDRESS = Object.values(PARTS).join(' ');
 let passed = 0;
 const failures = [];
 
+/** Counts a check, and answers whether it held. */
 export async function check(name, f) {
   try {
     await within(LONGEST, f());
     passed++;
     console.log(`ok      ${name}`);
+    return true;
   } catch (error) {
     failures.push(name);
     console.log(`FAILED  ${name}\n        ${String(error.message || error).split('\n').slice(0, 6).join('\n        ')}`);
+    return false;
   }
 }
 
@@ -57,6 +62,10 @@ export async function ask(path, options) {
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return answer.json();
 }
+
+/** Runs the command line tool, whose path SECKILL is, and answers what it prints. */
+export const tool = async (...args) => (await promisify(execFile)(process.env.SECKILL, args)).stdout.trim();
+export const seckill = (...args) => tool(...args, '--url', new URL(base).origin); // at this shop
 
 export const mine = (shopper) => ({ headers: { Authorization: `Bearer ${shopper.token}` } });
 let moved = -Infinity; // when a test last moved the clock

@@ -3,22 +3,12 @@
 // enlarge the sale there, by mouse and by keyboard.
 //   SECKILL=BIN node live.mjs BASE OUT      it needs a fresh `seckill run --stock 40 --limit 20`
 import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, tabTo, until } from './harness.mjs';
+import { json, signedIn, twoDays } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
 const [later] = (await ask('seckill/will?page=1&size=10')).seckills;
-const json = { 'Content-Type': 'application/json' };
-const link = async () => (await ask('_local/staff-link', { method: 'POST', headers: json, body: '{}' })).link;
 EXPECTED.push(/status of 503/, /status of 401/, /status of 429/);
-
-async function signedIn(size, lang, path) {
-  const page = await open({ size, lang, at: 'admin' });
-  await page.goto(await link());
-  await page.goto(new URL(`admin?lang=${lang}${path}`, base).href);
-  await page.reload();
-  await page.locator('#content:not([aria-busy])').waitFor();
-  return page;
-}
 
 async function buy(n, count) {
   const body = JSON.stringify({ seckill_id: item.id, count, address: '上海市浦东新区 1 号' });
@@ -48,7 +38,7 @@ const drawn = (page, name) =>
   });
 
 await check('other screens load no curves', async () => {
-  const page = await signedIn('desktop', 'en', '#/items');
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, '#/items');
   const all = (await paths(page)).join(' ');
   if (/curves-/.test(all)) throw new Error(all);
   await page.locator('[data-screen="live"]').click();
@@ -59,7 +49,7 @@ await check('other screens load no curves', async () => {
 });
 
 await check('desktop, English: the figures follow the sale', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Left', '40');
   await shows(page, 'counts', 'Placed', '0');
   const first = await buy(0, 3);
@@ -87,7 +77,7 @@ await check('desktop, English: the figures follow the sale', async () => {
 });
 
 await check('phone, Chinese: before a sale it says what is ready', async () => {
-  const page = await signedIn('phone', 'zh', `#/live/${later.id}`);
+  const page = await signedIn({ size: 'phone', lang: 'zh' }, `#/live/${later.id}`);
   await page.locator('#live-ready[open] li').first().waitFor();
   has(await page.locator('#live-ready').innerText(), ['开始前的检查', '没有停售', '件数对得上', '没有死信：关单']);
   await fits(page, 'live, phone, zh');
@@ -131,9 +121,12 @@ async function act(page, keyboard, button, word, look = async () => {}) {
 const did = (page) => page.locator('#live-act .notification');
 const acts = (page) => page.locator('#live-acts .figures').innerText();
 const recorded = async (act) => {
-  const body = JSON.stringify({ operator: { command: 'audit', who: 'test', limit: 500 } });
-  const { result } = await ask('_local/operator', { method: 'POST', headers: json, body });
-  return result.entries.filter((e) => e.act === act && e.kind === 'ended').map((e) => `${e.who} ${e.subject} ${e.result}`);
+  const log = [];
+  for (const day of await twoDays()) {
+    const body = JSON.stringify({ operator: { command: 'audit', who: 'test', day, limit: 500 } });
+    log.push(...(await ask('_local/operator', { method: 'POST', headers: json, body })).result.entries);
+  }
+  return log.filter((e) => e.act === act && e.kind === 'ended').map((e) => `${e.who} ${e.subject} ${e.result}`);
 };
 
 for (const [lang, size, keyboard, words] of [
@@ -141,7 +134,7 @@ for (const [lang, size, keyboard, words] of [
   ['zh', 'phone', true, { stopped: '已停止销售。', resumed: '已恢复销售。', by: 'local', stop: '停止销售', resume: '恢复销售', state: '已停止', figures: ['剩余 35 件不再卖', '已占 5 件不变，其中至少 2 件待付款', '已有订单仍可付款'] }],
 ]) {
   await check(`stop and resume, ${keyboard ? 'by keyboard' : 'by mouse'}, ${lang}: told before, typed, and who did it`, async () => {
-    const page = await signedIn(size, lang, `#/live/${item.id}`);
+    const page = await signedIn({ size, lang }, `#/live/${item.id}`);
     await page.locator('#live-stop').waitFor();
     const before = (await recorded('stop')).length;
     await act(page, keyboard, '#live-stop', item.id, async (dialog) => {
@@ -169,7 +162,7 @@ for (const [lang, size, keyboard, words] of [
 }
 
 await check('add stock, by keyboard: what is wrong stands beside the field, and the new number is typed', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Units', '40');
   const field = page.locator('#live-add-stock');
   await tabTo(page, field);
@@ -185,7 +178,7 @@ await check('add stock, by keyboard: what is wrong stands beside the field, and 
 });
 
 await check('dead letters: a button only where there are some, and their number is typed', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Left', '45');
   same(await page.locator('[id^="live-redrive"]').count(), 0, 'buttons without dead letters');
   await answer(page, 'live', 0, null, (seen) => (seen.queues.value.find((q) => q.name === 'orders').parked = 3));
@@ -198,7 +191,7 @@ await check('dead letters: a button only where there are some, and their number 
 });
 
 await check('stopping the whole shop hard is for a terminal: the screen shows the line', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await page.locator('#live-hard').click();
   const text = await page.locator('dialog').innerText();
   has(text, ['the whole shop, not this item alone', 'are unpaid', `seckill items stop ${item.id} --hard --url ${base.replace(/\/$/, '')}`, `seckill items resume ${item.id} --hard --url`]);
@@ -208,7 +201,7 @@ await check('stopping the whole shop hard is for a terminal: the screen shows th
 });
 
 await check('throttled: a stop says which line to give, and looking does not repeat what was refused', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Left', '45');
   let looks = 0;
   page.on('request', (r) => (looks += r.url().endsWith('/admin/commands') && JSON.parse(r.postData()).operator.command === 'live'));
@@ -229,7 +222,7 @@ await check('throttled: a stop says which line to give, and looking does not rep
 
 await check('a session that ended: it says so, asks no more, and goes on after signing in', async () => {
   for (const [lang, text] of [['en', 'Nobody did anything for half an hour'], ['zh', '半小时没有人操作']]) {
-    const page = await signedIn('desktop', lang, `#/live/${item.id}`);
+    const page = await signedIn({ size: 'desktop', lang }, `#/live/${item.id}`);
     await page.locator('#live-stop').waitFor();
     let looks = 0;
     await answer(page, 'live', 401, { status: 401, code: 'session_ended', sign_in: false });
@@ -249,7 +242,7 @@ await check('a session that ended: it says so, asks no more, and goes on after s
 });
 
 await check('units that come back, and the clock of the shop', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'counts', 'Given back', '0');
   await advance(16 * 60 + 1);
   await shows(page, 'counts', 'Given back', '2');
@@ -258,7 +251,7 @@ await check('units that come back, and the clock of the shop', async () => {
 });
 
 await check('refused: it keeps its figures, which grow old, asks less and less often, and goes on', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Left', '47');
   const asked = [];
   await page.route('**/admin/commands', (route) => {
@@ -278,7 +271,7 @@ await check('refused: it keeps its figures, which grow old, asks less and less o
 });
 
 await check('it asks nothing while nobody sees it, and at once when somebody does', async () => {
-  const page = await signedIn('desktop', 'en', `#/live/${item.id}`);
+  const page = await signedIn({ size: 'desktop', lang: 'en' }, `#/live/${item.id}`);
   await shows(page, 'stock', 'Left', '47');
   const see = (state) =>
     page.evaluate((now) => {

@@ -51,3 +51,26 @@ export async function confirm(place, page, word) {
   await press(place, page, '#confirm-send');
   await page.locator('dialog').waitFor({ state: 'detached' });
 }
+
+/** Today and yesterday in UTC+8: where the acts of a test are that began before midnight, or moved the clock past it. */
+export async function twoDays() {
+  const { now_ms: now } = await ask('seckill/time');
+  return [-16, 8].map((hours) => new Date(now + hours * 3_600_000).toISOString().slice(0, 10));
+}
+
+/** What the audit log shows of these two days. */
+export async function auditLog(page, place) {
+  let log = '';
+  for (const day of await twoDays()) {
+    await go(page, place, `#/audit?day=${day}`);
+    log += await main(page);
+    while (await page.locator('#page-next').count()) {
+      const before = page.url();
+      await press(place, page, '#page-next');
+      await page.waitForURL((url) => url.href !== before);
+      await still(page);
+      log += await main(page);
+    }
+  }
+  return log;
+}

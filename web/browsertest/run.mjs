@@ -73,9 +73,10 @@ await check('shopper 1 buys in Chinese: queue, payment, paid, one unit fewer', a
   const page = await open({ size: 'phone', lang: 'zh', shopper: first });
   await startPurchase(page, item);
   await picture(page, 'buy');
-  // The queue is often too quick to be seen: its first answer is held back until the picture is taken.
+  // The queue is often too quick to be seen: what ends it is held back until the picture is taken.
   let release;
   const held = new Promise((resolve) => (release = resolve));
+  await page.routeWebSocket(/\/live$/, (line) => line.connectToServer().onMessage((told) => held.then(() => line.send(told))));
   await page.route(`**/seckill/order/${item.id}`, async (route) => {
     await held;
     await route.continue();

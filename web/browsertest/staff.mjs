@@ -3,6 +3,7 @@
 // node staff.mjs BASE OUT; it needs ISSUER_PORT, STAFF_CLIENT_SECRET and a fresh `seckill run --staff-issuer
 // 'http://localhost:ISSUER_PORT|office' --staff-claims 'seckill_groups|seckill-|sub|openid'`. It moves the clock.
 import { EXPECTED, ask, axe, check, close, finish, has, open, same, until } from './harness.mjs';
+import { twoDays } from './office.mjs';
 import { control, host, issuer, move, shop, startIssuer, stopIssuer, tokenOfAnotherShop, type } from './provider.mjs';
 
 const FRESH = 301_000; // ms after which the next request has a session confirmed
@@ -209,8 +210,9 @@ await check('while the issuer is away, staff go on: changes for 15 minutes, read
 
 await check('the audit log has who signed in and out, and who was refused', async () => {
   const page = await signedIn(en);
-  const { result } = await give(page, 'audit', { limit: 500 });
-  const acts = result.entries.map((e) => `${e.act} ${e.who} ${e.result}`);
+  const log = [];
+  for (const day of await twoDays()) log.push(...(await give(page, 'audit', { day, limit: 500 })).result.entries);
+  const acts = log.map((e) => `${e.act} ${e.who} ${e.result}`);
   for (const act of [`sign-in ${host}/ada changed`, `sign-out ${host}/ada changed`, `sign-in ${host}/小明 no_role`, 'sign-in unknown signin_refused']) has(acts.join('\n'), [act]);
   has(await text(page), ['ada']);
   await close(page);

@@ -1,10 +1,8 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
-// SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { EXPECTED, axe, ask, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+// node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
+import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+import { go, signedIn } from './office.mjs';
 
-const seckill = async (...args) => (await promisify(execFile)(process.env.SECKILL, [...args, '--url', base])).stdout;
 const { shoppers } = await ask('_local/shoppers');
 const BLACK = { id: '7001' };
 const LARGE = { id: '7002' };
@@ -105,14 +103,8 @@ await check('what is over the limit is rejected, and its unit comes back', async
 await check('staff make an item a variant, and hear beside the field what does not fit; an order shows the choice', async () => {
   EXPECTED.push(/status of 4\d\d/);
   const { order_id: id } = await ask(`seckill/order/${WHITE.id}`, mine(shoppers[0]));
-  const page = await open({ size: 'desktop', lang: 'en', at: 'admin' });
-  await page.goto((await seckill('staff', 'link')).trim());
-  const go = async (path) => {
-    await page.goto(new URL(`admin?lang=en${path}`, base).href);
-    await page.reload();
-    await page.locator('.screen').waitFor();
-  };
-  await go('#/edit/7201');
+  const place = { size: 'desktop', lang: 'en' };
+  const page = await signedIn(place, '#/edit/7201');
   const save = async (options) => {
     await page.locator('#item-edit-family').fill('720');
     await page.locator('#item-edit-options').fill(options);
@@ -126,12 +118,12 @@ await check('staff make an item a variant, and hear beside the field what does n
   await page.locator('#item-edit-options-fault').filter({ hasText: 'item 7202 of the family has the same' }).waitFor();
   await save('颜色=金');
   await page.locator('.said').waitFor();
-  await go('#/item/7201');
+  await go(page, place, '#/item/7201');
   await page.locator('.facts').filter({ hasText: '颜色=金, of family 720' }).waitFor();
   await picture(page, 'variant-office');
-  await go('#/item/7001');
+  await go(page, place, '#/item/7001');
   await page.locator('.facts').filter({ hasText: '2, all variants together' }).waitFor();
-  await go('#/edit/7001');
+  await go(page, place, '#/edit/7001');
   await page.locator('#item-edit-options').waitFor();
   same(await page.locator('#item-edit-family').getAttribute('readonly'), '', 'a field that is fixed');
   same(await page.locator('#item-edit-limit_spans').isDisabled(), true, 'what the limit counts');
@@ -140,7 +132,7 @@ await check('staff make an item a variant, and hear beside the field what does n
   await page.locator('#item-edit-send').click();
   await page.locator('.said').waitFor();
   same((await ask('seckill/detail/7001')).variant.limit_spans, true, 'the variant after a save of the title');
-  await go(`#/order/${id}`);
+  await go(page, place, `#/order/${id}`);
   await page.getByText('云听 X 手机 · 颜色=白 | 容量=128 GB').waitFor();
   await close(page);
 });
