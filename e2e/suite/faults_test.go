@@ -40,6 +40,8 @@ func (s *stack) flush(ctx context.Context) error {
 // Redis loses everything during a sale: nothing is oversold, and in the end every unit is sold and paid.
 func testFlush(t *testing.T, s *stack) {
 	s.needs(t, s.Redis != "", "Redis is out of reach")
+	s.shown.Lock()
+	defer s.shown.Unlock()
 	units, shoppers := 30, 150
 	if s.full() {
 		units, shoppers = 200, 1000
@@ -181,6 +183,8 @@ func (s *sale) stranded(t *testing.T) int {
 func testUpdate(t *testing.T, s *stack) {
 	s.needs(t, s.full(), "takes minutes")
 	s.needs(t, s.Update != "", "there is no command that updates the stack")
+	s.shown.Lock()
+	defer s.shown.Unlock()
 	const mostShoppers, perWave = 1000, 10
 	var bought, failed atomic.Int64
 	var took time.Duration

@@ -68,6 +68,7 @@ type stack struct {
 	secrets   *secrets.Store
 	operator  operator.Client // of the back office
 	alone     sync.Mutex      // see undisturbed
+	shown     sync.Mutex      // held by what a browser shows for minutes, and by what changes the whole stack
 }
 
 // The stacks: second is nil if there is only one.
@@ -198,12 +199,18 @@ func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte
 // minute runs a function as its schedule does each minute.
 func (s *stack) minute(t *testing.T, output string) {
 	t.Helper()
+	if err := s.scheduled(t.Context(), output); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scheduled calls a function as its schedule does.
+func (s *stack) scheduled(ctx context.Context, output string) error {
 	event :=
 		`{"version":"0","id":"e2e","detail-type":"Scheduled Event","source":"aws.events","account":"000000000000","time":"` +
 			time.Now().UTC().Format(time.RFC3339) + `","region":"` + s.Region + `","resources":[],"detail":{}}`
-	if _, err := s.invoke(t.Context(), output, []byte(event)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := s.invoke(ctx, output, []byte(event))
+	return err
 }
 
 // shell runs one of the file's commands.

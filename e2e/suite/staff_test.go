@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
@@ -183,43 +182,6 @@ func (s *stack) staffAccounts(t *testing.T) func(name string, roles ...seckill.R
 				"GroupName": group})
 		}
 	}
-}
-
-// testBackOffice has staff work in a browser at the stack's own address: what the browser test says is done, the
-// shopper sees, and the next sweep makes the refund.
-func testBackOffice(t *testing.T, s *stack) {
-	report.timed(t, nil)
-	account := s.staffAccounts(t)
-	it := contracttest.Item(newItemID(), time.Now().Add(-time.Minute), time.Now().Add(6*time.Hour), 3, 1)
-	it.Price, it.Commodity.Price = 199_00, 299_00 // more than one person may refund
-	var shoppers []*shopper
-	drive(t, "deployedoffice.mjs", strings.TrimSuffix(s.Base, "/"), func() []string {
-		account("office-operator", seckill.RoleOperator)
-		account("office-finance-1", seckill.RoleFinance, seckill.RoleViewer)
-		account("office-finance-2", seckill.RoleFinance, seckill.RoleViewer)
-		account("office-auditor", seckill.RoleAuditor)
-		sale := s.sellItem(t, it)
-		var orders []string
-		for range 3 {
-			p := sale.shopper(t, newShoppers(1))
-			order, pay := p.bought(t, 1, "cart")
-			if a, err := s.pay(t.Context(), pay); err != nil || a.Status != http.StatusOK {
-				t.Fatalf("paying: %v, %v", a, err)
-			}
-			p.await(t, seckill.Paid)
-			shoppers, orders = append(shoppers, p), append(orders, order)
-		}
-		return []string{"ITEM=" + it.ID, "ORDERS=" + strings.Join(orders, " "), "PASSWORD=" + staffPassword,
-			`STAFF={"operator":"office-operator","finance":["office-finance-1","office-finance-2"],` +
-				`"auditor":"office-auditor"}`}
-	})
-	if t.Failed() || t.Skipped() {
-		return
-	}
-	shoppers[0].await(t, seckill.Shipped)
-	shoppers[1].await(t, seckill.Shipped)
-	s.minute(t, "RefundFunction")
-	shoppers[2].await(t, seckill.Refunded)
 }
 
 // testStaff signs a person of each role in at the stack's issuer, and tries every command, by raw HTTP: it is executed,

@@ -22,7 +22,6 @@ func TestShop(t *testing.T) {
 	t.Run("Push", func(t *testing.T) { testPush(t, first) })
 	t.Run("Page", func(t *testing.T) { testPage(t, first) })
 	t.Run("Staff", func(t *testing.T) { testStaff(t, first) })
-	t.Run("BackOffice", func(t *testing.T) { testBackOffice(t, first) })
 	t.Run("Refund", func(t *testing.T) { testRefund(t, first) })
 	t.Run("Bill", func(t *testing.T) { testBill(t, first) })
 	t.Run("Duplicates", func(t *testing.T) { testDuplicates(t, first) })

@@ -1,9 +1,10 @@
 // An issuer of OpenID Connect for the browser tests: npm's oidc-provider, which is certified, with people who type a
 // password. node issuer.mjs PORT SHOP, where SHOP is the shop's address; it needs Node 22. POST /control changes it, as
 // JSON: `clock` (ms that its clock is ahead), `life` (s of its ID tokens), `refresh` (whether it gives refresh tokens),
-// `idToken` (given instead of its own), `groups` (of each person), `gone` (people whom it no longer knows), `rotate` (it
-// signs with new keys). The answer has the last ID token of each client, and how many refresh tokens each has used. Its
-// keys are new at each start. STAFF_CLIENT_SECRET is the secret of client `office`, at which staff sign in.
+// `idToken` (given instead of its own), `people` (more of them, with passwords), `groups` (of each person), `gone` (people
+// whom it no longer knows), `rotate` (it signs with new keys). The answer has the last ID token of each client, and how
+// many refresh tokens each has used. Its keys are new at each start. STAFF_CLIENT_SECRET is the secret of client
+// `office`, at which staff sign in.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import Provider, { errors } from 'oidc-provider';
@@ -12,7 +13,7 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 const [port, shop] = process.argv.slice(2);
 const issuer = `http://localhost:${port}`;
 const PEOPLE = { ada: 'correct horse', 小明: '电池 staple' };
-const set = { clock: 0, life: 3600, refresh: true, idToken: '', groups: {}, gone: [] };
+const set = { clock: 0, life: 3600, refresh: true, idToken: '', groups: {}, gone: [], people: {} };
 const issued = {};
 const refreshes = {};
 
@@ -108,7 +109,8 @@ async function answer(request, response) {
   if (request.method === 'GET') return page(response, form(uid, ''));
   const typed = new URLSearchParams(await text(request));
   const name = typed.get('name');
-  if (!Object.hasOwn(PEOPLE, name) || PEOPLE[name] !== typed.get('password')) return page(response, form(uid, 'That is not right.'));
+  const people = { ...PEOPLE, ...set.people };
+  if (!Object.hasOwn(people, name) || people[name] !== typed.get('password')) return page(response, form(uid, 'That is not right.'));
   return provider.interactionFinished(request, response, { login: { accountId: name } });
 }
 

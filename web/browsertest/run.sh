@@ -64,6 +64,9 @@ else
   port=$(free_port)
   ISSUER_PORT=$port STAFF_CLIENT_SECRET='only a test: +%' drive staff.mjs --staff-issuer "http://localhost:$port|office" \
     --staff-claims 'seckill_groups|seckill-|sub|openid'
+  port=$(free_port)
+  ISSUER_PORT=$port STAFF_CLIENT_SECRET='only a test: +%' drive story.mjs --demo none --refund-alone-yuan 100 \
+    --staff-issuer "http://localhost:$port|office" --staff-claims 'seckill_groups|seckill-|sub|openid'
   drive payment.mjs --stock 40 --limit 20
   drive after.mjs --stock 40 --limit 20
   drive push.mjs --stock 40 --limit 20
