@@ -215,6 +215,10 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--contact: want up to %d bytes on one line", httpapi.MaxContact)
 	case s.port < 0 || s.port > 65535:
 		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
+	case s.alone.Yuan < 0 || s.alone.Yuan > config.MaxAlone:
+		return opt, fmt.Errorf("--refund-alone-yuan %d: want 0 to %d", s.alone.Yuan, config.MaxAlone)
+	case s.alone.Daily < 0 || s.alone.Daily > config.MaxAlone:
+		return opt, fmt.Errorf("--refund-alone-daily %d: want 0 to %d", s.alone.Daily, config.MaxAlone)
 	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
 		return opt, fmt.Errorf("--hold %v: want %v to 24h, such as 30s or 15m", s.hold, local.MinHold)
 	case s.stock < 1 || s.stock > seckill.MaxStock:

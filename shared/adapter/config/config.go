@@ -416,15 +416,15 @@ type Alone struct {
 	Daily int `env:"REFUND_ALONE_DAILY" envDefault:"0"` // refunds a day of one person; 0: any number
 }
 
-// maxAlone bounds both settings.
-const maxAlone = 1_000_000
+// MaxAlone bounds both settings.
+const MaxAlone = 1_000_000
 
 func (a *Alone) problems() (out []string) {
-	if a.Yuan < 0 || a.Yuan > maxAlone {
-		out = append(out, fmt.Sprintf("REFUND_ALONE_YUAN is %d, want 0 to %d", a.Yuan, maxAlone))
+	if a.Yuan < 0 || a.Yuan > MaxAlone {
+		out = append(out, fmt.Sprintf("REFUND_ALONE_YUAN is %d, want 0 to %d", a.Yuan, MaxAlone))
 	}
-	if a.Daily < 0 || a.Daily > maxAlone {
-		out = append(out, fmt.Sprintf("REFUND_ALONE_DAILY is %d, want 0 to %d", a.Daily, maxAlone))
+	if a.Daily < 0 || a.Daily > MaxAlone {
+		out = append(out, fmt.Sprintf("REFUND_ALONE_DAILY is %d, want 0 to %d", a.Daily, MaxAlone))
 	}
 	return out
 }
