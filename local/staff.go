@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -14,10 +15,11 @@ import (
 	"github.com/your-org/seckill/shared/adapter/staffdoor"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/session"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (
-	staffWho   = "local" // whom a link signs in: the machine's owner
+	staffWho   = "local" // whom a link signs in that names nobody: the machine's owner
 	staffStack = "run"
 )
 
@@ -49,7 +51,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
 				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
 		}}
-	s.links = &staffdoor.Links{Who: staffWho, Clock: clock, Random: ids}
+	s.links = &staffdoor.Links{Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
 		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
 		Random: ids, Log: s.log})
@@ -66,10 +68,22 @@ func (s *System) pictures() gallery.Store {
 	return &s.drawn
 }
 
-// StaffLink makes a link that signs a browser in to the back office, once. An earlier one ends.
-func (s *System) StaffLink() string { return s.URL() + s.links.New() }
+// StaffLink makes a link that signs a browser in to the back office as the machine's owner, once. An earlier one ends.
+func (s *System) StaffLink() string { return s.URL() + s.links.New(staffWho) }
 
-// postStaffLink makes a link that signs a browser in to the back office.
-func (s *System) postStaffLink(w http.ResponseWriter, _ *http.Request) {
-	s.reply(w, map[string]any{"link": s.StaffLink()})
+// postStaffLink makes a link that signs a browser in to the back office as who, or as the machine's owner.
+func (s *System) postStaffLink(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Who string `json:"who"`
+	}
+	if err := decode(r, &body); err != nil {
+		s.refuse(w, r, seckill.Invalid("body", ""))
+		return
+	}
+	who := cmp.Or(body.Who, staffWho)
+	if err := operator.CheckName(who); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	s.reply(w, map[string]any{"link": s.URL() + s.links.New(who)})
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"strings"
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/contracttest"
@@ -43,5 +46,59 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 			s.line += " --url " + base
 			try(t, s)
 		}
+	}, "--refund-alone-yuan", "100")
+}
+
+// TestASecondPersonInABrowser: links of two people sign in the two that a refund above the limit needs.
+func TestASecondPersonInABrowser(t *testing.T) {
+	t.Parallel()
+	startedLog(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		order, page := s.buy()
+		s.pay(page)
+		links := map[string]string{}
+		for _, who := range []string{"ann", "ben"} {
+			code, out, fault := command(t, "staff", "link", "--who", who, "--url", base)
+			if code != exitOK || fault != "" {
+				t.Fatalf("link of %s: exit %d, %s", who, code, fault)
+			}
+			links[who] = strings.TrimSpace(out)
+		}
+		wants := func(who string) string { // the page's own call
+			jar, err := cookiejar.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := &http.Client{Jar: jar}
+			defer client.CloseIdleConnections()
+			if a, err := client.Get(links[who]); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusOK {
+				t.Fatalf("sign-in of %s: %v, %v", who, a, err)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/admin/commands", strings.NewReader(
+				`{"operator":{"command":"refund","order":"`+order+`","why":"broken"}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-Seckill-Staff", "1")
+			a, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Body.Close()
+			text, err := io.ReadAll(a.Body)
+			if err != nil || a.StatusCode != http.StatusOK {
+				t.Fatalf("refund by %s: %d %s, %v", who, a.StatusCode, text, err)
+			}
+			return string(text)
+		}
+		if text := wants("ann"); !strings.Contains(text, `"waits":{`) {
+			t.Errorf("the first wants it: %s", text)
+		}
+		if text := wants("ben"); !strings.Contains(text, `"changed":true`) {
+			t.Errorf("the second wants it: %s", text)
+		}
+		refuses(t, step{"staff link --who " + strings.Repeat("x", 65) + " --url " + base, exitUsage, "",
+			"The value of who must be 1 to 64 characters"})
 	}, "--refund-alone-yuan", "100")
 }

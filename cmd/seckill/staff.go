@@ -34,14 +34,16 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
 }
 
 func staffLinkCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print a link that signs a browser in to a running shop's back office",
 		Long: `Print a link that signs a browser in to the back office of a running shop ("seckill run"), with every
-role. It works once, within 15 minutes; earlier links end. Staff of a stack sign in at the issuer of
-the company instead.`,
-		Example: `  seckill staff link`,
-		Args:    exactly(),
+role. It works once, within 15 minutes; an earlier link of the same person ends. --who names the person
+whom it signs in, such as the second one of a refund. Staff of a stack sign in at the issuer of the
+company instead.`,
+		Example: `  seckill staff link
+  seckill staff link --who ben`,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if deployed, err := f.isDeployed(cmd); err != nil || deployed {
 				return cmp.Or(err, errors.New("link is for a running shop: staff of a stack sign in at its issuer"))
@@ -50,9 +52,13 @@ the company instead.`,
 			if err != nil {
 				return err
 			}
-			answer, err := s.call(cmd.Context(), "/_local/staff-link", nil)
+			body, err := json.Marshal(map[string]string{"who": f.who})
 			if err != nil {
 				return err
+			}
+			answer, err := s.call(cmd.Context(), "/_local/staff-link", body)
+			if err != nil {
+				return s.shop().explain(err, "")
 			}
 			var out struct {
 				Link string `json:"link"`
@@ -63,6 +69,8 @@ the company instead.`,
 			return f.print(cmd, nil, &out, func(p *page) { p.line("%s", out.Link) })
 		},
 	}
+	cmd.Flags().StringVar(&f.who, "who", "", "whom it signs in, up to 64 characters (default \"local\")")
+	return cmd
 }
 
 func staffSessionsCommand(f *moneyFlags) *cobra.Command {

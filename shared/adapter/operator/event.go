@@ -163,7 +163,15 @@ func validWho(who string) bool {
 		!strings.ContainsFunc(who, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-var whoWanted = fmt.Sprintf("1..%d", maxWho)
+// CheckName refuses a name of a person of staff that not every command takes.
+func CheckName(who string) error {
+	if err := seckill.CheckLine("who", who, seckill.MaxStaffName); err != nil || validWho(who) {
+		return err
+	}
+	return seckill.Invalid("who", whoWanted)
+}
+
+var whoWanted = fmt.Sprintf("1..%d bytes, all printable", maxWho)
 
 // envelope marks an operator's event.
 type envelope struct {

@@ -3,6 +3,7 @@ package staffdoor_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -10,10 +11,11 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 )
 
-// TestLinks: a link has 128 random bits, signs in once and for a quarter of an hour, and ends when there is another.
+// TestLinks: a link has 128 random bits, signs in once and for a quarter of an hour, and ends when there is another of
+// the same person.
 func TestLinks(t *testing.T) {
 	o := newOffice(t)
-	links := &staffdoor.Links{Who: "local", Clock: o.clock, Random: system.NewIDs(nil)}
+	links := &staffdoor.Links{Clock: o.clock, Random: system.NewIDs(nil)}
 	options := o.door.Options
 	options.Links = links
 	door, err := staffdoor.New(options)
@@ -36,13 +38,19 @@ func TestLinks(t *testing.T) {
 		{"just before its end", func(string) { o.clock.Advance(staffdoor.LinkLife - time.Millisecond) },
 			http.StatusSeeOther},
 		{"at its end", func(string) { o.clock.Advance(staffdoor.LinkLife) }, http.StatusForbidden},
-		{"after another one", func(string) { links.New() }, http.StatusForbidden},
+		{"after another one", func(string) { links.New("ann") }, http.StatusForbidden},
+		{"after another person's", func(string) { links.New("ben") }, http.StatusSeeOther},
+		{"after those of too many people", func(string) {
+			for i := range staffdoor.MaxLinks {
+				links.New(strconv.Itoa(i))
+			}
+		}, http.StatusForbidden},
 	} {
-		path := links.New()
-		if len(path) != len(prefix)+22 || path == links.New() {
+		path := links.New("ann")
+		if len(path) != len(prefix)+22 || path == links.New("ann") {
 			t.Fatalf("%s, and the same again", path)
 		}
-		path = links.New()
+		path = links.New("ann")
 		if c.before(path); status(path) != c.want {
 			t.Errorf("%s: want %d", c.what, c.want)
 		}

@@ -123,12 +123,13 @@ func (d *Door) link(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, err)
 		return
 	}
-	if !d.Links.take(r.URL.Query().Get("key")) {
+	who := d.Links.take(r.URL.Query().Get("key"))
+	if who == "" {
 		refuse(w, &refusal{http.StatusForbidden, "link_used",
 			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
 		return
 	}
-	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: d.Links.Who, Roles: seckill.Roles()})
+	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: who, Roles: seckill.Roles()})
 	if err != nil {
 		d.fail(w, r, err)
 		return
