@@ -36,6 +36,7 @@ type Checked struct {
 // ItemState is what a report says of an item, with the sums that the check computed.
 type ItemState struct {
 	Item       Item                  `json:"item"`
+	Final      bool                  `json:"final"` // it was read when its sale was over
 	Sums       Sums                  `json:"sums"`
 	Provider   *Provider             `json:"provider,omitempty"`
 	Refused    *Refusals             `json:"refused,omitempty"` // nil: the format says nothing of them
@@ -313,7 +314,7 @@ func (c *checker) takeItem(content []byte) error {
 	if len(c.out.Items) >= MaxItems {
 		return fmt.Errorf("more than %d items", MaxItems)
 	}
-	c.out.Items = append(c.out.Items, ItemState{Item: it})
+	c.out.Items = append(c.out.Items, ItemState{Item: it, Final: !it.Read.Before(it.End)})
 	c.item = &c.out.Items[len(c.out.Items)-1]
 	c.adder, c.part = newAdder(it.Item, it.Stock), false
 	if c.version == 1 {

@@ -61,7 +61,7 @@ func (s *ItemState) offer() Table {
 	rows := [][]string{{"title", it.Title}, {"price", yuan(it.Price) + " yuan"}, {"from", when(it.Start)},
 		{"until", when(it.End)}, {"units", strconv.Itoa(it.Stock)}, {"at most for a user", strconv.Itoa(it.Limit)},
 		{"read", when(it.Read)}}
-	if it.Read.Before(it.End) {
+	if !s.Final {
 		rows = append(rows, []string{"not final", "this was read before the sale's end"})
 	}
 	if it.Unreadable > 0 {

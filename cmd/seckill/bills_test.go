@@ -56,8 +56,8 @@ func TestReconcileOfARunningShop(t *testing.T) {
 		try(exitOK, "At TIME there was no bill of "+seckill.Day(now().Add(-24*time.Hour))+
 			": no money moved on that day, or the bill is not ready yet (it is by 10:00 UTC+8 of the next day).\n", "")
 		try(exitUsage, "", "seckill: bill of "+today+
-			": The day must be 2006-01-02, over in UTC+8: the bill of a day comes the next morning. (see: seckill "+
-			"reconcile --help)\n", "--date", today)
+			": The day must be one that is over in UTC+8, as YYYY-MM-DD: its bill comes the next morning. (see: "+
+			"seckill reconcile --help)\n", "--date", today)
 		try(exitOK, "The bill of "+today+" has not been matched yet. To match it: seckill reconcile --date "+today+
 			" --url URL\n",
 			"", "--date", today, "--list")
@@ -142,7 +142,7 @@ func TestReconcileOfAStack(t *testing.T) {
 		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"},
 			"1001 differences\n"},
 		{[]string{"--date", "2999-01-01"}, exitUsage, nil,
-			"seckill: bill of 2999-01-01: The day must be 2006-01-02, over in UTC+8"},
+			"seckill: bill of 2999-01-01: The day must be one that is over in UTC+8, as YYYY-MM-DD"},
 	} {
 		code, stdout, stderr := command(t, append(append([]string{"reconcile"}, step.args...), "--stack", "sale",
 			"--region", "eu-central-1")...)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -131,12 +133,15 @@ func printable(s string) string {
 	}, s)
 }
 
-// newFile writes a file that gets its name only when it is complete. It replaces none.
-func newFile(name string, write func(io.Writer) error) error { return fileBy(os.Link, name, write) }
+// Modes of new files.
+const (
+	private   = 0o600
+	published = 0o644 // as far as the caller's umask allows
+)
 
-// fileBy writes a file under another name, and has give name it once it is complete.
-func fileBy(give func(old, name string) error, name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // mode 0600
+// newFile writes a file that gets its name only when it is complete. It replaces none: an existsError then.
+func newFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), ".new-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
@@ -145,5 +150,18 @@ func fileBy(give func(old, name string) error, name string, write func(io.Writer
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return give(f.Name(), name)
+	if err = os.Link(f.Name(), name); errors.Is(err, fs.ErrExist) {
+		return existsError(name)
+	}
+	return err
 }
+
+// existsError is the error of a new file whose name is taken.
+type existsError string
+
+func (name existsError) Error() string {
+	return string(name) + " exists already, and nothing is replaced: choose another name"
+}
+
+// Unwrap makes it an fs.ErrExist.
+func (existsError) Unwrap() error { return fs.ErrExist }

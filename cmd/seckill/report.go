@@ -112,7 +112,7 @@ func (f *makeFlags) check(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{f.out, f.html} {
 		if _, err := os.Stat(name); name != "" && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s exists already, and a report replaces nothing: choose another name", name)
+			return existsError(name)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (f *makeFlags) run(cmd *cobra.Command) error {
 	}()
 	debug.SetGCPercent(gcPercent)
 	var made *report.Made
-	err = newFile(f.out, func(w io.Writer) error {
+	err = newFile(f.out, published, func(w io.Writer) error {
 		var closed func() error
 		if strings.HasSuffix(f.out, ".gz") {
 			zip := gzip.NewWriter(w)
@@ -160,13 +160,19 @@ func (f *makeFlags) run(cmd *cobra.Command) error {
 		return faultError{fmt.Errorf("%s is not what was to be written: %s", f.out, c.Findings[0])}
 	}
 	if f.html != "" {
-		if err := newFile(f.html, func(w io.Writer) error { return report.WriteHTML(w, c) }); err != nil {
+		if err := newFile(f.html, published, func(w io.Writer) error { return report.WriteHTML(w, c) }); err != nil {
 			return faultError{err}
 		}
 	}
 	if err := say(cmd, "%s has %s in %d signed lines. Root %s\nVerifier, for your shoppers: %s", f.out,
 		counted(made.Orders, "order", "orders"), made.Lines, made.Root, key.Verifier); err != nil {
 		return err
+	}
+	for i := range c.Items {
+		if it := &c.Items[i]; !it.Final {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s was read before its sale's end: this report is not final\n",
+				it.Item.Item)
+		}
 	}
 	if len(made.Broken) > 0 {
 		return faultError{fmt.Errorf("the report is made, and says what the audit found: %s",

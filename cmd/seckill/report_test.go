@@ -34,13 +34,31 @@ func TestReportOfARunningShop(t *testing.T) {
 	}
 	code, out, fault := reported(t, "make", "--url", sys.URL(), "--item", local.DemoLive, "--out", at("a.jsonl.gz"),
 		"--html", at("a.html"), "--again", "1ms")
-	if code != exitOK || fault != "" || !strings.Contains(out, "has 4 orders in") {
+	notFinal := "seckill: item " + local.DemoLive + " was read before its sale's end: this report is not final\n"
+	if code != exitOK || fault != notFinal || !strings.Contains(out, "has 4 orders in") {
 		t.Fatalf("exit %d, %s%s", code, out, fault)
+	}
+	plain, err := os.Create(at("plain"))
+	if err != nil || plain.Close() != nil {
+		t.Fatal(err)
+	}
+	usual, err := os.Stat(at("plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.jsonl.gz", "a.html"} { // they are for everybody, as far as the umask allows
+		if info, err := os.Stat(at(name)); err != nil || info.Mode().Perm() != usual.Mode().Perm()&0o644 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
 	}
 	verifier := regexp.MustCompile(`demo\.seckill\.example\+\S+`).FindString(out)
 	code, out, _ = reported(t, "verify", at("a.jsonl.gz"), "--key", verifier)
-	if code != exitOK || !strings.Contains(out, "As it was signed by "+verifier+": 4 orders") {
+	if code != exitOK || !strings.Contains(out, "As it was signed by "+verifier+": 4 orders") ||
+		!strings.Contains(out, "Item "+local.DemoLive+" was read before its sale's end: not final.\n") {
 		t.Errorf("exit %d, %s", code, out)
+	}
+	if _, out, _ = reported(t, "verify", at("a.jsonl.gz"), "--json"); !strings.Contains(out, `"final": false`) {
+		t.Errorf("as JSON: %s", out)
 	}
 	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK ||
 		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") ||
@@ -67,6 +85,8 @@ func TestReportOfARunningShop(t *testing.T) {
 	if code, out, fault = reported(t, "key", "shop.example", "--out", at("key")); code != exitOK {
 		t.Fatalf("exit %d, %s%s", code, out, fault)
 	}
+	refuses(t, step{"report key shop.example --out " + at("key"), exitUsage, "", at("key") + " exists already, and nothing " +
+		"is replaced: choose another name"})
 	if info, err := os.Stat(at("key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file: %v, %v", info.Mode(), err)
 	}

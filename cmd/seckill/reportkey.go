@@ -30,7 +30,7 @@ func makeReportKey(name, shop string) error {
 	if err != nil {
 		return fmt.Errorf("%q: %w", shop, err)
 	}
-	return newFile(name, func(w io.Writer) error {
+	return newFile(name, private, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

@@ -132,7 +132,7 @@ writes the same as a page.`,
 				return readFault(err)
 			}
 			if html != "" {
-				err = newFile(html, func(w io.Writer) error { return report.WriteHTML(w, c) })
+				err = newFile(html, published, func(w io.Writer) error { return report.WriteHTML(w, c) })
 			} else {
 				err = (&printer{}).print(cmd, nil, nil, func(p *page) { p.report(c) })
 			}

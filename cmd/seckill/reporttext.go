@@ -20,6 +20,11 @@ func (p *page) checked(c *report.Checked) {
 		p.line("Undamaged: %s, %s. It says that %s signed it; --key with the shop's verifier shows whether that is so.",
 			counted(c.Orders, "order", "orders"), counted(int(c.Lines), "line", "lines"), printable(c.Verifier))
 	}
+	for i := range c.Items {
+		if it := &c.Items[i]; !it.Final {
+			p.line("Item %s was read before its sale's end: not final.", printable(it.Item.Item))
+		}
+	}
 	p.line("Root %s", c.Root)
 }
 

@@ -99,7 +99,8 @@ func whole(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 
 // invalidDetail returns a text that names the invalid field and what is allowed.
 func invalidDetail(lang language, e *seckill.Error) string {
-	if texts, ok := fieldWords[e.Field]; ok {
+	texts, ok := fieldWords[e.Field]
+	if ok && (e.Hint != "" || !strings.Contains(texts[lang], "%s")) {
 		return strings.ReplaceAll(texts[lang], "%s", between(lang, e.Hint))
 	}
 	switch {

@@ -100,6 +100,10 @@ func TestInvalidRequestsSayWhatIsWanted(t *testing.T) {
 		{"address", "1..500", english, "Please enter a delivery address of 1 to 500 characters."},
 		{"page", "1..10000", chinese, "请求中的 page 应为 1 至 10000。"},
 		{"size", "1..100", english, "The value of size must be 1 to 100."},
+		{"order", "", english, "The value of order is not right. Please check it and try again."},
+		{"order", "", chinese, "请求中的 order 有误，请检查后重试。"},
+		{"order", "an order's id", english, "The order must be an order's id."},
+		{"body", "", english, "What was sent could not be read."},
 		{"query", "", english, "The value of query is not right. Please check it and try again."},
 		{"", "", english, "Something in the request is not right. Please check it and try again."},
 	} {

@@ -138,7 +138,7 @@ func (r *request) arguments() []argument {
 		{"data", len(r.Data) > 0, true, ""}, // the handler checks it
 		{"person", r.Person != "", validWho(r.Person), whoWanted},
 		{"queue", r.Queue != "", slices.Contains(Queues, r.Queue), strings.Join(Queues, ", ")},
-		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
+		{"day", r.Day != "", seckill.ValidDay(r.Day), "YYYY-MM-DD"},
 	}
 }
 

@@ -91,7 +91,7 @@ func (f *Flow) List(ctx context.Context, day string, after, limit int) (list []s
 	}
 	switch {
 	case !seckill.ValidDay(day):
-		return nil, 0, seckill.Invalid("day", "2006-01-02")
+		return nil, 0, seckill.Invalid("day", "YYYY-MM-DD")
 	case limit < 1 || limit > seckill.MaxAuditPage:
 		return nil, 0, seckill.Invalid("limit", "")
 	}

@@ -81,7 +81,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 	date, err := time.ParseInLocation(time.DateOnly, day, seckill.Zone)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
 		return seckill.Reconciliation{},
-			seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
+			seckill.Invalid("day", "one that is over in UTC+8, as YYYY-MM-DD: its bill comes the next morning")
 	}
 	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{},
 		billed: map[movement]bool{}}
@@ -105,7 +105,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 // CodeInvalid for an invalid day.
 func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
 	if !seckill.ValidDay(day) {
-		return nil, seckill.Invalid("day", "2006-01-02")
+		return nil, seckill.Invalid("day", "YYYY-MM-DD")
 	}
 	all, err := f.Ledger.Reconciliations(ctx, day)
 	if err != nil {
