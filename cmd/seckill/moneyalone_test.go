@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -97,6 +98,10 @@ func TestASecondPersonInABrowser(t *testing.T) {
 		}
 		if text := wants("ben"); !strings.Contains(text, `"changed":true`) {
 			t.Errorf("the second wants it: %s", text)
+		}
+		_, out, fault := command(t, "orders", "show", order, "--url", base)
+		if !regexp.MustCompile(`(?m)^  state +refund_due$`).MatchString(out) { // older systems know no such state
+			t.Errorf("the order: %s%s", out, fault)
 		}
 		refuses(t, step{"staff link --who " + strings.Repeat("x", 65) + " --url " + base, exitUsage, "",
 			"The value of who must be 1 to 64 characters"})

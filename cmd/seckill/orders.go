@@ -305,7 +305,11 @@ func (p *page) order(o *operator.Order) {
 		p.row("picture", o.Cover)
 	}
 	p.row("yuan", o.Amount.Yuan())
-	p.row("state", string(o.State)+", older "+older(o))
+	state := string(o.State)
+	if n := older(o); n != "" {
+		state += ", older " + n
+	}
+	p.row("state", state)
 	if o.Carrier != "" {
 		p.row("parcel", o.Carrier+", "+o.Number)
 	}

@@ -46,25 +46,21 @@ func ParseSubject(text string) (Subject, error) {
 		return UserSubject(text), nil
 	}
 	addr, err := netip.ParseAddr(text)
-	var bits int
+	var p netip.Prefix
 	if err == nil {
 		addr = addr.Unmap()
-		bits = rangeBits[addr.Is4()][0] // an IPv6 household has 64 bits to choose from
-	} else {
-		p, err := netip.ParsePrefix(text)
-		if err != nil || p.Addr().Is4In6() {
-			return "", Invalid("subject", "")
-		}
-		if p != p.Masked() {
-			return "", Invalid("subject", p.Masked().String())
-		}
-		addr, bits = p.Addr(), p.Bits()
+		p = netip.PrefixFrom(addr, rangeBits[addr.Is4()][0]).Masked() // an IPv6 household has 64 bits to choose from
+	} else if p, err = netip.ParsePrefix(text); err != nil || p.Addr().Is4In6() {
+		return "", Invalid("subject", "")
 	}
-	sizes := rangeBits[addr.Is4()]
-	if addr.Zone() != "" || !slices.Contains(sizes, bits) {
+	sizes := rangeBits[p.Addr().Is4()]
+	switch {
+	case addr.Zone() != "" || !slices.Contains(sizes, p.Bits()):
 		return "", Invalid("subject", fmt.Sprintf("/%d..", sizes[len(sizes)-1]))
+	case p != p.Masked():
+		return "", Invalid("subject", p.Masked().String())
 	}
-	return Subject("net:" + netip.PrefixFrom(addr, bits).Masked().String()), nil
+	return Subject("net:" + p.String()), nil
 }
 
 // NetworkSubjects returns every range that an address is in; none for an invalid address.

@@ -1,6 +1,7 @@
 package seckill
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -27,6 +28,18 @@ func TestParseSubject(t *testing.T) {
 		"fe80::1%eth0", "::ffff:1.2.3.0/120", "user:42"} {
 		if got, err := ParseSubject(text); CodeOf(err) != CodeInvalid {
 			t.Errorf("%q: %q, %v; want it refused", text, got, err)
+		}
+	}
+}
+
+// TestParseSubjectNamesWhatIsWrong: a width that no block may have comes before how the range is written.
+func TestParseSubjectNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"10.0.0.0/4": "/16..", "2001:db8::1/20": "/32..",
+		"203.0.113.7/24": "203.0.113.0/24"} {
+		var refused *Error
+		if _, err := ParseSubject(text); !errors.As(err, &refused) || refused.Hint != want {
+			t.Errorf("%s: %+v, want %q", text, refused, want)
 		}
 	}
 }
