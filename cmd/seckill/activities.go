@@ -70,7 +70,7 @@ func listActivitiesCommand(f *activityFlags) *cobra.Command {
 lists deleted ones, too.`,
 		Example: `  seckill activities list
   seckill activities list --all --limit 100`,
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > maxActivities {
 				return fmt.Errorf("--limit %d: want 1 to %d", limit, maxActivities)
@@ -237,7 +237,7 @@ exist already, in the order in which pages show them. version is that of "seckil
 				return fmt.Errorf("%w (seckill activities show %s --file): redo the change in it, or give --overwrite",
 					err, file.ID)
 			}
-			return f.changed(cmd, s, err, &a, "saved")
+			return f.changed(cmd, s.explain(err, "activity "+file.ID), &a, "saved")
 		},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "save it whatever version is stored")
@@ -293,7 +293,7 @@ included. No copy is stopped. The same copy again makes nothing new.`,
 				at = a.Start.Add(week)
 			}
 			a, err := s.CopyActivity(cmd.Context(), args[0], at)
-			return f.changed(cmd, s, err, &a, "made, a copy of "+args[0])
+			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, "made, a copy of "+args[0])
 		},
 	}
 	cmd.Flags().StringVar(&start, "start", "", "when the copy begins (default a week after the activity)")
@@ -346,7 +346,7 @@ func (f *activityFlags) switching(verb, short, long, did string,
 				return err
 			}
 			a, err := do(cmd.Context(), s, args[0])
-			return f.changed(cmd, s, err, &a, did)
+			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, did)
 		},
 	}
 }
@@ -367,8 +367,8 @@ func checkActivity(id string) error {
 }
 
 // changed prints what became of an activity.
-func (f *activityFlags) changed(cmd *cobra.Command, s *shop, err error, a *operator.ActivityChange, did string) error {
-	return f.print(cmd, s.explain(err, ""), a, func(p *page) {
+func (f *activityFlags) changed(cmd *cobra.Command, err error, a *operator.ActivityChange, did string) error {
+	return f.print(cmd, err, a, func(p *page) {
 		if len(a.Stays) > 0 {
 			defer p.line("Still stopped, as the activity did not stop them: %s. \"seckill items resume\" resumes one.",
 				strings.Join(a.Stays, ", "))

@@ -69,7 +69,7 @@ network addresses also have keyed hashes, which are those of the log lines of th
 		Example: `  seckill acts list
   seckill acts list --day 2026-11-11 --item 2002 --all
   seckill acts list --stack seckill-prod --json`,
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case f.day != "" && !seckill.ValidDay(f.day):

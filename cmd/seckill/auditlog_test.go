@@ -19,7 +19,7 @@ func TestAuditLogOfARunningShop(t *testing.T) {
 		step{"audit list" + at, exitOK, "Nothing was done.\n", ""},
 		step{"audit verify" + at, exitOK, "No entries.\n", ""})
 	for _, line := range []string{"items stop 2002", "items stop 2002", "items resume 2002", "items export",
-		"blocks add --user 1001 --reason a~test --who liu", "payments"} {
+		"blocks add --user 1001 --why a~test --who liu", "payments"} {
 		if code, _, stderr := command(t, words(line+at)...); code != exitOK {
 			t.Fatalf("%s: %s", line, stderr)
 		}

@@ -15,7 +15,7 @@ import (
 type blockFlags struct {
 	moneyFlags
 	user, network, item string
-	reason, until       string
+	until               string
 	lasts               time.Duration
 }
 
@@ -46,6 +46,19 @@ func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
 		return "", fmt.Errorf("--network %+.60q: %w", f.network, err)
 	}
 	return s, nil
+}
+
+// noSubject refuses arguments: a subject is named by a flag.
+func noSubject(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && seckill.ValidUserID(args[0]) {
+		return fmt.Errorf("%q: give --user %s", args[0], args[0])
+	}
+	if len(args) > 0 {
+		if s, err := blockfile.Subject(args[0]); err == nil {
+			return fmt.Errorf("%q: give --network %s", args[0], s.Written())
+		}
+	}
+	return exactly()(cmd, args)
 }
 
 // block reads the flags that name a subject and an item.

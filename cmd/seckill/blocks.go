@@ -37,8 +37,8 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), wh
 does the work and logs who gave the command. With --stack, the AWS credentials need
 sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md). Every command may be
 repeated. Times are UTC.`,
-		Example: `  seckill blocks add --user 1001 --reason "buys by script"
-  seckill blocks add --network 203.0.113.0/24 --item 2002 --reason "a farm of accounts" --for 24h
+		Example: `  seckill blocks add --user 1001 --why "buys by script"
+  seckill blocks add --network 203.0.113.0/24 --item 2002 --why "a farm of accounts" --for 24h
   seckill blocks list
   seckill blocks remove --user 1001
   seckill blocks import accounts.csv --stack seckill-prod --region eu-central-1`,
@@ -60,16 +60,18 @@ func addBlockCommand(f *blockFlags) *cobra.Command {
 
 Shoppers are not told the reason, but whom to write to. The list of blocks has it, and who gave the
 command.`,
-		Example: `  seckill blocks add --user 1001 --reason "buys by script"
-  seckill blocks add --user 1001 --item 2002 --reason "resells" --until 2026-12-31T16:00:00Z
-  seckill blocks add --network 203.0.113.0/24 --reason "a farm of accounts" --for 24h`,
-		Args: cobra.NoArgs,
+		Example: `  seckill blocks add --user 1001 --why "buys by script"
+  seckill blocks add --user 1001 --item 2002 --why "resells" --until 2026-12-31T16:00:00Z
+  seckill blocks add --network 203.0.113.0/24 --why "a farm of accounts" --for 24h`,
+		Args: noSubject,
 		RunE: func(cmd *cobra.Command, _ []string) error { return addBlock(cmd, f) },
 	}
 	f.whom(cmd)
 	f.named(cmd)
 	cmd.Flags().StringVar(&f.item, "item", "", "id of the only item that it is about (default every item)")
-	cmd.Flags().StringVar(&f.reason, "reason", "", "your reason, up to 200 characters")
+	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters")
+	cmd.Flags().StringVar(&f.why, "reason", "", "another name of --why")
+	cmd.Flags().Lookup("reason").Hidden = true
 	cmd.Flags().StringVar(&f.until, "until", "", "when it ends, such as 2026-12-31T16:00:00Z (default never)")
 	cmd.Flags().DurationVar(&f.lasts, "for", 0, "how long it lasts, such as 24h, instead of --until")
 	return cmd
@@ -81,8 +83,8 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 	switch {
 	case err != nil:
 		return err
-	case strings.TrimSpace(f.reason) == "":
-		return errors.New("--reason is missing: give it in a few words, for the list of blocks")
+	case strings.TrimSpace(f.why) == "":
+		return errors.New("--why is missing: give it in a few words, for the list of blocks")
 	case given("until") && given("for"):
 		return errors.New("--until and --for: give one of them")
 	case given("for") && f.lasts <= 0:
@@ -102,9 +104,9 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 	if given("for") {
 		b.Until = b.Made.Add(f.lasts).UTC().Truncate(time.Second)
 	}
-	b.Reason, b.By = f.reason, "x" // the shop records by whom
+	b.Reason, b.By = f.why, "x" // the shop records by whom
 	if err := blockfile.Check(&b); err != nil {
-		return fmt.Errorf("--%w", err)
+		return errors.New("--" + strings.Replace(err.Error(), "reason", "why", 1)) // a file's column is a flag here
 	}
 	done, err := s.Block(cmd.Context(), []operator.Block{asWritten(&b)}, false)
 	if err != nil {
@@ -146,7 +148,7 @@ func removeBlockCommand(f *blockFlags) *cobra.Command {
 item. Each stands by itself; "seckill blocks list --user ID" shows those of a user.`,
 		Example: `  seckill blocks remove --user 1001
   seckill blocks remove --network 203.0.113.0/24 --item 2002`,
-		Args: cobra.NoArgs,
+		Args: noSubject,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := f.block(cmd)
 			if err != nil {
@@ -186,7 +188,7 @@ func listBlocksCommand(f *blockFlags) *cobra.Command {
 		Example: `  seckill blocks list
   seckill blocks list --user 1001
   seckill blocks list --limit 100000 --json`,
-		Args: cobra.NoArgs,
+		Args: noSubject,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			subject, err := f.subject(cmd)
 			if err != nil {

@@ -38,12 +38,12 @@ func TestBlocksCommandsAgainstARunningShop(t *testing.T) {
 	table := "  subject  item  until  by  made  reason\n  203.0.113.0/24  2002  TIME  liu  TIME  a farm\n"
 	for _, s := range []step{
 		{"list", exitOK, "No blocks.\n", ""},
-		{"add --user 1001 --reason by~script --who liu", exitOK, "Blocked: user 1001 for every item, for good.\n", ""},
+		{"add --user 1001 --why by~script --who liu", exitOK, "Blocked: user 1001 for every item, for good.\n", ""},
 		{"add --user 1001 --reason by~script --who ann", exitOK,
 			"Nothing to do: user 1001 for every item is blocked already, for good, for this reason.\n", ""},
-		{"add --user 1001 --item 2002 --reason x --until 2999-01-01T08:00:00+08:00 --who liu", exitOK,
+		{"add --user 1001 --item 2002 --why x --until 2999-01-01T08:00:00+08:00 --who liu", exitOK,
 			"Blocked: user 1001 for item 2002, until TIME.\n", ""},
-		{"add --network 203.0.113.0/24 --item 2002 --reason a~farm --for 24h --who liu", exitOK,
+		{"add --network 203.0.113.0/24 --item 2002 --why a~farm --for 24h --who liu", exitOK,
 			"Blocked: network 203.0.113.0/24 for item 2002, until TIME.\n" +
 				"Items without checks still sell to this network: tickets are refused, not purchases.\n", ""},
 		{"list --user 1001", exitOK, "  subject  item  until  by  made  reason\n" +
@@ -58,7 +58,7 @@ func TestBlocksCommandsAgainstARunningShop(t *testing.T) {
 		{"remove --user 1001 --item 2002 --json", exitOK, "{\n  \"removed\": true\n}\n", ""},
 		{"list", exitOK, table, ""},
 		{"list --network 203.0.113.0/24", exitOK, table, ""},
-		{"add --user 1001 --item 99 --reason x", exitUsage, "",
+		{"add --user 1001 --item 99 --why x", exitUsage, "",
 			"seckill: item 99: URL has no such item (see: seckill blocks add --help)\n"},
 	} {
 		s.line = "blocks " + s.line + " --url " + sys.URL()
@@ -75,26 +75,26 @@ func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{})
 	for _, s := range []step{
-		{"add --reason x", exitUsage, "", "--user ID or --network RANGE is missing"},
+		{"add --why x", exitUsage, "", "--user ID or --network RANGE is missing"},
 		{"remove", exitUsage, "", "--user ID or --network RANGE is missing"},
-		{"add --user 1 --network 10.0.0.0/24 --reason x", exitUsage, "", "--user and --network: give one of them"},
-		{"add --user ann --reason x", exitUsage, "", `--user "ann": want a user id`},
-		{`add --user "" --reason x`, exitUsage, "", `--user "": want a user id`},
-		{"add --user １００１ --reason x", exitUsage, "", `--user "\uff11\uff10\uff10\uff11": want a user id`},
-		{"add --network 1001 --reason x", exitUsage, "", `--network "1001": want an address`},
-		{"add --network 10.0.0.0/8 --reason x", exitUsage, "", `--network "10.0.0.0/8": want a range of /32`},
-		{"add --network 10.0.0.1/24 --reason x", exitUsage, "", `the range is written 10.0.0.0/24`},
-		{"add --user 1001", exitUsage, "", "--reason is missing"},
-		{"add --user 1001 --reason ~", exitUsage, "", "--reason is missing"},
-		{"add --user 1001 --reason " + strings.Repeat("因", 201), exitUsage, "", `want up to 200 characters`},
-		{"add --user 1001 --reason x --item abc", exitUsage, "", `--item "abc": want 1 to 19 digits`},
-		{"add --user 1001 --reason x --until tomorrow", exitUsage, "", `--until "tomorrow": want a time such as`},
-		{"add --user 1001 --reason x --until 2020-01-01T00:00:00Z", exitUsage, "",
+		{"add --user 1 --network 10.0.0.0/24 --why x", exitUsage, "", "--user and --network: give one of them"},
+		{"add --user ann --why x", exitUsage, "", `--user "ann": want a user id`},
+		{`add --user "" --why x`, exitUsage, "", `--user "": want a user id`},
+		{"add --user １００１ --why x", exitUsage, "", `--user "\uff11\uff10\uff10\uff11": want a user id`},
+		{"add --network 1001 --why x", exitUsage, "", `--network "1001": want an address`},
+		{"add --network 10.0.0.0/8 --why x", exitUsage, "", `--network "10.0.0.0/8": want a range of /32`},
+		{"add --network 10.0.0.1/24 --why x", exitUsage, "", `the range is written 10.0.0.0/24`},
+		{"add --user 1001", exitUsage, "", "--why is missing"},
+		{"add --user 1001 --why ~", exitUsage, "", "--why is missing"},
+		{"add --user 1001 --why " + strings.Repeat("因", 201), exitUsage, "", `--why "\u56e0\u56e0`},
+		{"add --user 1001 --why x --item abc", exitUsage, "", `--item "abc": want 1 to 19 digits`},
+		{"add --user 1001 --why x --until tomorrow", exitUsage, "", `--until "tomorrow": want a time such as`},
+		{"add --user 1001 --why x --until 2020-01-01T00:00:00Z", exitUsage, "",
 			"--until 2020-01-01T00:00:00Z: it has passed"},
-		{"add --user 1001 --reason x --for -1h", exitUsage, "", "--for -1h0m0s: want a duration such as 24h"},
-		{"add --user 1001 --reason x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "",
+		{"add --user 1001 --why x --for -1h", exitUsage, "", "--for -1h0m0s: want a duration such as 24h"},
+		{"add --user 1001 --why x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "",
 			"--until and --for: give one"},
-		{"add --user 1001 --reason x --who " + strings.Repeat("a", 101), exitUsage, "", "who must be 1 to 100"},
+		{"add --user 1001 --why x --who " + strings.Repeat("a", 101), exitUsage, "", "who must be 1 to 100"},
 		{"list --limit 0", exitUsage, "", "--limit 0: want 1 to 1000000"},
 		{"list --after x", exitUsage, "", "after"},
 		{"import", exitUsage, "", "FILE is missing"},
@@ -234,6 +234,6 @@ func TestBlocksOfAStack(t *testing.T) {
 	if code != exitOK || !strings.Contains(stdout, "101199") || !strings.Contains(stdout, "a list of scripts") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	refuses(t, step{"blocks add --user 1 --reason x --who liu --stack sale --region eu-central-1", exitUsage, "",
+	refuses(t, step{"blocks add --user 1 --why x --who liu --stack sale --region eu-central-1", exitUsage, "",
 		"--who does not go with --stack"})
 }

@@ -46,7 +46,7 @@ func TestCountsOfAStack(t *testing.T) {
 		t.Errorf("exit %d, %q, want %q\n%s", code, stdout, want, stderr)
 	}
 	code, stdout, stderr = command(t, append([]string{"counts", "recount", "7"}, on...)...)
-	const want = `Item 7, counted since 2026-11-11 10:01:00:
+	const want = `Item 7, counted since 2026-11-11 10:01:00 UTC+8:
   minute            placed  paid  given back
   2026-11-11 10:00  200     0     0
   total             200     0     0

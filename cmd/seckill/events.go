@@ -129,6 +129,9 @@ The list of orders may lag some seconds behind.`,
   seckill events replay --day 2026-11-11 --item 2002 --stack seckill-prod`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if day == "" {
+				return errors.New("--day is missing: want a day such as 2026-11-11")
+			}
 			if !seckill.ValidDay(day) {
 				return fmt.Errorf("--day %q: want a day such as 2026-11-11", day)
 			}
@@ -152,9 +155,6 @@ The list of orders may lag some seconds behind.`,
 	}
 	cmd.Flags().StringVar(&day, "day", "", "day of the changes in UTC+8, such as 2026-11-11")
 	cmd.Flags().StringVar(&item, "item", "", "only the orders of this item")
-	if err := cmd.MarkFlagRequired("day"); err != nil {
-		panic(err) // cannot happen: the flag exists
-	}
 	return cmd
 }
 

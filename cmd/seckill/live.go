@@ -119,9 +119,9 @@ func (f figures) number(name string, n int) { f.row(name, strconv.Itoa(n)) }
 // live prints what a viewer sees.
 func (p *page) live(seen *watch.Seen) {
 	s := &seen.Stock.Value
-	p.line("Item %s, %s: %s, %s to %s, seen at %s", seen.Item, printable(s.Title), cmp.Or(string(s.State), "unknown"),
-		s.Opens.In(seckill.Zone).Format(time.DateTime), s.Closes.In(seckill.Zone).Format(time.DateTime),
-		seen.Now.In(seckill.Zone).Format(time.TimeOnly))
+	p.line("Item %s, %s: %s, %s to %s, seen at %s UTC+8", seen.Item, printable(s.Title),
+		cmp.Or(string(s.State), "unknown"), s.Opens.In(seckill.Zone).Format(time.DateTime),
+		s.Closes.In(seckill.Zone).Format(time.DateTime), seen.Now.In(seckill.Zone).Format(time.TimeOnly))
 	p.row("figure", "value", "age")
 	f := figuresOf(p, seen.Now, &seen.Stock)
 	f.number("stock", s.Stock)

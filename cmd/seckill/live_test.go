@@ -18,8 +18,9 @@ func TestLive(t *testing.T) {
 	sys := localtest.Start(t, local.Options{})
 	at := " --url " + sys.URL()
 	code, stdout, stderr := command(t, words("live 2002 --once"+at)...)
-	for _, want := range []string{"Item 2002, ", ": online, ", "stock ", "left ", "placed ", "given back ", "presses ",
-		"requests a second ", "p99 of a press ", "queue orders ", "dead letters of closings ", "refunds due ", "drift ",
+	for _, want := range []string{"Item 2002, ", ": online, ", " UTC+8\n", "stock ", "left ", "placed ", "given back ",
+		"presses ", "requests a second ", "p99 of a press ",
+		"queue orders ", "dead letters of closings ", "refunds due ", "drift ",
 		"unknown payments ", "Ready."} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q (exit %d)\n%s%s", want, code, stdout, stderr)

@@ -25,8 +25,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// run executes a command line and returns the exit code. It writes an error as one line to stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+// rootCommand is the tool with its commands.
+func rootCommand(getenv func(string) string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   self,
 		Short: "A flash-sale (秒杀) system: sells scarce goods to a crowd, and never sells a unit twice",
@@ -49,6 +49,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		}
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 100 "))
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	return root
+}
+
+// run executes a command line and returns the exit code. It writes an error as one line to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	root := rootCommand(getenv)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -62,11 +62,20 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 			" is in use: stop the program that uses it, or choose another one with --port"},
 		{"port too large", []string{"run", "--port", "65536"}, "--port 65536: want 1 to 65535"},
 		{"port negative", []string{"run", "--port", "-1"}, "--port -1"},
-		{"port a word", []string{"run", "--port", "http"}, `"http"`},
+		{"port a word", []string{"run", "--port", "http"}, `--port "http": want a whole number`},
 		{"hold too short", []string{"run", "--hold", "4s"}, "--hold 4s: want 5s to 24h"},
 		{"hold too long", []string{"run", "--hold", "24h1s"}, "--hold 24h0m1s: want 5s to 24h"},
 		{"hold negative", []string{"run", "--hold=-15m"}, "--hold -15m0s"},
-		{"hold without a unit", []string{"run", "--hold", "15"}, "missing unit"},
+		{"hold without a unit", []string{"run", "--hold", "15"}, `--hold "15": want a duration such as 30s`},
+		{"days negative", []string{"run", "--network-retention-days", "-1"}, "want a whole number of 0 to 65535"},
+		{"shoppers a word", []string{"plan", "--shoppers", "x"}, `--shoppers "x": want a whole number (see: `},
+		{"share a word", []string{"plan", "--first", "x"}, `--first "x": want a number`},
+		{"a switch with a word", []string{"plan", "--edge=x"}, `--edge "x": want true or false`},
+		{"replay of no day", []string{"events", "replay"}, "--day is missing: want a day such as 2026-11-11"},
+		{"a user without its flag", []string{"blocks", "add", "1004"}, `"1004": give --user 1004`},
+		{"a range without its flag", []string{"blocks", "remove", "10.0.0.0/24"},
+			`"10.0.0.0/24": give --network 10.0.0.0/24`},
+		{"a word without its flag", []string{"blocks", "list", "x"}, `"x": unexpected argument`},
 		{"stock zero", []string{"run", "--stock", "0"}, "--stock 0: want 1 to 1000000"},
 		{"stock too large", []string{"run", "--stock", "1000001"}, "--stock 1000001"},
 		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
@@ -122,6 +131,21 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 					stdout.String(), stderr.String(), exitUsage, tt.want)
 			}
 		})
+	}
+}
+
+// TestGroupsRefuseOtherWords: every command that has commands names a word that is none of them.
+func TestGroupsRefuseOtherWords(t *testing.T) {
+	t.Parallel()
+	groups := 0
+	for _, c := range rootCommand(noEnv).Commands() {
+		if c.HasSubCommands() {
+			groups++
+			refuses(t, step{c.Name() + " nonsense", exitUsage, "", `"nonsense"`})
+		}
+	}
+	if groups < 10 {
+		t.Errorf("%d groups", groups)
 	}
 }
 

@@ -76,8 +76,9 @@ func TestASecondPersonInABrowser(t *testing.T) {
 			if a, err := client.Get(links[who]); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusOK {
 				t.Fatalf("sign-in of %s: %v, %v", who, a, err)
 			}
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/admin/commands", strings.NewReader(
-				`{"operator":{"command":"refund","order":"`+order+`","why":"broken"}}`))
+			body := `{"operator":{"command":"refund","order":"` + order + `","why":"broken"}}`
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/admin/commands",
+				strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -111,6 +111,9 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 				list.Orders = append(list.Orders, page...)
 				return nil
 			})
+			if err == nil && len(list.Orders) == 0 && f.item != "" {
+				err = known(cmd, s, f.item)
+			}
 			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.orders(&list) })
 		},
 	}
@@ -118,6 +121,15 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 	cmd.Flags().IntVar(&limit, "limit", shownOrders, fmt.Sprintf("orders in a page, 1 to %d", maxOrders))
 	cmd.Flags().StringVar(&after, "after", "", "where the page begins: what the page before said")
 	return cmd
+}
+
+// known returns an error if a shop says that it has no such item. It is not an error if the shop does not say.
+func known(cmd *cobra.Command, s *shop, item string) error {
+	var refused *operator.Refusal
+	if _, err := s.Item(cmd.Context(), item); errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
+		return s.explain(err, "item "+item)
+	}
+	return nil
 }
 
 // eachOrder calls do with each page of orders and where the next one begins, until limit of them; 0: all. It returns

@@ -57,6 +57,8 @@ func TestADaysOrders(t *testing.T) {
 		orders("completed  9 ", "list", "--item", local.DemoLive)
 		orders("Order ORDER: hidden. It is completed.", "hide", order, "--why", "a test")
 		orders("No orders.", "list", "--item", local.DemoLive)
+		refuses(t, step{"orders list --item 9999 --url " + base, exitUsage, "",
+			"item 9999: " + base + " has no such item"})
 		orders("completed  6 ", "list", "--item", local.DemoLive, "--hidden")
 		orders("TIME  completed  7 days after receipt\n", "show", order)
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +84,8 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 	}
 	done, err := s.Ship(cmd.Context(), []fulfil.Parcel{parcel}, f.confirm, false)
 	if err == nil && len(done.Faults) > 0 {
-		err = fmt.Errorf("order %s is not shipped: %s", parcel.Order, done.Faults[0].What)
+		err = fmt.Errorf("order %s stays as it is: %s", parcel.Order,
+			strings.TrimPrefix(done.Faults[0].What, "order: "))
 	}
 	return f.print(cmd, s.explain(err, "order "+parcel.Order), &done, func(p *page) {
 		if done.Same > 0 {

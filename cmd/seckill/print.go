@@ -141,7 +141,8 @@ const (
 
 // newFile writes a file that gets its name only when it is complete. It replaces none: an existsError then.
 func newFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), ".new-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	other := filepath.Join(filepath.Dir(name), ".new-"+rand.Text())
+	f, err := os.OpenFile(other, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -170,8 +170,8 @@ func (f *makeFlags) run(cmd *cobra.Command) error {
 	}
 	for i := range c.Items {
 		if it := &c.Items[i]; !it.Final {
-			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s was read before its sale's end: this report is not final\n",
-				it.Item.Item)
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s was read before its sale's end: this report is not "+
+				"final\n", it.Item.Item)
 		}
 	}
 	if len(made.Broken) > 0 {

@@ -85,8 +85,8 @@ func TestReportOfARunningShop(t *testing.T) {
 	if code, out, fault = reported(t, "key", "shop.example", "--out", at("key")); code != exitOK {
 		t.Fatalf("exit %d, %s%s", code, out, fault)
 	}
-	refuses(t, step{"report key shop.example --out " + at("key"), exitUsage, "", at("key") + " exists already, and nothing " +
-		"is replaced: choose another name"})
+	refuses(t, step{"report key shop.example --out " + at("key"), exitUsage, "", at("key") + " exists already, and " +
+		"nothing is replaced: choose another name"})
 	if info, err := os.Stat(at("key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file: %v, %v", info.Mode(), err)
 	}

@@ -118,7 +118,7 @@ password of --redis. WEBHOOK_SECRET signs what --events posts; two, separated by
   seckill run --staff-issuer 'https://id.example.com|office'
   seckill run --events http://localhost:8200/       tell the example of events/picklist
   JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return set.run(cmd, getenv) },
 	}
 	set.flags(cmd)

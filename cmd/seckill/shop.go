@@ -35,6 +35,8 @@ func (s *shop) explain(err error, subject string) error {
 		return fmt.Errorf("%s: %s has no such item", subject, s.name)
 	case refused.Code == seckill.CodeOrderUnknown:
 		return fmt.Errorf("%s: %s has no such order", subject, s.name)
+	case refused.Code == operator.CodeActivityUnknown:
+		return fmt.Errorf("%s: %s has no such activity", subject, s.name)
 	case operator.Status(refused.Code) >= http.StatusInternalServerError:
 		return faultError{refused}
 	case refused.Code == seckill.CodeInvalid && subject != "":

@@ -55,7 +55,7 @@ smallest history that still shows it and its last steps in words. To repeat a se
   seckill sim --faults flush,crash         only these kinds of faults
   seckill sim --faults=-poison             all but one
   seckill sim --seed 42 --seeds 1 --trace trace.txt`,
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

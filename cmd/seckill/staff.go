@@ -25,7 +25,8 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
 		Example: `  seckill staff link                            sign a browser in to a running shop
   seckill staff sessions --stack seckill-prod
   seckill staff end id.example.com/9f3c --stack seckill-prod`,
-		Args: exactly(),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
