@@ -40,6 +40,8 @@ var tested = map[string][2]string{
 	"expire/sent.go:moveOn:junction:2": {"./shared/flow/expire", "TestMovesOnByTheRow"},
 	// The next suspicious act of the user marks again.
 	"acts/keep.go:mark:swallow-error:1": {"./shared/flow/acts", "TestMarksOfOneWhoHammers"},
+	// The simulator checks who may move money, not what the first person is told.
+	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/refund", "TestOneMoreRefundADayWaitsForASecondPerson"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/signin", "TestRefusals"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.
