@@ -131,7 +131,7 @@ export const activity = {
   },
 };
 
-const part = (title, ...nodes) => el('section', { class: 'panel' }, el('h2', {}, t(title)), nodes);
+const part = (title, ...nodes) => el('section', { class: 'panel' }, el('h2', {}, t(title)), ...nodes);
 
 function facts(a) {
   const fact = (name, value) => [el('dt', {}, t(name)), el('dd', {}, value)];
