@@ -67,7 +67,7 @@ export function whole(entries) {
 const columns = (next) => [
   { name: 'seq', title: t('audit_seq'), figure: true, minor: true, cell: (e) => String(e.seq) },
   { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
-  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.replaceAll(',', ', '))], by: (e) => e.who },
+  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.split(',').map((r) => tOr(`role_${r}`, r)).join(t('office_comma')))], by: (e) => e.who },
   { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },
   { name: 'change', title: t('audit_change'), long: true, cell: (e) => (e.before || e.after ? el('span', { class: 'code' }, `${e.before || '–'} → ${e.after || '–'}`) : '') },
   { name: 'why', title: t('audit_why'), long: true, cell: (e) => e.why },

@@ -2,6 +2,7 @@
 // (package operator has their names, arguments and answers). Addresses are relative, so that stages work.
 import { retryAfterHeader, retryWait } from '../core.js';
 import { language, t, tOr } from '../i18n.js';
+import { refusalText } from './shopsays.js';
 
 const TIMEOUT = 30_000; // ms; API Gateway gives up after 29 s
 const TRIES = 4; // of a call that is refused because there are too many
@@ -130,5 +131,5 @@ export function words(problem) {
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
   const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
-  return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;
+  return problem.detail && !known.includes(code) ? `${text} ${refusalText(problem.detail)}` : text;
 }

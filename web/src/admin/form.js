@@ -2,6 +2,7 @@
 import { announce, el, put, setText } from '../dom.js';
 import { t } from '../i18n.js';
 import { words } from './call.js';
+import { refusalText } from './shopsays.js';
 import { addTexts } from './texts.js';
 import { keep, typed } from './typed.js';
 
@@ -96,7 +97,7 @@ export function form({ name, fields, submit, send, sure, about = '', danger = fa
     const rest = [];
     let first;
     for (const f of faults) {
-      const text = f.what ? [t('wrong_field'), f.what].join(' ') : words(problem);
+      const text = f.what ? t('wrong_field', { what: refusalText(f.what) }) : words(problem);
       const at = made.find((m) => m.name === f.field && m.node);
       if (at) at.say(text);
       else rest.push(text);

@@ -8,6 +8,8 @@ import { checks, form, problemNote, whyField } from './form.js';
 import { pill } from './orders.js';
 import { casePart, refundPart, waitingOf } from './ordermoney.js';
 import { placeOf } from './place.js';
+import { parcelFault } from './ship.js';
+import { causeText } from './shopsays.js';
 import { older, over, refundable } from './states.js';
 import { addTexts } from './texts.js';
 
@@ -98,13 +100,13 @@ function facts(o) {
       fact('order_pay_by', when(o.pay_by, true)),
       fact('order_parcel', o.carrier && `${o.carrier} ${o.number}`),
       fact('order_refund', o.refund_reason),
-      fact('order_reason', o.reason && tOr(`refused_${o.reason}`, o.reason)),
+      fact('order_reason', o.reason && causeText(o.reason)),
     ),
   );
 }
 
 const history = (o) =>
-  el('section', { class: 'panel' }, el('h2', {}, t('order_history')), el('ol', { class: 'timeline history' }, o.history.map((h) => el('li', {}, el('b', {}, tOr(`state_${h.state}`, h.state)), el('time', { datetime: h.at, class: 'soft' }, when(h.at, true)), el('p', {}, h.cause)))));
+  el('section', { class: 'panel' }, el('h2', {}, t('order_history')), el('ol', { class: 'timeline history' }, o.history.map((h) => el('li', {}, el('b', {}, tOr(`state_${h.state}`, h.state)), el('time', { datetime: h.at, class: 'soft' }, when(h.at, true)), el('p', {}, causeText(h.cause))))));
 
 /** What staff may do with an order in its state; each its own part. */
 function staffParts(page, o, full) {
@@ -145,7 +147,7 @@ function shipForm(page, o) {
     sure: (v) => confirm({ title: t('order_ship_sure'), happens: [t('order_ship_happens', v), confirms && t('order_ship_confirms'), t('order_ship_final')].filter(Boolean), yes: t('order_ship') }),
     async send(v) {
       const done = await command('ship', { parcels: [{ order: page.id, ...v }], confirm: confirms || undefined });
-      if (done.faults?.length) throw new Error(done.faults[0].what);
+      if (done.faults?.length) throw new Error(parcelFault(done.faults[0].what));
       page.said(t(done.same ? 'order_same' : 'order_shipped'));
       page.again();
     },
