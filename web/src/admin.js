@@ -1,7 +1,7 @@
 // The back office in a browser: who is signed in, which screen is shown, in which language. Its screens are in admin/,
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
-import { Problem, command, session, signInBy, signOut } from './admin/call.js';
+import { Problem, now, session, signInBy, signOut } from './admin/call.js';
 import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
@@ -198,7 +198,7 @@ async function show() {
     may,
     who: me.who,
     tool: me.tool || '', // what the command line tool needs to find this shop
-    now: () => Date.now(),
+    now,
     signal: round.signal,
     go(changes) {
       const next = placeOf(screen.name, place.id, changed(place.query, changes));

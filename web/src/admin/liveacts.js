@@ -58,7 +58,7 @@ export function acts(page, busy) {
 
   function tell(done) {
     said.hidden = false;
-    setText(said, t('live_by', { done, who: page.who, time: when(Date.now(), true) }));
+    setText(said, t('live_by', { done, who: page.who, time: when(page.now(), true) }));
   }
 
   /** Asks whether it is meant so, does it, and says who did it; `done(result)` says what happened. */
