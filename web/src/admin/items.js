@@ -6,7 +6,7 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, exported, oneItem } from './itemlist.js';
+import { allItems, exported, fullTitle, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -80,7 +80,7 @@ const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
 
 const columns = () => [
   { name: 'id', title: t('items_id'), cell: (it) => el('a', { href: placeOf('item', it.id) }, it.id) },
-  { name: 'name', title: t('items_name'), long: true, cell: (it) => it.title, by: (it) => it.title },
+  { name: 'name', title: t('items_name'), long: true, cell: fullTitle, by: fullTitle },
   { name: 'state', title: t('items_state'), cell: (it) => statePill(it.status), by: (it) => it.status?.state || '' },
   { name: 'price', title: t('items_price'), figure: true, minor: true, cell: (it) => `¥${yuan(it.sk_price)}`, by: (it) => Number(it.sk_price) },
   { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock), by: (it) => it.stock },
