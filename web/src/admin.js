@@ -179,13 +179,14 @@ async function show() {
     const text = !place.name ? 'office_none' : screen ? 'office_not' : 'office_unknown';
     return void put(content, el('div', { class: 'empty' }, el('h1', { class: 'page-title' }, t('office')), el('p', {}, t(text, { roles: rolesText() }))));
   }
-  document.title = `${t(screen.title)} · ${t('office')}`;
+  const title = t((!place.id && screen.titleNew) || screen.title);
+  document.title = `${title} · ${t('office')}`;
   const said = el('p', { class: 'notification said', role: 'status', hidden: !saying }, saying);
   if (saying) announce(saying);
   saying = '';
   const node = el('div', { class: 'screen' });
   // What is drawn anew stays until it is whole, so that nothing jumps, and the focus finds its place again.
-  const draw = () => put(content, el('div', { class: 'page-head' }, el('h1', {}, t(screen.title))), said, node);
+  const draw = () => put(content, el('div', { class: 'page-head' }, el('h1', {}, title)), said, node);
   content.setAttribute('aria-busy', 'true');
   if (!same) draw();
   const say = (text) => {

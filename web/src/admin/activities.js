@@ -163,7 +163,7 @@ function editor(page, a, known) {
   const fields = [
     { name: 'title', label: t('field_title'), hint: t('activity_title_hint', { most: MAX_TITLE }), value: a?.title, required: true, check: checks.line(MAX_TITLE) },
     ...windowFields('activity-edit', a),
-    { name: 'items', label: t('activities_items'), hint: t('activity_items_hint', { most: MAX_ITEMS }), value: a?.items.join(' '), make: itemsControl(known), show: (text) => text.split(' ').join(', ') },
+    { name: 'items', label: t('activity_members'), hint: t('activity_items_hint', { most: MAX_ITEMS }), value: a?.items.join(' '), make: itemsControl(known), show: (text) => text.split(' ').join(', ') },
     { name: 'version', kind: 'hidden', value: String(a?.version || 0) },
   ];
   return form({

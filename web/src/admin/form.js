@@ -111,6 +111,8 @@ export function form({ name, fields, submit, send, sure, about = '', danger = fa
     event.preventDefault();
     if (button.getAttribute('aria-disabled')) return; // on its way
     setText(fault, '');
+    const said = document.querySelector('.said');
+    if (said) said.hidden = true; // it is about what was sent before
     const wrong = made.filter((f) => f.wrong());
     if (wrong.length) return void wrong[0].focus();
     const given = values();

@@ -96,6 +96,7 @@ const textsOf = (it) => ({
 export const edit = {
   name: 'edit',
   title: 'edit_title',
+  titleNew: 'edit_new',
   parent: 'items',
   needs: ['import'],
   menu: false,
@@ -103,7 +104,10 @@ export const edit = {
     const it = page.id ? await oneItem(page.id) : null;
     if (page.signal.aborted) return;
     if (page.id && !it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
-    put(page.node, el('section', { class: 'panel' }, el('h2', {}, it ? `${it.id} · ${it.title}` : t('edit_new')), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), editor(page, it)), page.may('picture') && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
+    const over = it?.rules.every((r) => r.may === 'fixed');
+    const fields = editor(page, it);
+    if (over) fields.querySelector('.form-end').remove();
+    put(page.node, el('section', { class: 'panel' }, it && el('h2', {}, `${it.id} · ${it.title}`), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), fields), page.may('picture') && !over && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
     previews();
   },
 };

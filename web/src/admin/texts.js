@@ -66,6 +66,7 @@ addTexts({
   show_these: ['显示', 'Show'],
 
   table_none: ['没有符合条件的记录。', 'Nothing matches.'],
+  table_empty: ['还没有记录。', 'There are none yet.'],
   table_none_yet: ['这一页里没有符合条件的，后面可能还有。', 'Nothing on this page matches. There may be more on the next.'],
   table_next: ['下一页', 'Next page'],
   table_first: ['第一页', 'First page'],
