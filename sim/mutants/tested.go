@@ -38,6 +38,8 @@ var tested = map[string][2]string{
 	"recount-of-one-page":        {"./shared/flow/count", "TestRecount"},
 	// No simulated index is late by days.
 	"expire/sent.go:moveOn:junction:2": {"./shared/flow/expire", "TestMovesOnByTheRow"},
+	// The next suspicious act of the user marks again.
+	"acts/keep.go:mark:swallow-error:1": {"./shared/flow/acts", "TestMarksOfOneWhoHammers"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/signin", "TestRefusals"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.

@@ -213,7 +213,7 @@ await step('the sale is over: its report is made, and its page has what became o
   await page.goto(pathToFileURL(path('sale.html')).href);
   const text = await page.locator('body').innerText();
   has(text, ['红茶 zh', '红茶 en', 'received', 'shipped']);
-  same(text.match(/captured\t398.00 yuan\t2 payments\nkept\t199.00 yuan\t\nrefunded\t199.00 yuan/g).length, 2, 'items with this money');
+  same(text.match(/实收\t398.00 yuan\t2 payments 笔付款\nkept 留存\t199.00 yuan\t\nrefunded 已退款\t199.00 yuan/g).length, 2, 'items with this money');
   await axe(page, 'report');
   await close(page);
 });
