@@ -104,6 +104,7 @@ for (const place of PLACES) {
     };
     await window('item-edit');
     await press(place, page, '#item-edit-send');
+    if (STACK) await confirm(place, page); // it has begun
     await said(page, words.saved);
     await go(page, place, '#/activity');
     for (const [name, value] of [['id', place.activity], ['title', `早场 ${place.lang}`]]) await type(place, page, `#activity-edit-${name}`, value);
