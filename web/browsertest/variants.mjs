@@ -123,6 +123,14 @@ await check('staff make an item a variant, and hear beside the field what does n
   await go(page, place, '#/item/7201');
   await page.locator('.facts').filter({ hasText: '颜色=金, of family 720' }).waitFor();
   await picture(page, 'variant-office');
+  await page.locator('#item-copy').click(); // the family's third begins with the values of this one
+  await page.locator('#item-edit-id').fill('7203');
+  await page.locator('#item-edit-options').fill('颜色=银');
+  await page.locator('#item-edit-send').click();
+  await page.locator('.said').waitFor();
+  same(new URL(page.url()).hash, '#/edit/7203', 'the new item');
+  has(await page.locator('h2').first().innerText(), [await page.locator('#item-edit-title').inputValue()]);
+  same(await page.locator('#item-edit-family').inputValue(), '720', 'its family');
   await go(page, place, '#/item/7001');
   await page.locator('.facts').filter({ hasText: '2, all variants together' }).waitFor();
   await go(page, place, '#/edit/7001');

@@ -101,11 +101,13 @@ export const edit = {
   needs: ['import'],
   menu: false,
   async show(page) {
-    const it = page.id ? await oneItem(page.id) : null;
+    const like = page.id ? '' : page.query.get('like') || ''; // a new item begins with the values of this one
+    const found = page.id || like ? await oneItem(page.id || like) : null;
     if (page.signal.aborted) return;
-    if (page.id && !it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
+    if ((page.id || like) && !found) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
+    const it = like ? null : found;
     const over = it?.rules.every((r) => r.may === 'fixed');
-    const fields = editor(page, it);
+    const fields = editor(page, it, found);
     if (over) fields.querySelector('.form-end').remove();
     put(page.node, el('section', { class: 'panel' }, it && el('h2', {}, `${it.id} · ${it.title}`), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), fields), page.may('picture') && !over && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
     previews();
@@ -151,8 +153,9 @@ function uploader() {
   return [upload, result];
 }
 
-function editor(page, it) {
-  const texts = it ? textsOf(it) : {};
+// The form of an item, or of a new one: then `from`, if there is one, has the values to begin with.
+function editor(page, it, from) {
+  const texts = from ? textsOf(from) : {};
   const field = (name, label, more = {}) => ({ name, label: t(label), value: texts[name], ...more });
   const whole = { inputmode: 'numeric' };
   const money = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
@@ -160,7 +163,7 @@ function editor(page, it) {
     field('title', 'field_title', { hint: t('edit_title_hint', { most: MAX_TITLE }), required: true, check: checks.line(MAX_TITLE) }),
     field('sk_price', 'items_price', money),
     field('price', 'items_was', money),
-    ...windowFields('item-edit', it),
+    ...windowFields('item-edit', from),
     field('stock', 'items_stock', { hint: t('edit_stock_hint'), required: true, check: checks.whole(1, MAX_STOCK), input: whole }),
     field('limit', 'items_limit', { hint: t('edit_limit_hint'), required: true, check: checks.whole(1, MAX_LIMIT), input: whole }),
     field('limit_spans', 'edit_spans', { kind: 'select', options: ['', 'true'].map((spans) => [spans, spansText(spans)]), value: texts.limit_spans || '', show: spansText }),
@@ -175,7 +178,7 @@ function editor(page, it) {
   ];
   return form({
     name: 'item-edit',
-    about: page.id,
+    about: page.id || (from ? `like ${from.id}` : ''),
     fields: it ? ruled(fields, it.rules) : [idField(), ...fields],
     submit: t(it ? 'edit_save' : 'edit_create'),
     drop: page.again,

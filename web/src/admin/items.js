@@ -39,6 +39,7 @@ addTexts({
   items_orders: ['它的订单', 'Its orders'],
 
   item_title: ['秒杀商品详情', 'Item'],
+  item_copy: ['复制为新商品', 'Copy to a new item'],
   item_none: ['没有这件秒杀商品。', 'There is no such item.'],
   item_variant: ['款式', 'Variant'],
   item_variant_text: ['{options}（款式组 {family}）', '{options}, of family {family}'],
@@ -154,7 +155,7 @@ export const item = {
           fact('items_checks', checksText(it)),
           counts && fact('item_counts', t('item_counts_text', counts.total)),
         ),
-        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
+        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('import') && el('a', { class: 'button plain small', href: placeOf('edit', '', { like: it.id }), id: 'item-copy' }, t('item_copy')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
       page.may('add-stock') && stockPart(page, it, status?.state),
