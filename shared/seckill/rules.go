@@ -75,8 +75,20 @@ func (it *Item) Rules(now time.Time) []Rule {
 	return rules
 }
 
-// Keep takes over from the stored item what the listing does not say.
-func (l *Listing) Keep(old *Item) {
+// Keep takes over from the stored item what the listing does not say, except questions: nil says that they stay.
+func (l *Listing) Keep(old *Listing) {
+	if l.KeepsCovers {
+		l.Covers = old.Covers
+	}
+	if l.KeepsDetail {
+		l.Detail = old.Detail
+	}
+	if l.KeepsChecks {
+		l.Checks = old.Checks
+	}
+	if l.KeepsCommodity {
+		l.Commodity.ID = old.Commodity.ID
+	}
 	switch {
 	case l.KeepsVariant:
 		l.Variant = old.Variant
