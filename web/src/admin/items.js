@@ -6,7 +6,7 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, exported, oneItem } from './itemlist.js';
+import { allItems, exported, exportText, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -117,7 +117,7 @@ export const items = {
 async function download() {
   const { items: all } = await exported();
   const file = await beginFile();
-  await file.write(`${JSON.stringify(all, null, 2)}\n`);
+  await file.write(exportText(all));
   await file.done('items.json');
 }
 
