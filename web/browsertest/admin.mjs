@@ -106,6 +106,9 @@ for (const place of PLACES) {
     await confirm(place, page);
     await page.locator('#import-done').filter({ hasText: words.imported }).waitFor();
     await until('item', () => ask(`seckill/detail/${place.id}`).then((d) => d.state, () => ''), 'online');
+    await go(page, place, '#/items');
+    const file = await download(page, () => press(place, page, '#items-download'));
+    same(file.text.trim(), await seckill('items', 'export'), 'what is exported');
     await close(page);
   });
 
