@@ -75,7 +75,7 @@ async function statusOf(id, now) {
 
 const statePill = (status) => el('span', { class: `pill ${{ online: 'good', stopped: 'bad', waiting: 'wait' }[status?.state] || ''}` }, status ? tOr(`items_state_${status.state}`, status.state) : t('items_state_none'));
 const limitOf = (it) => (it.limit_spans ? t('item_limit_spans', { n: it.limit }) : String(it.limit));
-const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
+const checksText = (it) => (!it.checks || it.checks === 'off' ? t('items_checks_off') : it.checks);
 
 const columns = () => [
   { name: 'id', title: t('items_id'), cell: (it) => el('a', { href: placeOf('item', it.id) }, it.id) },
