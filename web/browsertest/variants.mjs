@@ -1,6 +1,6 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
-// node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
-import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+// SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
+import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, seckill, startPurchase, stockOf, tabTo, until } from './harness.mjs';
 import { go, signedIn } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
@@ -97,6 +97,21 @@ await check('what is over the limit is rejected, and its unit comes back', async
   await until('stock', () => stockOf(BLACK), before);
   const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[1], path: `#/order/${id}` });
   await says(page, '已达限购数量');
+  same(await page.getByText('¥0.00').count(), 0, 'amounts of an order that has none');
+  await close(page);
+});
+
+await check('a blocked shopper reads so beside the price, and is offered no second try', async () => {
+  await seckill('blocks', 'add', '--user', shoppers[3].user, '--reason', 'script');
+  const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[3] });
+  await radio(page, '白').check();
+  await startPurchase(page, WHITE);
+  const whole = page.waitForResponse('**/order/o*'); // what the order costs
+  await page.locator('dialog button[type=submit]').click();
+  await says(page, '无法购买');
+  await (await whole).finished();
+  has(await page.locator('dialog .price').innerText(), ['2,899.00']);
+  same(await page.getByRole('button', { name: '再抢一次' }).count(), 0, 'buttons to try again');
   await close(page);
 });
 

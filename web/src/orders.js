@@ -186,7 +186,7 @@ function goods(answer) {
     el(
       'dl',
       { class: 'facts' },
-      fact('amount', `¥${yuan(answer.amount)}`),
+      fact('amount', answer.amount > 0 && `¥${yuan(answer.amount)}`), // a rejected order has none
       fact('address', answer.address),
       fact('order_no', answer.id),
       fact('placed_at', when(answer.create_time, true)),
