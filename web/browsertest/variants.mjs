@@ -36,6 +36,7 @@ await check('by keyboard: arrows choose, the price, the stock and the page follo
   await page.keyboard.press('ArrowDown'); // there is no white one of 256 GB
   await chosen(page, WHITE.id);
   same(await radio(page, '128 GB').isChecked(), true, 'the size that there is');
+  same(await card(page, WHITE.id).getByRole('status').innerText(), '白 · 256 GB is not offered. 白 · 128 GB is chosen instead.', 'what is read out');
   await page.waitForTimeout(4000); // a look at the lists
   same(await radio(page, '白').evaluate((node) => node === document.activeElement), true, 'focus after a look');
   await card(page, WHITE.id).getByRole('heading').getByRole('link').press('Enter');
@@ -61,7 +62,8 @@ await check('a sold-out variant says so, and the other can be bought; the order 
   await buyBy(shoppers[1], LARGE, 1);
   await until('stock', () => stockOf(LARGE), 0);
   const page = await open({ size: 'phone', lang: 'en', shopper: shoppers[0] });
-  await radio(page, '256 GB · Sold out').waitFor();
+  await radio(page, '256 GB · Sold out').check();
+  await page.getByRole('radio', { name: '黑', exact: true }).waitFor(); // there are others of it
   await radio(page, '白').check();
   await startPurchase(page, WHITE);
   has(await page.locator('dialog').innerText(), ['白 · 128 GB', 'all variants together']);
@@ -149,6 +151,18 @@ await check('staff make an item a variant, and hear beside the field what does n
   same((await ask('seckill/detail/7001')).variant.limit_spans, true, 'the variant after a save of the title');
   await go(page, place, `#/order/${id}`);
   await page.getByText('云听 X 手机 · 颜色=白 | 容量=128 GB').waitFor();
+  await close(page);
+});
+
+await check('the page of a stopped variant offers those still on sale', async () => {
+  await seckill('items', 'stop', BLACK.id);
+  await until('state', async () => (await ask(`seckill/status/${BLACK.id}`)).state, 'stopped');
+  const page = await open({ size: 'phone', lang: 'en', path: `#/item/${BLACK.id}` });
+  await page.getByRole('button', { name: 'Stopped' }).waitFor();
+  await radio(page, '白').check();
+  await chosen(page, WHITE.id);
+  same(await page.getByRole('button', { name: 'Buy now' }).isEnabled(), true, 'to be bought');
+  await fits(page, 'the page of a stopped variant');
   await close(page);
 });
 
