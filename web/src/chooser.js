@@ -2,7 +2,7 @@
 // it uses of the page comes as io.
 
 // name: [Chinese, English]; {x} is filled in.
-const TEXTS = {
+export const TEXTS = {
   variant_other: ['“{wanted}”现在没有，已改选“{chosen}”。', '{wanted} is not offered. {chosen} is chosen instead.'],
 };
 
