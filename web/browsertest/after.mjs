@@ -205,6 +205,10 @@ for (const { place, page } of looking) {
     await page.getByLabel(place.why).fill('too small 太小');
     await page.getByRole('button', { name: place.send, exact: true }).click();
     await page.locator('#refund-fault').filter({ hasText: /\S/ }).waitFor();
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const inSight = (node) => node.contains(document.elementFromPoint(...['x', 'y'].map((at) => node.getBoundingClientRect()[at] + 20)));
+    same(await again.evaluate(inSight), true, 'in sight beside the field');
+    await page.evaluate(() => window.scrollTo(0, 0)); // what is above covers what is scrolled below it
     await axe(page, `a sign-in that ended, ${place.size}, ${place.lang}`);
     await picture(page, `sign-in-ended-${place.lang}`);
     await again.click();

@@ -102,7 +102,7 @@ function receiveButton({ el, put, t, announce, confirmSheet, orderAct }, order, 
     again();
   };
   const button = el('button', { class: 'button', type: 'button', onclick: receive }, t('receive'));
-  return el('div', { class: 'actions' }, button, fault);
+  return el('div', { class: 'rich' }, button, fault);
 }
 
 function refund(io, order, again) {
