@@ -1,6 +1,6 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
 // SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
-import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, seckill, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, seckill, startPurchase, stockOf, tabTo, toCashier, until } from './harness.mjs';
 import { go, signedIn } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
@@ -71,6 +71,8 @@ await check('a sold-out variant says so, and the other can be bought; the order 
   await page.locator('dialog button[type=submit]').click();
   await says(page, 'Pay within');
   has(await page.locator('dialog').innerText(), ['白 · 128 GB']);
+  await toCashier(page, 'Pay now');
+  has(await page.locator('#pay').innerText(), ['¥2,899.00']);
   await page.goto(new URL('?lang=en#/orders', base).href);
   await page.locator('.order').filter({ hasText: '白 · 128 GB' }).waitFor();
   await close(page);
