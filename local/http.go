@@ -36,7 +36,7 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(door)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
-	mux.Handle("/admin/", s.staff)
+	mux.Handle("/admin/", s.dated(s.staff))
 	pages := web.Options{Local: true, Compress: true}
 	if s.live != nil {
 		mux.Handle(livePath, s.live)
@@ -46,6 +46,14 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/admin", storefront) // else ServeMux would add a slash
 	mux.Handle("/", storefront)
 	return mux
+}
+
+// dated adds the header Date by the shop's clock, which may be moved: the back office's pages go by it.
+func (s *System) dated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", s.Clock.Now().UTC().Format(http.TimeFormat))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // door answers 429 while the shop is stopped hard, as API Gateway does with a throttle of 0.

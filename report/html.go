@@ -12,9 +12,10 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"zh": inChinese}).Parse(pageText))
 
-// WriteHTML writes a checked report as one page, without scripts and without anything from elsewhere.
+// WriteHTML writes a checked report as one page, in English and Chinese, without scripts and without anything from
+// elsewhere.
 func WriteHTML(w io.Writer, c *Checked) error {
 	type item struct {
 		Tables []Table

@@ -28,6 +28,11 @@ func TestPage(t *testing.T) {
 				t.Errorf("%d orders: the page lacks %s", n, want)
 			}
 		}
+		for _, head := range regexp.MustCompile(`<(?:th scope="row"|h3)>([^<]*)</`).FindAllStringSubmatch(page, -1) {
+			if !regexp.MustCompile(`^[0-9:. smhdin-]+$`).MatchString(head[1]) && !strings.Contains(head[1], "_") {
+				t.Errorf("%d orders: %q has no Chinese words", n, head[1])
+			}
+		}
 		if n == 6 && (strings.Count(page, "<polyline") != 6 || !strings.Contains(page, "5195.00") &&
 			!strings.Contains(page, "6495.00")) {
 			t.Errorf("curves or money are missing:\n%s", page)

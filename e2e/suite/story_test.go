@@ -16,9 +16,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestStory has staff and shoppers make a sale in a browser at the stack's own address, from an item that does not exist
-// to the sale's report. Meanwhile refunds are made every few seconds instead of each minute. It waits most of the time,
-// for the end of the sale.
+// TestStory has staff and shoppers make a sale in a browser at the stack's own address, from an item that does not
+// exist to the sale's report. Meanwhile refunds are made every few seconds instead of each minute. It waits most of the
+// time, for the end of the sale.
 func TestStory(t *testing.T) {
 	t.Parallel()
 	s := first

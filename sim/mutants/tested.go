@@ -38,6 +38,12 @@ var tested = map[string][2]string{
 	"recount-of-one-page":        {"./shared/flow/count", "TestRecount"},
 	// No simulated index is late by days.
 	"expire/sent.go:moveOn:junction:2": {"./shared/flow/expire", "TestMovesOnByTheRow"},
+	// The next suspicious act of the user marks again.
+	"acts/keep.go:mark:swallow-error:1": {"./shared/flow/acts", "TestMarksOfOneWhoHammers"},
+	// The simulator checks who may move money, not what the first person is told.
+	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/refund", "TestOneMoreRefundADayWaitsForASecondPerson"},
+	// In the simulator nobody keeps heads of the audit log.
+	"audit/check.go:NewCheck:junction:1": {"./shared/flow/audit", "TestTampered"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/signin", "TestRefusals"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.

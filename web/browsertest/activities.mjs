@@ -12,8 +12,8 @@ process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 422/, /status of 404/, /status of 400/);
 
 const TEXTS = {
-  zh: { amount: '请填写金额', empty: '请填写', exists: '已经有了', removed: '已去掉', saved: '已保存', after: '应晚于开始', unknown: '没有编号为', moved: '排第 1', online: '进行中', offline: '已下线', madeFrom: '在后台网页', theirs: '现在存的是', conflict: '别人存了第', onSale: '不能移出', fixed: '已装载待售', grows: '只能增加', went: '已下线，', back: '已上线', copied: '已复制，共 2 件', there: '以前已复制', gone: '场次已删除', undone: '场次已恢复', deleted: '已删除', typed: '还没保存', copiesDeleted: 'is deleted' },
-  en: { amount: 'give an amount', empty: 'Please fill this in', exists: 'already', removed: 'must not have', saved: 'Saved', after: 'after the start', unknown: 'There is no item', moved: 'number 1', online: 'Online', offline: 'Offline', madeFrom: 'in the back office', theirs: 'Stored now', conflict: 'somebody saved version', onSale: 'an item that is on sale stays', fixed: 'Fixed since', grows: 'never shrinks', went: 'Done: Take offline', back: 'Done: Put online', copied: 'Copied, with 2 items', there: 'before', gone: 'The activity is deleted', undone: 'The activity is back', deleted: 'Deleted', typed: 'did not save', copiesDeleted: 'is deleted' },
+  zh: { amount: '请填写金额', empty: '请填写', exists: '已经有了', removed: '已去掉', saved: '已保存', after: '应晚于开始', unknown: '没有编号为', moved: '排第 1', online: '进行中', offline: '已下线', madeFrom: '在后台网页', theirs: '现在存的是', conflict: '别人存了第', onSale: '不能移出', fixed: '已装载待售', grows: '只能增加', went: '已下线，', back: '已上线', copied: '已复制，共 2 件', there: '以前已复制', gone: '场次已删除', undone: '场次已恢复', deleted: '已删除', typed: '还没保存', newItem: '新建商品', sure: '已过', https: '应为以 https 开头的地址', kind: '既不是 JPEG', shrinks: '库存只能增加', outside: (id) => `商品 ${id} 从`, selling: '正在卖：', copiesDeleted: 'is deleted' },
+  en: { amount: 'give an amount', empty: 'Please fill this in', exists: 'already', removed: 'must not have', saved: 'Saved', after: 'after the start', unknown: 'There is no item', moved: 'number 1', online: 'Online', offline: 'Offline', madeFrom: 'in the back office', theirs: 'Stored now', conflict: 'somebody saved version', onSale: 'an item that is on sale stays', fixed: 'Fixed since', grows: 'never shrinks', went: 'Done: Take offline', back: 'Done: Put online', copied: 'Copied, with 2 items', there: 'before', gone: 'The activity is deleted', undone: 'The activity is back', deleted: 'Deleted', typed: 'did not save', newItem: 'New item', sure: 'is over', https: 'want an https:// address', kind: 'neither a JPEG nor a PNG', shrinks: 'stock only grows', outside: (id) => `item ${id} sells from`, selling: 'on sale now: ', copiesDeleted: 'is deleted' },
 };
 const PLACES = [
   { lang: 'zh', size: 'phone', keyboard: true, item: '8101', other: '8102', id: '71' },
@@ -41,6 +41,7 @@ for (const place of PLACES) {
     const page = await signedIn(place, '#/items');
     await press(place, page, '#item-new');
     await page.locator('#item-edit-id').waitFor();
+    same(await page.locator('h1').innerText(), words.newItem, 'heading');
     await fits(page, `new item, ${on}`);
     await press(place, page, '#item-edit-send');
     await fault(page, 'item-edit-id', words.empty);
@@ -64,12 +65,16 @@ for (const place of PLACES) {
     await type(place, page, '#item-edit-sk_price', '19.90');
     await page.locator('#item-edit-end_time').fill(field(24));
     await press(place, page, '#item-edit-send');
+    await page.locator('dialog').filter({ hasText: words.sure }).waitFor(); // it is on sale at once
+    await confirm(place, page);
     await fault(page, 'item-edit-id', words.exists);
     await type(place, page, '#item-edit-id', place.item);
     await press(place, page, '#item-edit-send');
-    await fault(page, 'item-edit-covers', 'want an https:// address'); // the shop said so
+    await confirm(place, page);
+    await fault(page, 'item-edit-covers', words.https); // the shop said so
     await type(place, page, '#item-edit-covers', '/pictures/tea.svg');
     await press(place, page, '#item-edit-send');
+    await confirm(place, page);
     await said(page, words.removed);
     has(await page.locator('.said').innerText(), ['onclick of <p>', '<script>']);
     same(new URL(page.url()).hash, `#/edit/${place.item}`, 'address');
@@ -86,7 +91,7 @@ for (const place of PLACES) {
     const choose = (name, mimeType, buffer) => page.locator('#item-picture-data').setInputFiles({ name, mimeType, buffer });
     await choose('tea.jpg', 'image/jpeg', Buffer.from('GIF89a not a picture'));
     await press(place, page, '#item-picture-send');
-    await fault(page, 'item-picture-data', 'neither a JPEG nor a PNG'); // the shop said so
+    await fault(page, 'item-picture-data', words.kind); // the shop said so
     await choose('tea.jpg', 'image/jpeg', Buffer.alloc(3_670_017));
     await press(place, page, '#item-picture-send');
     await fault(page, 'item-picture-data', '3.5 MiB');
@@ -117,7 +122,7 @@ for (const place of PLACES) {
     await type(place, page, '#item-edit-stock', '20');
     await type(place, page, '#item-edit-title', '祁门红茶');
     await press(place, page, '#item-edit-send');
-    await fault(page, 'item-edit-stock', 'stock only grows');
+    await fault(page, 'item-edit-stock', words.shrinks);
     await type(place, page, '#item-edit-stock', '40');
     const { item } = await command(page, { command: 'item', item: place.item });
     await command(page, { command: 'import', items: [{ ...item, title: '滇红', detail: '<p>新</p>' }] });
@@ -167,7 +172,7 @@ for (const place of PLACES) {
     has(await page.locator('#live').innerText(), [words.moved]);
     await fits(page, `new activity, ${on}`);
     await press(place, page, '#activity-edit-send');
-    await fault(page, 'activity-edit-items', `item ${place.item} sells from`); // the shop said so
+    await fault(page, 'activity-edit-items', words.outside(place.item)); // the shop said so
     await axe(page, `faults of an activity, ${on}`);
     await page.locator('#activity-edit-end_time').fill(field(24));
     await press(place, page, '#activity-edit-send');
@@ -207,10 +212,10 @@ for (const place of PLACES) {
     await hint(page, 'activity-edit-items', words.onSale);
     await press(place, page, `#activity-edit-items-out-${place.item}`);
     await press(place, page, '#activity-edit-send');
-    await fault(page, 'activity-edit-items', `on sale now: ${place.item}`);
+    await fault(page, 'activity-edit-items', `${words.selling}${place.item}`);
     await press(place, page, '#activity-delete-send');
     await confirm(place, page);
-    await page.locator('#activity-delete .form-end .fault').filter({ hasText: 'on sale now' }).waitFor();
+    await page.locator('#activity-delete .form-end .fault').filter({ hasText: words.selling }).waitFor();
     await close(page);
   });
 

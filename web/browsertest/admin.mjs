@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXPECTED, advance, ask, axe, base, cashierTab, check, close, finish, fits, has, mine, open, picture, same, seckill, tabTo, until } from './harness.mjs';
-import { auditLog, confirm, go, json, link, main, office, press, said, signedIn, still, type } from './office.mjs';
+import { auditLog, confirm, go, json, link, main, office, press, said, signedIn, still, twoDays, type } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const folder = mkdtempSync(join(tmpdir(), 'office-'));
@@ -13,8 +13,8 @@ process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 403/, /status of 422/, /ERR_INTERNET_DISCONNECTED/);
 
 const TEXTS = {
-  zh: { signIn: '登录后台', orders: '订单', item: '云听', made: '新建', imported: '已导入', price: '不对', confirmed: '已接单', shipped: '已发货', waits: '等待另一位同事同意', started: '退款已开始', refunded: '已退款', withdrawn: '提议已撤回', refundDue: '退款中', refund: '退款', withdraw: '撤回提议', note: '备注', noted: '备注已添加', ended: '登录已结束', network: '没有得到答复', forbidden: '您的角色', stopped: '已停止销售', resumed: '已恢复销售', units: '现在共 60 件', blocked: '已禁止购买', removed: '已取消禁购', handled: '已记为已处理', order: '顺序', alone: '您自己', left: '您已退出登录', compared: '没有这一天的账单', long: '最多 64 个字', empty: '请填写', shipLine: '第 3 行', broken: '已导出 1 笔后中断', ready: '2 行都对', done: '已发货 2 笔' },
-  en: { signIn: 'Sign in to the back office', orders: 'Orders', item: '云听', made: 'It is new', imported: 'Imported', price: 'price', confirmed: 'The order is confirmed', shipped: 'The order is shipped', waits: 'It waits for a second person', started: 'The refund has begun', refunded: 'Refunded', withdrawn: 'The proposal is withdrawn', refundDue: 'Refund due', refund: 'Refund', withdraw: 'Withdraw the proposal', note: 'Note', noted: 'The note is added', ended: 'Your session has ended', network: 'There was no answer', forbidden: 'Your roles', stopped: 'The sale is stopped', resumed: 'The sale is resumed', units: 'It has 60 units now', blocked: 'The block holds', removed: 'The block is removed', handled: 'It is recorded as handled', order: 'in no particular order', alone: 'your own proposal', left: 'You are signed out', compared: 'The provider has no bill', long: 'At most 64 characters', empty: 'Please fill this in', shipLine: 'Line 3', broken: 'It broke off after 1 orders', ready: 'All 2 lines are right', done: 'Shipped: 2' },
+  zh: { signIn: '登录后台', orders: '订单', item: '云听', made: '新建', imported: '已导入', price: '不对', confirmed: '已接单', shipped: '已发货', waits: '等待另一位同事同意', started: '退款已开始', refunded: '已退款', withdrawn: '提议已撤回', refundDue: '退款中', refund: '退款', withdraw: '撤回提议', note: '备注', noted: '备注已添加', ended: '登录已结束', network: '没有得到答复', forbidden: '您的角色', stopped: '已停止销售', resumed: '已恢复销售', units: '现在共 60 件', blocked: '已禁止购买', removed: '已解除禁购', did: ['local 接单', 'local 备注：gift paper', 'local 发货'], both: 'ann 和 local 退款：wrong colour; agreed', asks: '等第二人同意', noOrder: '没有这笔订单', noAct: '没有这条记录', later: '在后面的页', handled: '已记为已处理', order: '顺序', alone: '您自己', left: '您已退出登录', compared: '没有这一天的账单', long: '最多 64 个字', empty: '请填写', shipLine: '第 3 行', broken: '已导出 1 笔后中断', ready: '2 行都对', done: '已发货 2 笔' },
+  en: { signIn: 'Sign in to the back office', orders: 'Orders', item: '云听', made: 'It is new', imported: 'Imported', price: 'price', confirmed: 'The order is confirmed', shipped: 'The order is shipped', waits: 'It waits for a second person', started: 'The refund has begun', refunded: 'Refunded', withdrawn: 'The proposal is withdrawn', refundDue: 'Refund due', refund: 'Refund', withdraw: 'Withdraw the proposal', note: 'Note', noted: 'The note is added', ended: 'Your session has ended', network: 'There was no answer', forbidden: 'Your roles', stopped: 'The sale is stopped', resumed: 'The sale is resumed', units: 'It has 60 units now', blocked: 'The block holds', removed: 'The block is removed', did: ['confirmed by local', 'note by local: gift paper', 'shipped by local'], both: 'refund by ann and local: wrong colour; agreed', asks: 'waits for a second person', noOrder: 'There is no such order', noAct: 'There is no such act', later: 'on a later page', handled: 'It is recorded as handled', order: 'in no particular order', alone: 'your own proposal', left: 'You are signed out', compared: 'The provider has no bill', long: 'At most 64 characters', empty: 'Please fill this in', shipLine: 'Line 3', broken: 'It broke off after 1 orders', ready: 'No line is wrong, of 2', done: 'Shipped: 2' },
 };
 const PLACES = [
   { lang: 'zh', size: 'phone', keyboard: true, id: '7001', n: 0 },
@@ -164,7 +164,7 @@ for (const place of PLACES) {
     await press(place, page, '#ship-send');
     await confirm(place, page);
     await said(page, words.shipped);
-    has(await page.locator('.history').innerText(), ['confirmed by local', 'note by local: gift paper', 'shipped by local']);
+    has(await page.locator('.history').innerText(), words.did);
     await press(place, page, '#show-address');
     await page.locator('.address-shown').filter({ hasText: '浦东新区 1 号' }).waitFor();
     await close(page);
@@ -201,11 +201,16 @@ for (const place of PLACES) {
     await advance(60);
     await until('refund', () => stateOf(ids.second, place.n), 'refunded');
     await go(page, place, `#/order/${ids.second}`);
-    has(await main(page), [words.refunded, 'refund by ann and local: wrong colour; agreed']);
+    has(await main(page), [words.refunded, words.both]);
 
     ids.third = await paid(place);
     await seckill('refund', ids.third, '--why', 'a mistake', '--who', 'ann');
     await go(page, place, `#/order/${ids.third}`);
+    for (const name of ['carrier', 'number']) await type(place, page, `#ship-${name}`, 'SF1');
+    await press(place, page, '#ship-send');
+    await page.locator('dialog').filter({ hasText: words.asks }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await press(place, page, page.locator('summary').filter({ hasText: words.withdraw }));
     await type(place, page, '#withdraw-why', 'so it is');
     await press(place, page, '#withdraw-send');
@@ -249,7 +254,7 @@ for (const place of PLACES) {
     const theirs = await seckill('orders', 'export', '--item', place.id, '--state', 'paid', '--csv', '-');
     same(file.name, `orders-${place.id}.csv`, 'name');
     same(await exportsIn(page), 1, 'private files, of what was exported');
-    same(file.text.replace(/^\ufeff/, ''), theirs, 'export');
+    same(file.text.replace(/^\ufeff/, '').trim(), theirs, 'export');
     const [head, ...lines] = theirs.trim().split('\n');
     same(lines.length, 2, 'paid orders');
     const write = (name, ...below) => {
@@ -332,6 +337,8 @@ for (const place of PLACES) {
     same(await page.locator('#block-subject').inputValue(), '', 'the form after it was sent');
     has(await page.locator('tbody').innerText(), ['203.0.113.7/32', place.id, 'script', 'local'].slice(0, place.size === 'phone' ? 3 : 4));
     await press(place, page, page.locator('td button').first());
+    await page.locator('dialog').waitFor();
+    same(new Set(await page.locator('dialog .form-end button').allInnerTexts()).size, 2, 'names of two buttons');
     await confirm(place, page);
     await said(page, words.removed);
     const [later] = (await ask('seckill/will?page=1&size=10')).seckills;
@@ -364,7 +371,22 @@ for (const place of PLACES) {
     await said(page, words.compared);
     const log = await auditLog(page, place);
     has(log, ['import', 'stop', `item=${place.id}`, 'stopped=false', '→', 'refund', 'local']);
+    has(log, ['no_bill=true']);
     await fits(page, `audit log, ${on}`);
+    await page.route('**/admin/commands', (route) => route.continue({ postData: route.request().postData().replace(/"limit":\d+/, '"limit":1') }));
+    await go(page, place, `#/audit?day=${(await twoDays())[1]}`);
+    for (let n = 0; n < 20 && !(await main(page)).includes(words.later); n++) {
+      const before = page.url();
+      await page.locator('#page-next').click();
+      await page.waitForURL((url) => url.href !== before);
+      await still(page);
+    }
+    has(await main(page), [words.later]); // of an act whose end is the next entry
+    await page.unroute('**/admin/commands');
+    for (const [at, text] of [['order/oaaaa', words.noOrder], ['act/zzz', words.noAct]]) {
+      await go(page, place, `#/${at}`);
+      has(await main(page), [text]);
+    }
     await close(page);
   });
 
@@ -492,6 +514,17 @@ await check('money that needs a person: refunds refused and due, unknown payment
   await page.locator('#ask-send').click();
   await said(page, 'The provider is asked');
   same(asked.join(), 'again true paid in,ask true they called', 'commands');
+  await close(page);
+});
+
+await check('pages open on the day of the shop’s clock; /admin/ leads to /admin', async () => {
+  const place = PLACES[1];
+  await advance(86_400);
+  const page = await signedIn(place, '#/bills');
+  same(await page.locator('#bills-day-day').inputValue(), (await twoDays())[0], 'yesterday');
+  await page.goto(new URL('admin/', base).href);
+  await page.locator('.screen').waitFor();
+  same(new URL(page.url()).pathname, '/admin', 'address');
   await close(page);
 });
 

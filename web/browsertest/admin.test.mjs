@@ -9,9 +9,10 @@ globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 const { whole } = await import('../src/admin/audit.js');
 const { compared, dayOf } = await import('../src/admin/bills.js');
 const { byMinute, dataOf } = await import('../src/admin/live.js');
+const { causeText, refusalText } = await import('../src/admin/shopsays.js');
 const { csvLine } = await import('../src/admin/orders.js');
 const { parcelFault, parcelsOf, shipBatch, shippedBy } = await import('../src/admin/ship.js');
-const { command, patiently, words, Problem } = await import('../src/admin/call.js');
+const { command, now, patiently, words, Problem } = await import('../src/admin/call.js');
 
 const bytes = (text) => new TextEncoder().encode(text);
 
@@ -159,6 +160,29 @@ test('a command that is refused because there are too many is given again, one t
   answers(json(200, { problem: { code: 'order_unknown', status: 404 } }));
   await assert.rejects(command('order', { order: 'o' }), (p) => p.status === 404 && p.code === 'order_unknown');
   assert.equal(given.length, 2);
+});
+
+test('the pages go by the clock of the door’s answers, which may be another than the computer’s', async (t) => {
+  const shop = Date.now() + 3 * 86_400_000;
+  const answer = (date) => t.mock.method(globalThis, 'fetch', async () => new Response('{}', { headers: date ? { Date: date } : {} }));
+  answer(new Date(shop).toUTCString());
+  await command('open');
+  assert.ok(Math.abs(now() - shop) < 2_000, `${now() - shop} ms`);
+  answer('');
+  await command('open');
+  assert.ok(Math.abs(now() - shop) < 2_000, 'after an answer without it');
+  answer(new Date().toUTCString());
+  await command('open');
+  assert.ok(Math.abs(now() - Date.now()) < 2_000, 'set back');
+});
+
+test('what the shop says in English is read in the page’s language where it is known, else as it is', () => {
+  assert.equal(causeText('1.00 yuan by trade t1: notify'), '1.00 元，交易号 t1：支付平台通知');
+  assert.equal(causeText('note by id/ann: a: b'), 'id/ann 备注：a: b');
+  assert.equal(causeText('sold_out'), '已抢光');
+  assert.equal(causeText('blocked'), '买家被禁购');
+  assert.match(refusalText('fixed since 2026-11-11T10:00:00Z, when it was loaded for sale'), /^不能改：.*11.* 已装载待售。$/);
+  for (const tell of [causeText, refusalText]) assert.equal(tell('something new'), 'something new');
 });
 
 test('curves by minute: quiet minutes are 0, what is not known is a gap, and an hour is shown at most', () => {

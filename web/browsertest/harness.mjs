@@ -136,10 +136,17 @@ export async function axe(page, name) {
   same(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.target} ${n.any[0]?.message || ''}`).join(', ')}`).join('\n'), '', `axe, ${name}`);
 }
 
+/** The text of a page, in which no element stands for its words. */
+export function textOnly(text) {
+  if (/\[object /.test(text)) throw new Error(`no text: ${text.match(/.{0,40}\[object .{0,40}/)[0]}`);
+  return text;
+}
+
 /** Nothing is wider than a small phone, and axe finds nothing, with every part open. */
 export async function fits(page, name) {
   const size = page.viewportSize();
   await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)));
+  textOnly(await page.evaluate(() => document.body.innerText));
   await page.setViewportSize({ width: 320, height: 720 });
   await page.evaluate(() => window.scrollTo(0, 0)); // the head covers what is scrolled below it
   same(await page.evaluate(() => document.documentElement.scrollWidth), 320, `${name}: width at 320 px`);

@@ -1,11 +1,11 @@
 // What the browser tests of the back office share: who signs in by a link of their own, and acts of a person there, by
 // keyboard or by mouse.
-import { ask, base, open, tabTo } from './harness.mjs';
+import { ask, base, open, tabTo, textOnly } from './harness.mjs';
 
 export const json = { 'Content-Type': 'application/json' };
 export const link = async () => (await ask('_local/staff-link', { method: 'POST', headers: json, body: '{}' })).link;
 export const office = (place, path = '') => open({ ...place, at: 'admin', path });
-export const main = (page) => page.locator('main').innerText();
+export const main = async (page) => textOnly(await page.locator('main').innerText());
 export const still = (page) => page.locator('#content:not([aria-busy])').waitFor();
 
 /** A page of somebody who signed in by a link of their own. */

@@ -104,6 +104,7 @@ for (const place of PLACES) {
     };
     await window('item-edit');
     await press(place, page, '#item-edit-send');
+    if (STACK) await confirm(place, page); // it has begun
     await said(page, words.saved);
     await go(page, place, '#/activity');
     for (const [name, value] of [['id', place.activity], ['title', `早场 ${place.lang}`]]) await type(place, page, `#activity-edit-${name}`, value);
@@ -212,7 +213,7 @@ await step('the sale is over: its report is made, and its page has what became o
   await page.goto(pathToFileURL(path('sale.html')).href);
   const text = await page.locator('body').innerText();
   has(text, ['红茶 zh', '红茶 en', 'received', 'shipped']);
-  same(text.match(/captured\t398.00 yuan\t2 payments\nkept\t199.00 yuan\t\nrefunded\t199.00 yuan/g).length, 2, 'items with this money');
+  same(text.match(/实收\t398.00 yuan\t2 payments 笔付款\nkept 留存\t199.00 yuan\t\nrefunded 已退款\t199.00 yuan/g).length, 2, 'items with this money');
   await axe(page, 'report');
   await close(page);
 });

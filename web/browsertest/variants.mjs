@@ -1,10 +1,11 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
 // SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
 import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, seckill, startPurchase, stockOf, tabTo, toCashier, until } from './harness.mjs';
-import { go, signedIn } from './office.mjs';
+import { go, main, signedIn } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const BLACK = { id: '7001' };
+let rejected = ''; // an order
 const LARGE = { id: '7002' };
 const WHITE = { id: '7003' };
 const radio = (page, name) => page.getByRole('radio', { name });
@@ -97,6 +98,7 @@ await check('the limit counts the other variant: one more is offered, and then n
 await check('what is over the limit is rejected, and its unit comes back', async () => {
   const before = await stockOf(BLACK);
   const { order_id: id } = await buyBy(shoppers[1], BLACK, 1); // the page would not
+  rejected = id;
   await until('state', async () => (await ask(`order/${id}`, mine(shoppers[1]))).reason, 'limit_reached');
   await until('stock', () => stockOf(BLACK), before);
   const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[1], path: `#/order/${id}` });
@@ -140,6 +142,14 @@ await check('staff make an item a variant, and hear beside the field what does n
   await go(page, place, '#/item/7201');
   await page.locator('.facts').filter({ hasText: '颜色=金, of family 720' }).waitFor();
   await picture(page, 'variant-office');
+  await page.locator('#item-copy').click(); // the family's third begins with the values of this one
+  await page.locator('#item-edit-id').fill('7203');
+  await page.locator('#item-edit-options').fill('颜色=银');
+  await page.locator('#item-edit-send').click();
+  await page.locator('.said').waitFor();
+  same(new URL(page.url()).hash, '#/edit/7203', 'the new item');
+  has(await page.locator('h2').first().innerText(), [await page.locator('#item-edit-title').inputValue()]);
+  same(await page.locator('#item-edit-family').inputValue(), '720', 'its family');
   await go(page, place, '#/item/7001');
   await page.locator('.facts').filter({ hasText: '2, all variants together' }).waitFor();
   await go(page, place, '#/edit/7001');
@@ -153,6 +163,11 @@ await check('staff make an item a variant, and hear beside the field what does n
   same((await ask('seckill/detail/7001')).variant.limit_spans, true, 'the variant after a save of the title');
   await go(page, place, `#/order/${id}`);
   await page.getByText('云听 X 手机 · 颜色=白 | 容量=128 GB').waitFor();
+  await page.locator('.facts a', { hasText: WHITE.id }).waitFor();
+  await go(page, place, `#/order/${rejected}`);
+  same((await main(page)).includes('0.00'), false, 'an amount of an order that was rejected');
+  await go(page, place, '#/items');
+  has(await main(page), ['云听 X 手机 · 颜色=白 | 容量=128 GB']);
   await close(page);
 });
 

@@ -1,7 +1,7 @@
 // The back office in a browser: who is signed in, which screen is shown, in which language. Its screens are in admin/,
 // listed in admin/screens.js. What a person may do is decided by the shop at each command; the pages only leave out what
 // would be refused.
-import { Problem, command, session, signInBy, signOut } from './admin/call.js';
+import { Problem, now, session, signInBy, signOut } from './admin/call.js';
 import { removeFiles, removeOld } from './admin/file.js';
 import { problemNote } from './admin/form.js';
 import { placeOf, readPlace, changed } from './admin/place.js';
@@ -179,13 +179,14 @@ async function show() {
     const text = !place.name ? 'office_none' : screen ? 'office_not' : 'office_unknown';
     return void put(content, el('div', { class: 'empty' }, el('h1', { class: 'page-title' }, t('office')), el('p', {}, t(text, { roles: rolesText() }))));
   }
-  document.title = `${t(screen.title)} · ${t('office')}`;
+  const title = t((!place.id && screen.titleNew) || screen.title);
+  document.title = `${title} · ${t('office')}`;
   const said = el('p', { class: 'notification said', role: 'status', hidden: !saying }, saying);
   if (saying) announce(saying);
   saying = '';
   const node = el('div', { class: 'screen' });
   // What is drawn anew stays until it is whole, so that nothing jumps, and the focus finds its place again.
-  const draw = () => put(content, el('div', { class: 'page-head' }, el('h1', {}, t(screen.title))), said, node);
+  const draw = () => put(content, el('div', { class: 'page-head' }, el('h1', {}, title)), said, node);
   content.setAttribute('aria-busy', 'true');
   if (!same) draw();
   const say = (text) => {
@@ -198,7 +199,7 @@ async function show() {
     may,
     who: me.who,
     tool: me.tool || '', // what the command line tool needs to find this shop
-    now: () => Date.now(),
+    now,
     signal: round.signal,
     go(changes) {
       const next = placeOf(screen.name, place.id, changed(place.query, changes));

@@ -287,12 +287,13 @@ export function t(name, values = {}) {
 /** The text of that name, or the other one when there is none. */
 export const tOr = (name, other, values) => (TEXTS[name] ? t(name, values) : other);
 
-/** A day and a time of day in the shopper's zone; seconds on request. */
+/** A day and a time of day in the shopper's zone; seconds on request, the year when it is another. */
 export function when(time, seconds = false) {
   const ms = typeof time === 'number' ? time : Date.parse(time);
   if (!ms) return '';
   const options = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
   if (seconds) options.second = '2-digit';
+  if (new Date(ms).getFullYear() !== new Date().getFullYear()) options.year = 'numeric';
   return new Intl.DateTimeFormat(TAGS[chosen], options).format(ms);
 }
 

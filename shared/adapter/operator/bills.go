@@ -43,7 +43,11 @@ func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 		return done{result: all, outcome: read}, err
 	default: // the only other command that check allows
 		out, err := d.Reconcile(ctx, r.Day)
-		return done{result: out, outcome: changed, more: []slog.Attr{slog.Int("differences", out.Count)}}, err
+		more := slog.Int("differences", out.Count)
+		if out.NoBill {
+			more = slog.Bool("no_bill", true)
+		}
+		return done{result: out, outcome: changed, more: []slog.Attr{more}}, err
 	}
 }
 

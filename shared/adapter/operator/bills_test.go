@@ -87,6 +87,11 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	audited(`"result":"invalid_request"`)
+	before := seckill.Day(now.Add(-48 * time.Hour))
+	if got, err := client.Reconcile(t.Context(), before); err != nil || !got.NoBill {
+		t.Errorf("a day without a bill: %+v, %v", got, err)
+	}
+	audited(`"day":"` + before + `","no_bill":true,"result":"changed"`)
 	broken := operator.Client{Who: "a", Call: handle(nil)}
 	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable ||

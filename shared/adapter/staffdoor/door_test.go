@@ -292,11 +292,15 @@ func TestOnlyThePageGivesCommands(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/admin/commands", "/admin/signout", "/admin/link", "/admin/x", "/admin/"} {
+	for _, path := range []string{"/admin/commands", "/admin/signout", "/admin/link", "/admin/x"} {
 		if a := o.send(http.MethodGet, path, ""); a.StatusCode != http.StatusNotFound &&
 			a.StatusCode != http.StatusMethodNotAllowed {
 			t.Errorf("GET %s: %d", path, a.StatusCode)
 		}
+	}
+	if a := o.send(http.MethodGet, "/admin/", ""); a.StatusCode != http.StatusSeeOther ||
+		!strings.HasSuffix(a.Header.Get("Location"), "/admin") {
+		t.Errorf("GET /admin/: %d %v", a.StatusCode, a.Header)
 	}
 	if len(o.did) != 0 || o.give().StatusCode != http.StatusOK {
 		t.Errorf("did %+v", o.did)

@@ -28,6 +28,9 @@ func New(o Options) (*Door, error) {
 		mux.HandleFunc("GET /admin/signin", d.start)
 		mux.HandleFunc("GET /admin/callback", d.callback)
 	}
+	mux.HandleFunc("GET /admin/{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, d.page, http.StatusSeeOther)
+	})
 	mux.HandleFunc("/admin/", d.unknown)
 	protection := http.NewCrossOriginProtection()
 	if public.Host != "" { // an API behind a CDN hears another Host

@@ -7,7 +7,7 @@ import { confirm } from './confirm.js';
 import { idField, localTime, ruled, timeField, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
 import { itemsControl } from './itemfield.js';
-import { allItems } from './itemlist.js';
+import { allItems, fullTitle } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing, table } from './table.js';
 import { addTexts } from './texts.js';
@@ -114,7 +114,7 @@ export const activity = {
   menu: false,
   async show(page) {
     const edits = page.may('save-activity');
-    const [a, all] = await Promise.all([page.id ? command('activity', { activity: page.id }) : null, edits ? allItems() : { items: [] }]);
+    const [a, all] = await Promise.all([page.id ? command('activity', { activity: page.id }) : null, allItems()]);
     if (page.signal.aborted) return;
     const known = new Map(all.items.map((it) => [it.id, it]));
     if (!a) return void put(page.node, part('activities_new', editor(page, null, known)));
@@ -122,7 +122,7 @@ export const activity = {
     put(
       page.node,
       facts(a),
-      members(page, a),
+      members(page, a, known),
       edits && live && part('activity_edit', editor(page, a, known)),
       page.may('offline') && live && a.state !== 'ended' && switchPart(page, a),
       page.may('copy-activity') && live && part('activity_copy', el('p', { class: 'soft' }, t('activity_copy_text')), copier(page, a)),
@@ -131,7 +131,7 @@ export const activity = {
   },
 };
 
-const part = (title, ...nodes) => el('section', { class: 'panel' }, el('h2', {}, t(title)), nodes);
+const part = (title, ...nodes) => el('section', { class: 'panel' }, el('h2', {}, t(title)), ...nodes);
 
 function facts(a) {
   const fact = (name, value) => [el('dt', {}, t(name)), el('dd', {}, value)];
@@ -144,11 +144,11 @@ function facts(a) {
   );
 }
 
-function members(page, a) {
+function members(page, a, known) {
   if (!a.members.length) return part('activity_members', el('p', { class: 'soft' }, t('members_none')));
   const cells = [
     { name: 'id', title: t('items_id'), cell: (it) => el('a', { href: placeOf('item', it.id) }, it.id) },
-    { name: 'name', title: t('items_name'), long: true, cell: (it) => it.title },
+    { name: 'name', title: t('items_name'), long: true, cell: (it) => fullTitle(known.get(it.id) || it) },
     { name: 'state', title: t('items_state'), cell: (it) => t(`items_state_${it.state}`) },
     { name: 'left', title: t('items_left'), figure: true, cell: (it) => (it.installed ? String(it.left) : t('activity_not_loaded')) },
     { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock) },
@@ -163,7 +163,7 @@ function editor(page, a, known) {
   const fields = [
     { name: 'title', label: t('field_title'), hint: t('activity_title_hint', { most: MAX_TITLE }), value: a?.title, required: true, check: checks.line(MAX_TITLE) },
     ...windowFields('activity-edit', a),
-    { name: 'items', label: t('activities_items'), hint: t('activity_items_hint', { most: MAX_ITEMS }), value: a?.items.join(' '), make: itemsControl(known), show: (text) => text.split(' ').join(', ') },
+    { name: 'items', label: t('activity_members'), hint: t('activity_items_hint', { most: MAX_ITEMS }), value: a?.items.join(' '), make: itemsControl(known), show: (text) => text.split(' ').join(', ') },
     { name: 'version', kind: 'hidden', value: String(a?.version || 0) },
   ];
   return form({

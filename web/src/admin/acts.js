@@ -41,6 +41,7 @@ addTexts({
   acts_rule_early: ['开始前一分钟内按了 5 次以上', 'more than 5 presses for an item before its start within a minute'],
 
   act_title: ['可疑行为详情', 'Suspicious act'],
+  act_none: ['没有这条记录。', 'There is no such act.'],
   act_id: ['编号', 'Id'],
   act_referrer: ['来自页面', 'Came from'],
   act_took: ['计算用时', 'Proof of work took'],
@@ -53,6 +54,7 @@ addTexts({
 
 const PAGE = 100;
 const MAX_NOTE = 200; // characters
+const ACT = /^\d{13}-[\da-f]{1,32}$/; // an act's id
 
 const rulesText = (a) => (a.rules ? a.rules.split(',').map((r) => tOr(`acts_rule_${r}`, r)).join(t('office_comma')) : '');
 const actionText = (a) => tOr(`acts_action_${a.action}`, a.action);
@@ -104,6 +106,7 @@ export const act = {
   needs: ['act'],
   menu: false,
   async show(page) {
+    if (!ACT.test(page.id)) return void put(page.node, el('p', { class: 'panel' }, t('act_none')));
     const a = await command('act', { act: page.id });
     if (page.signal.aborted) return;
     const fact = (name, value) => value && [el('dt', {}, t(name)), el('dd', {}, value)];

@@ -24,7 +24,8 @@ addTexts({
   audit_result_unchanged: ['没有改动', 'unchanged'],
   audit_result_read: ['只查看', 'read'],
   audit_result_waits: ['等第二人', 'waits'],
-  audit_open: ['开始了，没有结束的记录', 'began, and no end is recorded'],
+  audit_open: ['开始了，这一天没有结束的记录', 'began, and no end is recorded on this day'],
+  audit_open_yet: ['开始了，结束的记录在后面的页', 'began; its end is on a later page, if it is recorded'],
 });
 
 const PAGE = 200;
@@ -53,7 +54,7 @@ export const audit = {
     const [got, head] = await Promise.all([command('audit', { day, cursor: page.query.get('after') || undefined, limit: PAGE }), page.may('audit-head') ? command('audit-head') : null]);
     if (page.signal.aborted) return;
     if (head?.seq) put(vouches, t('audit_head', head));
-    put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(), rows: whole(got.entries || []).filter((e) => reads || e.result !== 'read'), next: got.next }));
+    put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(got.next), rows: whole(got.entries || []).filter((e) => reads || e.result !== 'read'), next: got.next }));
   },
 };
 
@@ -63,12 +64,12 @@ export function whole(entries) {
   return entries.filter((e) => e.kind !== 'begun' || !ended.has(e.id));
 }
 
-const columns = () => [
+const columns = (next) => [
   { name: 'seq', title: t('audit_seq'), figure: true, minor: true, cell: (e) => String(e.seq) },
   { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
-  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.replaceAll(',', ', '))], by: (e) => e.who },
+  { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.split(',').map((r) => tOr(`role_${r}`, r)).join(t('office_comma')))], by: (e) => e.who },
   { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },
   { name: 'change', title: t('audit_change'), long: true, cell: (e) => (e.before || e.after ? el('span', { class: 'code' }, `${e.before || '–'} → ${e.after || '–'}`) : '') },
   { name: 'why', title: t('audit_why'), long: true, cell: (e) => e.why },
-  { name: 'result', title: t('audit_result'), cell: (e) => (e.kind === 'begun' ? t('audit_open') : tOr(`audit_result_${e.result}`, e.result)) },
+  { name: 'result', title: t('audit_result'), cell: (e) => (e.kind === 'begun' ? t(next ? 'audit_open_yet' : 'audit_open') : tOr(`audit_result_${e.result}`, e.result)) },
 ];

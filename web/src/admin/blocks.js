@@ -10,7 +10,7 @@ import { addTexts } from './texts.js';
 
 addTexts({
   blocks_title: ['禁购名单', 'Blocks'],
-  blocks_subject: ['买家编号或网络地址', 'User, or network address'],
+  field_subject: ['买家编号或网络地址', 'User, or network address'],
   blocks_subject_hint: ['例如 1001、203.0.113.7 或 203.0.113.0/24', 'Such as 1001, 203.0.113.7 or 203.0.113.0/24'],
   blocks_caption: ['被禁购的买家和网络地址，没有特定顺序', 'Users and network addresses that may not buy, in no particular order'],
   blocks_of: ['{subject} 的禁购记录', 'Blocks of {subject}'],
@@ -32,10 +32,10 @@ addTexts({
   blocks_added: ['已禁止购买。', 'The block holds.'],
   blocks_same: ['之前已经这样禁止了。', 'It was blocked so already.'],
   blocks_unknown_item: ['没有商品 {item}。', 'There is no item {item}.'],
-  blocks_remove: ['取消', 'Remove'],
-  blocks_remove_label: ['取消 {subject} 的禁购', 'Remove the block of {subject}'],
+  blocks_remove: ['解除', 'Remove'],
+  blocks_remove_label: ['解除 {subject} 的禁购', 'Remove the block of {subject}'],
   blocks_remove_happens: ['{subject} 又可以购买：{item}。', '{subject} may buy again: {item}.'],
-  blocks_removed: ['已取消禁购。', 'The block is removed.'],
+  blocks_removed: ['已解除禁购。', 'The block is removed.'],
   blocks_gone: ['这条禁购已经不在了。', 'There was no such block any more.'],
   blocks_unreadable: ['读不出来的记录：{n}', 'Rows that cannot be read: {n}'],
 });
@@ -44,7 +44,7 @@ const PAGE = 100;
 const MAX_REASON = 200; // characters
 const SUBJECT = /^([1-9]\d{0,18}|[\da-fA-F:.]+(\/\d{1,3})?)$/; // the shop looks closer
 
-const subjectField = (value, required) => ({ name: 'subject', label: t('blocks_subject'), hint: required ? t('blocks_subject_hint') : undefined, value, required, check: (text) => (SUBJECT.test(text) ? '' : t('blocks_subject_hint')) });
+const subjectField = (value, required) => ({ name: 'subject', label: t('field_subject'), hint: required ? t('blocks_subject_hint') : undefined, value, required, check: (text) => (SUBJECT.test(text) ? '' : t('blocks_subject_hint')) });
 
 export const blocks = {
   name: 'blocks',

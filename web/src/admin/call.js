@@ -2,8 +2,10 @@
 // (package operator has their names, arguments and answers). Addresses are relative, so that stages work.
 import { retryAfterHeader, retryWait } from '../core.js';
 import { language, t, tOr } from '../i18n.js';
+import { refusalText } from './shopsays.js';
 
 const TIMEOUT = 30_000; // ms; API Gateway gives up after 29 s
+const SECOND = 1_000; // ms; what the header Date leaves out
 const TRIES = 4; // of a call that is refused because there are too many
 const LONG_TRIES = 5; // of a call that is one of a long row
 const FIRST_WAIT = 1_000; // ms before the second of these; it doubles
@@ -29,6 +31,16 @@ function codeOf(status) {
   if (status === 429) return 'too_many_requests';
   if (status === 413) return 'body_too_large';
   return status < 500 ? '' : 'unavailable';
+}
+
+let ahead = 0; // ms that the shop's clock is ahead of this computer's
+
+/** The time by the shop's clock, ms: as the door's last answer had it, to the second. */
+export const now = () => Date.now() + ahead;
+
+function setClock(date) {
+  const shop = Date.parse(date || '');
+  if (shop && Math.abs(shop - now()) > SECOND) ahead = shop - Date.now();
 }
 
 // A few people share the door's throttle, and a page asks for several things at once: what was refused for that, which
@@ -59,6 +71,7 @@ async function once(method, path, body, sent = body && JSON.stringify(body)) {
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT),
     });
+    if (path.startsWith('admin/')) setClock(response.headers.get('Date')); // others may come from a cache
     answer = response.status === 204 ? {} : await response.json();
   } catch {
     throw new Problem(response && !response.ok ? response.status : 0, {}, retryAfterHeader(response?.headers.get('Retry-After')));
@@ -130,5 +143,5 @@ export function words(problem) {
   const code = problem.code === 'invalid_request' && !problem.field ? 'other' : problem.code || 'other';
   const text = tOr(`wrong_${code}`, t('wrong_other'), { field: problem.field && tOr(`field_${problem.field}`, problem.field) });
   const known = ['network', 'session_ended', 'order_unknown', 'item_unknown', 'activity_unknown'];
-  return problem.detail && !known.includes(code) ? `${text} ${problem.detail}` : text;
+  return problem.detail && !known.includes(code) ? `${text} ${refusalText(problem.detail)}` : text;
 }

@@ -2,6 +2,7 @@
 import { announce, el, put, setText } from '../dom.js';
 import { t } from '../i18n.js';
 import { words } from './call.js';
+import { refusalText } from './shopsays.js';
 import { addTexts } from './texts.js';
 import { keep, typed } from './typed.js';
 
@@ -96,7 +97,7 @@ export function form({ name, fields, submit, send, sure, about = '', danger = fa
     const rest = [];
     let first;
     for (const f of faults) {
-      const text = f.what ? [t('wrong_field'), f.what].join(' ') : words(problem);
+      const text = f.what ? t('wrong_field', { what: refusalText(f.what) }) : words(problem);
       const at = made.find((m) => m.name === f.field && m.node);
       if (at) at.say(text);
       else rest.push(text);
@@ -110,6 +111,8 @@ export function form({ name, fields, submit, send, sure, about = '', danger = fa
     event.preventDefault();
     if (button.getAttribute('aria-disabled')) return; // on its way
     setText(fault, '');
+    const said = document.querySelector('.said');
+    if (said) said.hidden = true; // it is about what was sent before
     const wrong = made.filter((f) => f.wrong());
     if (wrong.length) return void wrong[0].focus();
     const given = values();

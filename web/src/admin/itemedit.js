@@ -2,8 +2,9 @@
 // the version that was read.
 import { pictureAddress } from '../cover.js';
 import { el, put, setText } from '../dom.js';
-import { t } from '../i18n.js';
+import { t, when } from '../i18n.js';
 import { Problem, command } from './call.js';
+import { confirm } from './confirm.js';
 import { idField, localTime, ruled, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
 import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
@@ -18,6 +19,10 @@ addTexts({
   edit_saved: ['已保存。一分钟内页面上可见。', 'Saved. Pages have it within a minute.'],
   edit_same: ['没有需要改动的。', 'There was nothing to change.'],
   edit_removed: ['已保存，但详情里不允许的内容已去掉：{what}。', 'Saved, without what a description must not have: {what}.'],
+  edit_sure_over: ['结束时间 {time} 已过：没有人能买到。', 'Its end, {time}, is over: nobody can buy it.'],
+  edit_sure_now: ['开始时间 {time} 已过：保存后马上开卖，价格、时间和限购从此不能改。', 'Its start, {time}, is over: it is on sale at once, and its prices, times and limit stay as they are for good.'],
+  edit_sure_soon: ['{time} 就要开始：保存后马上装载待售，价格、时间和限购从此不能改。', 'It starts soon, {time}: it is loaded for sale at once, and its prices, times and limit stay as they are for good.'],
+  edit_sure_dear: ['秒杀价 ¥{sk_price} 高于原价 ¥{price}。', 'The sale price, ¥{sk_price}, is above the price, ¥{price}.'],
   edit_exists: ['编号 {id} 已经有了：{title}。', 'There is an item {id} already: {title}.'],
   edit_title_hint: ['最多 {most} 个字。', 'At most {most} characters.'],
   edit_price_hint: ['元，最多两位小数。', 'Yuan, with at most two decimals.'],
@@ -60,6 +65,7 @@ const MAX_STOCK = 1_000_000;
 const MAX_LIMIT = 1_000;
 const MAX_COVERS = 10;
 const MAX_FILE = 3_670_016; // bytes of a picture
+const LEAD = 600_000; // ms before its start, when an item is loaded for sale
 
 const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 const amount = (text) => (/^\d{1,9}([.]\d{1,2})?$/.test(text) ? '' : t('edit_price_wrong'));
@@ -90,14 +96,20 @@ const textsOf = (it) => ({
 export const edit = {
   name: 'edit',
   title: 'edit_title',
+  titleNew: 'edit_new',
   parent: 'items',
   needs: ['import'],
   menu: false,
   async show(page) {
-    const it = page.id ? await oneItem(page.id) : null;
+    const like = page.id ? '' : page.query.get('like') || ''; // a new item begins with the values of this one
+    const found = page.id || like ? await oneItem(page.id || like) : null;
     if (page.signal.aborted) return;
-    if (page.id && !it) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
-    put(page.node, el('section', { class: 'panel' }, el('h2', {}, it ? `${it.id} · ${it.title}` : t('edit_new')), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), editor(page, it)), page.may('picture') && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
+    if ((page.id || like) && !found) return void put(page.node, el('p', { class: 'panel' }, t('item_none')));
+    const it = like ? null : found;
+    const over = it?.rules.every((r) => r.may === 'fixed');
+    const fields = editor(page, it, found);
+    if (over) fields.querySelector('.form-end').remove();
+    put(page.node, el('section', { class: 'panel' }, it && el('h2', {}, `${it.id} · ${it.title}`), it && el('p', {}, el('a', { class: 'text-link', href: placeOf('item', it.id) }, t('item_title'))), fields), page.may('picture') && !over && el('section', { class: 'panel' }, el('h2', {}, t('edit_upload')), el('p', { class: 'soft' }, t('edit_upload_text')), uploader()));
     previews();
   },
 };
@@ -141,8 +153,9 @@ function uploader() {
   return [upload, result];
 }
 
-function editor(page, it) {
-  const texts = it ? textsOf(it) : {};
+// The form of an item, or of a new one: then `from`, if there is one, has the values to begin with.
+function editor(page, it, from) {
+  const texts = from ? textsOf(from) : {};
   const field = (name, label, more = {}) => ({ name, label: t(label), value: texts[name], ...more });
   const whole = { inputmode: 'numeric' };
   const money = { hint: t('edit_price_hint'), required: true, check: amount, input: { inputmode: 'decimal' } };
@@ -150,7 +163,7 @@ function editor(page, it) {
     field('title', 'field_title', { hint: t('edit_title_hint', { most: MAX_TITLE }), required: true, check: checks.line(MAX_TITLE) }),
     field('sk_price', 'items_price', money),
     field('price', 'items_was', money),
-    ...windowFields('item-edit', it),
+    ...windowFields('item-edit', from),
     field('stock', 'items_stock', { hint: t('edit_stock_hint'), required: true, check: checks.whole(1, MAX_STOCK), input: whole }),
     field('limit', 'items_limit', { hint: t('edit_limit_hint'), required: true, check: checks.whole(1, MAX_LIMIT), input: whole }),
     field('limit_spans', 'edit_spans', { kind: 'select', options: ['', 'true'].map((spans) => [spans, spansText(spans)]), value: texts.limit_spans || '', show: spansText }),
@@ -165,11 +178,12 @@ function editor(page, it) {
   ];
   return form({
     name: 'item-edit',
-    about: page.id,
+    about: page.id || (from ? `like ${from.id}` : ''),
     fields: it ? ruled(fields, it.rules) : [idField(), ...fields],
     submit: t(it ? 'edit_save' : 'edit_create'),
     drop: page.again,
     stored: textsOf,
+    sure: (v) => sure(page, it, v),
     send: (v) => save(page, it, v),
   });
 }
@@ -177,6 +191,21 @@ function editor(page, it) {
 function askedWrong(text) {
   const at = questionsOf(text).findIndex((q) => !q.text || q.answers.some((a) => !a));
   return at < 0 ? '' : t('edit_questions_wrong', { n: at + 1 });
+}
+
+// Asks about what is new and may be a mistake: a sale that begins by this save, or never, and a price above the usual one.
+function sure(page, it, v) {
+  const before = it && textsOf(it);
+  const changed = (name, read) => !it || read(v[name]) !== read(before[name]);
+  const [start, end, now] = [Date.parse(v.start_time), Date.parse(v.end_time), page.now()];
+  const over = end <= now;
+  const happens = [
+    over && changed('end_time', Date.parse) && t('edit_sure_over', { time: when(end, true) }),
+    !over && start <= now + LEAD && changed('start_time', Date.parse) && t(start <= now ? 'edit_sure_now' : 'edit_sure_soon', { time: when(start, true) }),
+    Number(v.sk_price) > Number(v.price) && (changed('sk_price', Number) || changed('price', Number)) && t('edit_sure_dear', v),
+  ].filter(Boolean);
+  const yes = t(it ? 'edit_save' : 'edit_create');
+  return happens.length === 0 || confirm({ title: yes, happens, yes });
 }
 
 async function save(page, it, v) {

@@ -1,6 +1,7 @@
 // The items of an activity as a field: a list in the order in which shoppers see them, and a way to add one.
 import { announce, el, put, setText } from '../dom.js';
 import { t, when } from '../i18n.js';
+import { fullTitle } from './itemlist.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -23,10 +24,11 @@ const SHOWN = 1000; // items that the list offers, as many as a shop has
 export const itemsControl = (known) => ({ id, value, fixed, described, changed }) => {
   let ids = split(value);
   const list = el('ol', { class: 'members' });
+  const none = el('p', { class: 'soft' }, t('members_none'));
   const fault = el('p', { class: 'fault', role: 'alert' });
   const add = el('input', { id, list: `${id}-known`, inputmode: 'numeric', autocomplete: 'off', 'aria-label': t('members_add'), placeholder: t('members_add_hint'), 'aria-describedby': described });
   const offered = el('datalist', { id: `${id}-known` });
-  const node = el('div', { role: 'group', 'aria-labelledby': `${id}-label`, class: 'members-field' }, list, !fixed && [el('div', { class: 'members-add' }, add, offered, el('button', { class: 'button plain small', type: 'button', id: `${id}-add`, onclick: take }, t('members_add'))), fault]);
+  const node = el('div', { role: 'group', 'aria-labelledby': `${id}-label`, class: 'members-field' }, none, list, !fixed && [el('div', { class: 'members-add' }, add, offered, el('button', { class: 'button plain small', type: 'button', id: `${id}-add`, onclick: take }, t('members_add'))), fault]);
   add.addEventListener('input', (event) => event.stopPropagation()); // it is no value yet
   add.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
@@ -67,10 +69,11 @@ export const itemsControl = (known) => ({ id, value, fixed, described, changed }
     const button = (verb, sign, one, off, press) => el('button', { class: 'button plain small', type: 'button', id: `${id}-${verb}-${one}`, 'aria-label': t(`members_${verb}`, { id: one }), disabled: off, onclick: press }, sign);
     const row = (one, i) => {
       const it = known.get(one);
-      return el('li', {}, el('span', {}, `${one} · ${it ? `${it.title} · ${when(it.start_time)} – ${when(it.end_time)}` : '?'}`), !fixed && el('span', { class: 'members-do' }, button('up', '↑', one, i === 0, () => move(one, -1)), button('down', '↓', one, i === ids.length - 1, () => move(one, 1)), button('out', '✕', one, false, () => out(one))));
+      return el('li', {}, el('span', {}, `${one} · ${it ? `${fullTitle(it)} · ${when(it.start_time)} – ${when(it.end_time)}` : '?'}`), !fixed && el('span', { class: 'members-do' }, button('up', '↑', one, i === 0, () => move(one, -1)), button('down', '↓', one, i === ids.length - 1, () => move(one, 1)), button('out', '✕', one, false, () => out(one))));
     };
-    put(list, ids.length ? ids.map(row) : el('li', { class: 'soft' }, t('members_none')));
-    put(offered, [...known.values()].filter((it) => !ids.includes(it.id)).slice(0, SHOWN).map((it) => el('option', { value: it.id }, it.title)));
+    put(list, ids.map(row));
+    none.hidden = ids.length > 0;
+    put(offered, [...known.values()].filter((it) => !ids.includes(it.id)).slice(0, SHOWN).map((it) => el('option', { value: it.id }, fullTitle(it))));
   }
 
   draw();

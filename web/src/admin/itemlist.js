@@ -21,6 +21,9 @@ export async function exported() {
   }
 }
 
+/** An item's title with its options, by which variants are told apart. */
+export const fullTitle = (it) => [it.title, it.options].filter(Boolean).join(' · ');
+
 /** The item of an id with its `rules`, or undefined. */
 export async function oneItem(id) {
   try {

@@ -6,7 +6,7 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, exported, oneItem } from './itemlist.js';
+import { allItems, exported, fullTitle, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -39,6 +39,7 @@ addTexts({
   items_orders: ['它的订单', 'Its orders'],
 
   item_title: ['秒杀商品详情', 'Item'],
+  item_copy: ['复制为新商品', 'Copy to a new item'],
   item_none: ['没有这件秒杀商品。', 'There is no such item.'],
   item_variant: ['款式', 'Variant'],
   item_variant_text: ['{options}（款式组 {family}）', '{options}, of family {family}'],
@@ -56,6 +57,7 @@ addTexts({
   item_add_total: ['总件数改为', 'Units in total'],
   item_add_hint: ['现在共 {n} 件，只能增加。', 'It has {n} now. Stock only grows.'],
   item_add_happens: ['总件数从 {from} 变为 {to}，多出的 {more} 件立即可以抢购。', 'It has {to} units instead of {from}: {more} more can be bought at once.'],
+  item_add_stopped: ['总件数从 {from} 变为 {to}。销售已停止，多出的 {more} 件恢复销售后才可以抢购。', 'It has {to} units instead of {from}. The sale is stopped: the {more} more can be bought once it is resumed.'],
   item_add_final: ['增加后不能减少。', 'Stock cannot be taken away again.'],
   item_added: ['现在共 {n} 件。', 'It has {n} units now.'],
   item_same: ['没有需要改动的。', 'There was nothing to change.'],
@@ -79,7 +81,7 @@ const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
 
 const columns = () => [
   { name: 'id', title: t('items_id'), cell: (it) => el('a', { href: placeOf('item', it.id) }, it.id) },
-  { name: 'name', title: t('items_name'), long: true, cell: (it) => it.title, by: (it) => it.title },
+  { name: 'name', title: t('items_name'), long: true, cell: fullTitle, by: fullTitle },
   { name: 'state', title: t('items_state'), cell: (it) => statePill(it.status), by: (it) => it.status?.state || '' },
   { name: 'price', title: t('items_price'), figure: true, minor: true, cell: (it) => `¥${yuan(it.sk_price)}`, by: (it) => Number(it.sk_price) },
   { name: 'stock', title: t('items_stock'), figure: true, cell: (it) => String(it.stock), by: (it) => it.stock },
@@ -153,10 +155,10 @@ export const item = {
           fact('items_checks', checksText(it)),
           counts && fact('item_counts', t('item_counts_text', counts.total)),
         ),
-        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
+        el('div', { class: 'row-actions' }, page.may('import') && el('a', { class: 'button small', href: placeOf('edit', it.id), id: 'item-edit' }, t('edit_title')), page.may('import') && el('a', { class: 'button plain small', href: placeOf('edit', '', { like: it.id }), id: 'item-copy' }, t('item_copy')), page.may('orders') && el('a', { class: 'button plain small', href: placeOf('orders', '', { item: it.id }) }, t('items_orders'))),
       ),
       page.may('stop') && switchPart(page, status?.state === 'stopped'),
-      page.may('add-stock') && stockPart(page, it),
+      page.may('add-stock') && stockPart(page, it, status?.state),
     );
   },
 };
@@ -186,7 +188,10 @@ function switchPart(page, stopped) {
   );
 }
 
-const stockPart = (page, it) =>
+/** The text of what becomes of units that are added, by the state of the item's sale. */
+export const addHappens = (state) => (state === 'stopped' ? 'item_add_stopped' : 'item_add_happens');
+
+const stockPart = (page, it, state) =>
   el(
     'section',
     { class: 'panel' },
@@ -196,7 +201,7 @@ const stockPart = (page, it) =>
       about: page.id,
       submit: t('item_add'),
       fields: [{ name: 'stock', label: t('item_add_total'), hint: t('item_add_hint', { n: it.stock }), required: true, check: checks.whole(it.stock + 1, MAX_STOCK), input: { inputmode: 'numeric' } }],
-      sure: ({ stock }) => confirm({ title: `${t('item_add')}: ${page.id}`, happens: [t('item_add_happens', { from: it.stock, to: stock, more: stock - it.stock }), t('item_add_final')], yes: t('item_add'), word: page.id }),
+      sure: ({ stock }) => confirm({ title: `${t('item_add')}: ${page.id}`, happens: [t(addHappens(state), { from: it.stock, to: stock, more: stock - it.stock }), t('item_add_final')], yes: t('item_add'), word: page.id }),
       async send({ stock }) {
         const done = await command('add-stock', { item: page.id, stock: Number(stock) });
         told.set(page.id, { ...done, at: page.now() });

@@ -3,7 +3,7 @@
 import { el, pause, put, setText, svg } from '../dom.js';
 import { t, tOr, when } from '../i18n.js';
 import { command, look, session, signedInAgain, words } from './call.js';
-import { allItems } from './itemlist.js';
+import { allItems, fullTitle } from './itemlist.js';
 import { acts, line } from './liveacts.js';
 import { placeOf } from './place.js';
 import { table } from './table.js';
@@ -179,7 +179,7 @@ export const live = {
 async function choose(page) {
   const { items } = await allItems();
   if (page.signal.aborted) return;
-  put(page.node, el('section', { class: 'panel' }, el('h2', {}, t('live_choose')), el('ul', { class: 'faults' }, items.map((it) => el('li', {}, el('a', { class: 'text-link', href: placeOf('live', it.id) }, `${it.id} · ${it.title}`))))));
+  put(page.node, el('section', { class: 'panel' }, el('h2', {}, t('live_choose')), el('ul', { class: 'faults' }, items.map((it) => el('li', {}, el('a', { class: 'text-link', href: placeOf('live', it.id) }, `${it.id} · ${fullTitle(it)}`))))));
 }
 
 /**

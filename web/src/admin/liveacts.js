@@ -7,6 +7,7 @@ import { t, tOr, when } from '../i18n.js';
 import { command } from './call.js';
 import { confirm } from './confirm.js';
 import { checks, form } from './form.js';
+import { addHappens } from './items.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -57,7 +58,7 @@ export function acts(page, busy) {
 
   function tell(done) {
     said.hidden = false;
-    setText(said, t('live_by', { done, who: page.who, time: when(Date.now(), true) }));
+    setText(said, t('live_by', { done, who: page.who, time: when(page.now(), true) }));
   }
 
   /** Asks whether it is meant so, does it, and says who did it; `done(result)` says what happened. */
@@ -100,9 +101,9 @@ export function acts(page, busy) {
     submit: t('item_add'),
     fields: [{ name: 'stock', label: t('item_add_total'), required: true, check: (text) => checks.whole(total() + 1, MAX_STOCK)(text), input: { inputmode: 'numeric' } }],
     async sure({ stock }) {
-      const { left, held } = seen.stock.value;
+      const { left, held, state } = seen.stock.value;
       const more = stock - total();
-      const happens = [t('item_add_happens', { from: total(), to: stock, more }), t('live_add_figures', { left, held, after: left + more }), t('item_add_final')];
+      const happens = [t(addHappens(state), { from: total(), to: stock, more }), t('live_add_figures', { left, held, after: left + more }), t('item_add_final')];
       return ask({ title: `${t('item_add')}: ${page.id}`, happens, word: String(stock), name: 'add-stock', args: { item: page.id, stock: Number(stock) }, words: `items add-stock ${page.id} ${stock}`, done: (it) => t(it.changed ? 'item_added' : 'item_same', { n: it.stock }) });
     },
     async send() {

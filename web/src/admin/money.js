@@ -6,6 +6,7 @@ import { t, when } from '../i18n.js';
 import { command } from './call.js';
 import { whereIs } from './ordermoney.js';
 import { byNumber, orderLink } from './orders.js';
+import { causeText } from './shopsays.js';
 import { table } from './table.js';
 import { addTexts } from './texts.js';
 
@@ -51,7 +52,7 @@ export const money = {
       list(page, open.waiting, open.waiting.refunds, 'open_waiting', [order, amount, since('since'), text('who', 'open_who', (w) => w.who), text('why', 'open_why', (w) => w.why, { long: true }), text('units', 'open_units', (w) => t(w.restock ? 'open_restock' : 'open_kept'))]),
       list(page, open.refused, open.refused.payments, 'open_refused', [order, amount, since('at'), where, trade]),
       list(page, open.due, open.due.payments, 'open_due', [order, amount, since('at'), where, trade]),
-      list(page, open.unknown, open.unknown.orders, 'open_unknown', [order, amount, since('since'), text('cause', 'open_cause', (o) => o.cause, { long: true }), text('end', 'open_end', (o) => t(`state_${o.closes_to}`))]),
+      list(page, open.unknown, open.unknown.orders, 'open_unknown', [order, amount, since('since'), text('cause', 'open_cause', (o) => causeText(o.cause), { long: true }), text('end', 'open_end', (o) => t(`state_${o.closes_to}`))]),
     ].filter(Boolean);
     const bad = open.unreadable || [];
     put(

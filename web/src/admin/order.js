@@ -5,16 +5,20 @@ import { t, tOr, when } from '../i18n.js';
 import { command } from './call.js';
 import { confirm } from './confirm.js';
 import { checks, form, problemNote, whyField } from './form.js';
-import { pill } from './orders.js';
+import { ORDER, amountOf, pill } from './orders.js';
 import { casePart, refundPart, waitingOf } from './ordermoney.js';
 import { placeOf } from './place.js';
+import { parcelFault } from './ship.js';
+import { causeText } from './shopsays.js';
 import { older, over, refundable } from './states.js';
 import { addTexts } from './texts.js';
 
 addTexts({
   order_title: ['订单详情', 'Order'],
   order_item: ['商品', 'Item'],
-  order_units: ['{count} 件，其中 {held} 件不可再卖', '{count}, of which {held} are not for sale'],
+  order_none: ['没有这笔订单。', 'There is no such order.'],
+  order_units: ['{count} 件', '{count}'],
+  order_units_held: ['{count} 件，其中 {held} 件不可再卖', '{count}, of which {held} are not for sale'],
   order_units_name: ['件数', 'Units'],
   order_amount: ['金额', 'Amount'],
   order_older: ['旧系统状态号', 'Older systems’ number'],
@@ -34,6 +38,8 @@ addTexts({
   order_ship_sure: ['记录发货', 'Record that it is shipped'],
   order_ship_happens: ['买家会看到承运商和运单号：{carrier}，{number}。', 'The shopper sees carrier and number: {carrier}, {number}.'],
   order_ship_final: ['发货不能撤回，件数不会再回到库存。', 'A shipment cannot be undone, and its units never return to the stock.'],
+  order_ship_asked: ['买家申请了退款，原因：{why}', 'The shopper asks for a refund: {why}'],
+  order_ship_waits: ['有一笔 ¥{amount} 的退款在等第二人同意，发货不会撤回它。', 'A refund of ¥{amount} waits for a second person. Shipping does not withdraw it.'],
   order_ship_confirms: ['订单还没有接单，会先接单。', 'The order is not confirmed yet: it is confirmed first.'],
   order_shipped: ['已发货。', 'The order is shipped.'],
   order_same: ['之前已经这样发货了，没有改动。', 'It was shipped so already. Nothing changed.'],
@@ -65,21 +71,22 @@ export const order = {
   needs: ['order', 'case'],
   menu: false,
   async show(page) {
+    if (!ORDER.test(page.id)) return void put(page.node, el('p', { class: 'panel' }, t('order_none')));
     const [o, money] = await Promise.all([page.may('order') ? command('order', { order: page.id }) : null, page.may('case') ? command('case', { order: page.id }) : null]);
     const known = { ...money, ...o };
-    const waits = page.may('open') && page.may('refund') && refundable(known.state) ? await waitingOf(page.id) : null;
+    const waits = page.may('open') && (page.may('refund') || page.may('ship')) && refundable(known.state) ? await waitingOf(page.id) : null;
     if (page.signal.aborted) return;
-    const actions = [...staffParts(page, known, o), ...refundPart(page, known, waits)];
+    const actions = [...staffParts(page, known, o, waits), ...refundPart(page, known, waits)];
     put(
       page.node,
-      facts(known),
+      facts(page, known),
       el('section', { class: 'panel' }, el('h2', {}, t('order_do')), actions.length ? actions : el('p', { class: 'soft' }, t('order_nothing'))),
       el('div', { class: 'two' }, history(known), el('div', {}, page.may('delivery') && delivery(page), money && casePart(page, money))),
     );
   },
 };
 
-function facts(o) {
+function facts(page, o) {
   const fact = (name, value) => value && [el('dt', {}, t(name)), el('dd', {}, value)];
   return el(
     'section',
@@ -89,25 +96,25 @@ function facts(o) {
       'dl',
       { class: 'facts' },
       fact('orders_state', [pill(o), o.hidden ? ` ${t('order_hidden')}` : '']),
-      fact('order_item', [o.item, o.title, o.options].filter(Boolean).join(' · ')),
+      fact('order_item', [page.may('item') ? el('a', { href: placeOf('item', o.item) }, o.item) : o.item, ...[o.title, o.options].filter(Boolean).map((text) => ` · ${text}`)]),
       fact('orders_user', el('a', { href: placeOf('orders', '', { user: o.user }) }, o.user)),
-      fact('order_units_name', t('order_units', { count: o.count, held: o.held })),
-      fact('order_amount', `¥${yuan(o.amount)}`),
+      fact('order_units_name', t(['refund_due', 'refunded'].includes(o.state) ? 'order_units_held' : 'order_units', { count: o.count, held: o.held })),
+      fact('order_amount', amountOf(o)),
       fact('order_older', String(older(o))),
       fact('order_created', when(o.create_time, true)),
       fact('order_pay_by', when(o.pay_by, true)),
       fact('order_parcel', o.carrier && `${o.carrier} ${o.number}`),
       fact('order_refund', o.refund_reason),
-      fact('order_reason', o.reason && tOr(`refused_${o.reason}`, o.reason)),
+      fact('order_reason', o.reason && causeText(o.reason)),
     ),
   );
 }
 
 const history = (o) =>
-  el('section', { class: 'panel' }, el('h2', {}, t('order_history')), el('ol', { class: 'timeline history' }, o.history.map((h) => el('li', {}, el('b', {}, tOr(`state_${h.state}`, h.state)), el('time', { datetime: h.at, class: 'soft' }, when(h.at, true)), el('p', {}, h.cause)))));
+  el('section', { class: 'panel' }, el('h2', {}, t('order_history')), el('ol', { class: 'timeline history' }, o.history.map((h) => el('li', {}, el('b', {}, tOr(`state_${h.state}`, h.state)), el('time', { datetime: h.at, class: 'soft' }, when(h.at, true)), el('p', {}, causeText(h.cause))))));
 
 /** What staff may do with an order in its state; each its own part. */
-function staffParts(page, o, full) {
+function staffParts(page, o, full, waits) {
   const parts = [];
   const done = (text) => ({ changed }) => {
     page.said(t(changed ? text : 'order_unchanged'));
@@ -117,7 +124,7 @@ function staffParts(page, o, full) {
   if (may('confirm') && o.state === 'paid') {
     parts.push(form({ name: 'confirm-order', fields: [], submit: t('order_confirm'), send: async () => done('order_confirmed')(await command('confirm', { order: id })) }));
   }
-  if (may('ship') && ['paid', 'confirmed'].includes(o.state)) parts.push(shipForm(page, o));
+  if (may('ship') && ['paid', 'confirmed'].includes(o.state)) parts.push(shipForm(page, o, waits));
   if (may('note')) {
     const note = { ...whyField(MAX_NOTE), label: t('order_note'), hint: t('order_note_hint', { most: MAX_NOTE }) };
     const add = form({ name: 'note', about: id, fields: [note], submit: t('order_note_add'), send: async ({ why }) => done('order_noted')(await command('note', { order: id, why })) });
@@ -134,7 +141,7 @@ function staffParts(page, o, full) {
 /** A part that opens by its summary. */
 export const folded = (title, ...parts) => el('details', { class: 'folded' }, el('summary', {}, t(title)), parts);
 
-function shipForm(page, o) {
+function shipForm(page, o, waits) {
   const confirms = o.state === 'paid';
   const line = (name, label) => ({ name, label: t(label), required: true, check: checks.line(MAX_PARCEL) });
   return form({
@@ -142,10 +149,10 @@ function shipForm(page, o) {
     about: page.id,
     submit: t('order_ship'),
     fields: [line('carrier', 'order_carrier'), line('number', 'order_number')],
-    sure: (v) => confirm({ title: t('order_ship_sure'), happens: [t('order_ship_happens', v), confirms && t('order_ship_confirms'), t('order_ship_final')].filter(Boolean), yes: t('order_ship') }),
+    sure: (v) => confirm({ title: t('order_ship_sure'), happens: [o.refund_reason && t('order_ship_asked', { why: o.refund_reason }), waits && t('order_ship_waits', { amount: yuan(waits.amount) }), t('order_ship_happens', v), confirms && t('order_ship_confirms'), t('order_ship_final')].filter(Boolean), yes: t('order_ship') }),
     async send(v) {
       const done = await command('ship', { parcels: [{ order: page.id, ...v }], confirm: confirms || undefined });
-      if (done.faults?.length) throw new Error(done.faults[0].what);
+      if (done.faults?.length) throw new Error(parcelFault(done.faults[0].what));
       page.said(t(done.same ? 'order_same' : 'order_shipped'));
       page.again();
     },

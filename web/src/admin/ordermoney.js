@@ -5,6 +5,7 @@ import { t, tOr, when } from '../i18n.js';
 import { command } from './call.js';
 import { confirm } from './confirm.js';
 import { checks, form, whyField } from './form.js';
+import { causeText } from './shopsays.js';
 import { goodsLeft, refundable } from './states.js';
 import { addTexts } from './texts.js';
 
@@ -129,8 +130,8 @@ export function whereIs(p, now) {
 /** What is known about the order's money, and what finance may do about it. */
 export function casePart(page, c) {
   const entry = (head, ...lines) => el('li', {}, el('b', {}, head), lines.map((l) => el('small', { class: 'soft' }, l)));
-  const payments = c.payments.map((p) => entry(`¥${yuan(p.amount)} · ${whereIs(p, page.now())}`, t('money_trade', { trade: p.trade_no }), `${when(p.at, true)} · ${p.cause}`));
-  const told = c.notifications.map((n) => entry(`¥${yuan(n.amount)} · ${n.outcome}`, t('money_trade', { trade: n.trade_no }), when(n.at, true)));
+  const payments = c.payments.map((p) => entry(`¥${yuan(p.amount)} · ${whereIs(p, page.now())}`, t('money_trade', { trade: p.trade_no }), `${when(p.at, true)} · ${causeText(p.cause)}`));
+  const told = c.notifications.map((n) => entry(`¥${yuan(n.amount)} · ${causeText(n.outcome)}`, t('money_trade', { trade: n.trade_no }), when(n.at, true)));
   return el(
     'section',
     { class: 'panel' },

@@ -62,6 +62,8 @@ export function wanted(query) {
 }
 
 export const pill = (order) => el('span', { class: `pill ${look(order.state)}` }, tOr(`state_${order.state}`, order.state));
+/** Its amount; the ledger has none of an order that was rejected. */
+export const amountOf = (order) => (order.state === 'rejected' ? '–' : `¥${yuan(order.amount)}`);
 export const orderLink = (id) => el('a', { class: 'code', href: placeOf('order', id) }, id);
 
 const COLUMNS = () => [
@@ -70,7 +72,7 @@ const COLUMNS = () => [
   { name: 'item', title: t('orders_item'), minor: true, cell: (o) => o.item, by: (o) => o.item },
   { name: 'user', title: t('orders_user'), minor: true, cell: (o) => o.user, by: (o) => o.user },
   { name: 'count', title: t('orders_count'), figure: true, minor: true, cell: (o) => String(o.count), by: (o) => o.count },
-  { name: 'amount', title: t('orders_amount'), figure: true, cell: (o) => `¥${yuan(o.amount)}`, by: (o) => o.amount },
+  { name: 'amount', title: t('orders_amount'), figure: true, cell: amountOf, by: (o) => o.amount },
   { name: 'created', title: t('orders_created'), cell: (o) => when(o.create_time), by: (o) => Date.parse(o.create_time) },
   { name: 'changed', title: t('orders_changed'), minor: true, cell: (o) => when(o.changed), by: (o) => Date.parse(o.changed) },
   { name: 'parcel', title: t('orders_parcel'), minor: true, cell: (o) => [o.carrier, o.number].filter(Boolean).join(' ') },

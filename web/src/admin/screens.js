@@ -12,6 +12,7 @@
 //   export const hello = {
 //     name: 'hello',             // its address is #/hello, or #/hello/ID if it is about one thing
 //     title: 'hello_title',      // the name of a text: in the menu, in the window's title, as the page's <h1>
+//     titleNew: 'hello_new',     // the same where it is about nothing yet; left out: title
 //     needs: ['health'],         // commands: who may give one of them has the screen. [] means everybody
 //     menu: true,                // false: other screens link to it
 //     async show(page) {

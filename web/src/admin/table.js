@@ -48,5 +48,6 @@ export function pager(place, next) {
 
 /** A page of a list: its table, or that it is empty, and the pager. */
 export function listing(place, { caption, columns, rows, next }) {
-  return [rows.length ? table(place, caption, columns, rows) : el('p', { class: 'panel soft', role: 'status' }, t(next ? 'table_none_yet' : 'table_none')), pager(place, next)];
+  const all = [...place.query.keys()].every((name) => name === 'sort');
+  return [rows.length ? table(place, caption, columns, rows) : el('p', { class: 'panel soft', role: 'status' }, t(next ? 'table_none_yet' : all ? 'table_empty' : 'table_none')), pager(place, next)];
 }

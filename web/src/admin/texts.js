@@ -43,7 +43,7 @@ addTexts({
   wrong_body_too_large: ['内容太大，请拆成几份。', 'This is too large: split it.'],
   wrong_too_many_requests: ['操作太频繁，请稍后再试。', 'Too many requests. Try again in a moment.'],
   wrong_invalid_request: ['系统没有接受“{field}”。', '“{field}” was not accepted.'],
-  wrong_field: ['系统没有接受：', 'This was refused:'],
+  wrong_field: ['系统没有接受：{what}', 'This was refused: {what}'],
   wrong_version_conflict: ['没有保存：别人已经改过。', 'Nothing was saved: somebody has changed it.'],
   wrong_activity_unknown: ['没有这个场次。请核对编号。', 'There is no such activity. Check its id.'],
   wrong_other: ['系统没有接受这个操作。', 'This was refused.'],
@@ -66,6 +66,7 @@ addTexts({
   show_these: ['显示', 'Show'],
 
   table_none: ['没有符合条件的记录。', 'Nothing matches.'],
+  table_empty: ['还没有记录。', 'There are none yet.'],
   table_none_yet: ['这一页里没有符合条件的，后面可能还有。', 'Nothing on this page matches. There may be more on the next.'],
   table_next: ['下一页', 'Next page'],
   table_first: ['第一页', 'First page'],
