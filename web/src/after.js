@@ -38,7 +38,7 @@ let changed = ''; // the part that the shopper changed just now: it gets the foc
 /**
  * Shows in `node` what there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
  * it if it changed.
- * @param {object} io  el, put, t, TEXTS, when, now, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
+ * @param {object} io  el, put, t, TEXTS, at, when, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
  *   Problem; drafts and keepDraft, of this tab; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper and tOr
  */
 export function show(io, node, order, again) {
@@ -152,10 +152,11 @@ function refundForm({ el, put, t, announce, orderAct, drafts, keepDraft }, order
 
 // A report is of a sale that is over. Its part of the page is loaded when the shopper opens it.
 function reportCheck(io, order) {
-  const { el, put, t, now } = io;
-  if (now() < Date.parse(order.seckill.end_time)) return null;
+  const { at, el, put, t } = io;
   const body = el('div', { class: 'rich' }, el('p', { class: 'soft' }, t('loading')));
   const load = () => node.open && import('./inreport.js').then((part) => part.show(io, body, order), () => put(body, el('p', { class: 'fault', role: 'alert' }, t('no_answer'))));
   const node = el('details', { class: 'panel', ontoggle: load }, el('summary', {}, t('report_check')), body);
-  return node;
+  const place = el('div', {});
+  at(Date.parse(order.seckill.end_time), () => put(place, node)); // at once if it is over, and the shop's clock known
+  return place;
 }

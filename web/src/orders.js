@@ -144,6 +144,7 @@ export function orderView(id) {
     const cancelled = (text) => {
       if (text) return void put(fault, text);
       wantedCancel = true;
+      shown = 'again'; // who hears meanwhile that it is paid is told what became of the cancelling
       restart();
     };
     const actions = order.state === 'pending_payment' ? [cancelButton({ id }, cancelled)] : [];
