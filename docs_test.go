@@ -167,7 +167,7 @@ func TestDecisionsAreListed(t *testing.T) {
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 40200
+const maxWords = 40250
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)

@@ -26,7 +26,9 @@ func decode(r *http.Request, into any) error {
 func (s *System) reply(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // an exported description stays as it is
+	if err := e.Encode(body); err != nil {
 		s.log.Warn("answer not written", "err", err)
 	}
 }

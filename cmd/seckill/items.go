@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/stage"
@@ -44,29 +47,38 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 }
 
 func importCommand(to *target) *cobra.Command {
-	var overwrite bool
+	var overwrite, check bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Create or change the items of a .json or .csv file: all of them, or none",
 		Long: `Create or change the items of a file: all of them, or none if any line is wrong.
 "seckill run --help" lists the columns.
 
-What may change when ("seckill items show" says it of one item): title, covers and detail until the
-end of the sale; stock, which never shrinks, too; checks and questions until ` +
-			strconv.Itoa(int(seckill.TicketLead/time.Minute)) + ` minutes before the start, all else
-until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before it. Questions that the file does not repeat are dropped, unless it has none
-for the item. What a description must not have, such as scripts, is removed, and named. Items that are
-not in the file stay as they are. What is imported holds within a minute.
+What may change when ("seckill items show" says it of one item): title, covers, detail and options
+until the end of the sale; stock, which never shrinks, too; checks and questions until ` +
+			strconv.Itoa(int(seckill.TicketLead/time.Minute)) + ` minutes
+before the start, all else until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before it.
+
+An optional column that the file lacks (in JSON a key) stays as the item has it, and an empty one
+clears it; questions that it does not repeat are dropped. What a description must not have, such as
+scripts, is removed, and named. Items that are not in the file stay as they are. What is imported holds
+within a minute.
+
+If several lines are wrong, the command prints the first ` + strconv.Itoa(linefile.MaxFaults) +
+			` of them, one a line. --check has the shop judge
+the file, and changes nothing.
 
 An exported file says from which version of an item each line was made. If somebody has changed the
 item since, nothing is imported, and the command names what differs: export again and redo your
 change, or give --overwrite.`,
 		Example: `  seckill items import items.csv
+  seckill items import items.csv --check
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			items, err := itemfile.Read(args[0], time.Now())
-			if err != nil {
+			items, places, err := itemfile.ReadPlaces(args[0], time.Now())
+			bad := &itemfile.Error{File: args[0]}
+			if err != nil && !errors.As(err, &bad) {
 				return err
 			}
 			for i := range items {
@@ -79,24 +91,75 @@ change, or give --overwrite.`,
 				}
 			}
 			s, err := to.shop(cmd)
+			if len(bad.Lines) > 0 {
+				if err == nil && len(items) > 0 { // so that all faults are told at once
+					_, err = s.CheckImport(cmd.Context(), items)
+				}
+				return wrongItems(cmd, bad, err, places)
+			}
 			if err != nil {
 				return err
 			}
-			done, err := s.Import(cmd.Context(), items)
+			give := s.Import
+			if check {
+				give = s.CheckImport
+			}
+			done, err := give(cmd.Context(), items)
 			var refused *operator.Refusal
 			switch {
 			case errors.Is(err, operator.ErrTooLarge):
 				return fmt.Errorf("%s: its items are %w: split it", args[0], err)
-			case errors.As(err, &refused) && refused.Code == operator.CodeConflict:
-				return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
+			case errors.As(err, &refused) && refused.Wrong > 1:
+				err = wrongItems(cmd, bad, err, places)
 			case err != nil:
-				return s.explain(err, "")
+				err = s.explain(err, "")
+			case check:
+				return say(cmd, "%s is right: %d would be created, %d changed, %d stay as they are. Nothing was "+
+					"changed.", args[0], len(done.Made), len(done.Changed), len(done.Unchanged))
+			default:
+				return say(cmd, "%s", imported(done))
 			}
-			return say(cmd, "%s", imported(done))
+			if refused != nil && refused.Code == operator.CodeConflict {
+				return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
+			}
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&check, "check", false, "have the shop check the file, and change nothing")
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "also change items that somebody has changed since the export")
 	return cmd
+}
+
+// wrongItems prints what is wrong in a file of items, what the shop refused included, and returns the command's error.
+// places are those of the items that the shop got.
+func wrongItems(cmd *cobra.Command, bad *itemfile.Error, err error, places []itemfile.Place) error {
+	var refused *operator.Refusal
+	lines, more := bad.Lines, 0
+	if errors.As(err, &refused) {
+		for _, l := range refused.Lines {
+			if l.N < 1 || l.N > len(places) {
+				return faultError{fmt.Errorf("%w: no such item", operator.ErrAnswer)}
+			}
+			lines = append(lines, itemfile.Line{Place: places[l.N-1], What: l.What})
+		}
+		more = refused.Wrong - len(refused.Lines)
+	} else if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s: its other lines were not checked: %v\n", bad.File, err)
+	}
+	if len(lines)+more == 1 {
+		return bad
+	}
+	slices.SortStableFunc(lines, func(a, b itemfile.Line) int { return cmp.Compare(a.N, b.N) })
+	shown := lines[:min(len(lines), linefile.MaxFaults)]
+	for _, l := range shown {
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s: %s: %s\n", bad.File, l.Where, printable(l.What))
+	}
+	n := len(lines) + more
+	said := ""
+	if n > len(shown) {
+		said = fmt.Sprintf(", %d more than these", n-len(shown))
+	}
+	return fmt.Errorf("%s: %d lines are wrong%s; nothing was changed", bad.File, n, said)
 }
 
 // imported describes in a line what an import did.

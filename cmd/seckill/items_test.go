@@ -99,6 +99,84 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 	})
 }
 
+// TestAShortFileKeepsWhatItDoesNotHave: of an item that has all optional fields, a file with the required columns
+// changes only those; an empty cell clears. What is exported is what the page's download has: HTML as it is.
+func TestAShortFileKeepsWhatItDoesNotHave(t *testing.T) {
+	t.Parallel()
+	at := func(hours int) string { return time.Now().Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
+	file := func(name, more, title, cells string) string {
+		return written(t, name, fmt.Appendf(nil, "id,title,price,sk_price,start_time,end_time,stock,limit%s\n"+
+			"8002,%s,2,1,%s,%s,5,1%s\n", more, title, at(1), at(2), cells))
+	}
+	const columns = ",covers,detail,checks,commodity_id,questions"
+	whole := file("whole.csv", columns, "表", ",/a.svg,<p>a & b</p>,strict,777,q = a")
+	short := file("short.csv", "", "钟", "")
+	empty := file("empty.csv", columns, "钟", ",,,,,")
+	started(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		for _, step := range []struct {
+			file string
+			want []string
+		}{
+			{whole, []string{`"title": "表"`, `"/a.svg"`, `"detail": "<p>a &amp; b</p>"`, `"checks": "strict"`,
+				`"commodity_id": "777"`, `"answers"`}},
+			{short, []string{`"title": "钟"`, `"/a.svg"`, `"detail": "<p>a &amp; b</p>"`, `"checks": "strict"`,
+				`"commodity_id": "777"`, `"answers"`}},
+			{empty, []string{`"title": "钟"`, `"covers": []`, `"detail": ""`, `"checks": "off"`,
+				`"commodity_id": "8002"`}},
+		} {
+			if code, _, stderr := command(t, "items", "import", step.file, "--url", base); code != exitOK {
+				t.Fatalf("%s: exit %d, %s", step.file, code, stderr)
+			}
+			_, exported, _ := command(t, "items", "export", "--url", base)
+			_, row, _ := strings.Cut(exported, `"id": "8002"`)
+			for _, want := range step.want {
+				if !strings.Contains(row, want) {
+					t.Errorf("after %s: no %s in%s", filepath.Base(step.file), want, row)
+				}
+			}
+			if strings.Contains(row, `"answers"`) != strings.Contains(strings.Join(step.want, ""), "answers") {
+				t.Errorf("after %s: questions in%s", filepath.Base(step.file), row)
+			}
+		}
+	})
+}
+
+// TestAllFaultsOfAFileAtOnce: those that the tool finds and those that the shop finds, by line, whether the file is
+// checked or imported; and a check of a good file changes nothing.
+func TestAllFaultsOfAFileAtOnce(t *testing.T) {
+	t.Parallel()
+	const head = "id,title,price,sk_price,start_time,end_time,stock,limit\n"
+	line := func(id, title, start string, stock int) string {
+		return fmt.Sprintf("%s,%s,2,1,%s,2999-01-01T00:00:00Z,%d,1\n", id, title, start, stock)
+	}
+	good := line("41", "表", "2998-01-01T00:00:00Z", 5)
+	right := written(t, "good.csv", []byte(head+good))
+	bad := written(t, "bad.csv", []byte(head+good+line("2002", "表", "2998-01-01T00:00:00Z", 1)+
+		line("42", "表", "soon", 5)+line("43", "", "2998-01-01T00:00:00Z", 0)))
+	lines := []string{": line 3: item 2002: ", "stock: 1 is less than the 10", `: line 4: start_time "soon": want a time`,
+		": line 5: title: want", ": 3 lines are wrong; nothing was changed"}
+	started(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		for _, args := range [][]string{{bad}, {bad, "--check"}} {
+			code, stdout, stderr := command(t, append([]string{"items", "import", "--url", base}, args...)...)
+			rest := stderr
+			for _, want := range lines {
+				_, after, found := strings.Cut(rest, want)
+				if !found || code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 4 {
+					t.Fatalf("%v: exit %d, no %q:\n%s%s", args, code, want, stdout, stderr)
+				}
+				rest = after
+			}
+		}
+		for range 2 {
+			try(t, step{"items import --check " + right + " --url " + base, exitOK,
+				right + " is right: 1 would be created, 0 changed, 0 stay as they are. Nothing was changed.\n", ""})
+		}
+		try(t, step{"items import " + right + " --url " + base, exitOK, "Imported 1 item: 1 created.\n", ""})
+	})
+}
+
 func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
 	bad := written(t, "bad.csv",

@@ -41,6 +41,12 @@ var itemFields = []string{"title", "covers", "detail", "stock", "checks", "quest
 // sale ends; what the stock has is fixed while the stock has it.
 func (it *Item) Rules(now time.Time) []Rule {
 	loads, tickets := it.Start.Add(-StageLead), it.Start.Add(-TicketLead)
+	made := func(t time.Time) time.Time { // an item may be made late
+		if t.Before(it.CreateTime) {
+			return it.CreateTime
+		}
+		return t
+	}
 	rules := make([]Rule, len(itemFields))
 	for i, field := range itemFields {
 		rules[i] = Rule{Field: field, May: MayChange, Until: loads}
@@ -58,9 +64,9 @@ func (it *Item) Rules(now time.Time) []Rule {
 		case field == "stock":
 			r.May, r.Why = MayGrow, WhyGrows
 		case (field == "checks" || field == "questions") && !now.Before(tickets):
-			r.May, r.Why, r.Since = MayNot, WhyTickets, tickets
+			r.May, r.Why, r.Since = MayNot, WhyTickets, made(tickets)
 		case !now.Before(loads):
-			r.May, r.Why, r.Since = MayNot, WhyLoaded, loads
+			r.May, r.Why, r.Since = MayNot, WhyLoaded, made(loads)
 		}
 		if r.May == MayNot {
 			r.Until = time.Time{}
@@ -69,8 +75,20 @@ func (it *Item) Rules(now time.Time) []Rule {
 	return rules
 }
 
-// Keep takes over from the stored item what the listing does not say.
-func (l *Listing) Keep(old *Item) {
+// Keep takes over from the stored item what the listing does not say, except questions: nil says that they stay.
+func (l *Listing) Keep(old *Listing) {
+	if l.KeepsCovers {
+		l.Covers = old.Covers
+	}
+	if l.KeepsDetail {
+		l.Detail = old.Detail
+	}
+	if l.KeepsChecks {
+		l.Checks = old.Checks
+	}
+	if l.KeepsCommodity {
+		l.Commodity.ID = old.Commodity.ID
+	}
 	switch {
 	case l.KeepsVariant:
 		l.Variant = old.Variant

@@ -47,3 +47,19 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesOfAnItemThatWasMadeLate: no field is fixed since a moment before the item was there.
+func TestRulesOfAnItemThatWasMadeLate(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
+	for _, made := range []time.Duration{-time.Hour, -20 * time.Minute, time.Minute} { // after the start
+		it := seckill.Item{Start: start, End: start.Add(time.Hour), CreateTime: start.Add(made)}
+		for _, r := range it.Rules(start.Add(2 * time.Minute)) {
+			want := map[string]time.Duration{seckill.WhyLoaded: max(made, -seckill.StageLead),
+				seckill.WhyTickets: max(made, -seckill.TicketLead)}[r.Why]
+			if r.May == seckill.MayNot && !r.Since.Equal(start.Add(want)) {
+				t.Errorf("made %s: %+v, want since %s", made, r, want)
+			}
+		}
+	}
+}

@@ -41,7 +41,8 @@ var tested = map[string][2]string{
 	// The next suspicious act of the user marks again.
 	"acts/keep.go:mark:swallow-error:1": {"./shared/flow/acts", "TestMarksOfOneWhoHammers"},
 	// The simulator checks who may move money, not what the first person is told.
-	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/refund", "TestOneMoreRefundADayWaitsForASecondPerson"},
+	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/refund",
+		"TestOneMoreRefundADayWaitsForASecondPerson"},
 	// In the simulator nobody keeps heads of the audit log.
 	"audit/check.go:NewCheck:junction:1": {"./shared/flow/audit", "TestTampered"},
 	// The shopper is refused either way: what differs is the reason.

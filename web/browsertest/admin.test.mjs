@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Unreadable, harmless, line, read, records, time, unquoted, yuan } from '../src/admin/csv.js';
-import { atLines, changesOf, readItems } from '../src/admin/itemlist.js';
+import { atLines, changesOf, exportText, readItems } from '../src/admin/itemlist.js';
 import { changed, placeOf, readPlace } from '../src/admin/place.js';
 
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
@@ -103,7 +103,7 @@ test('a file of items becomes what the shop takes', () => {
   const csv = readItems('a.csv', 'id,title,covers,questions\n1,t,/a /b,"1+1=? = 2 | two\nx = y"\n2,u,,\n');
   assert.deepEqual(JSON.parse(csv.text), [
     { id: '1', title: 't', covers: ['/a', '/b'], questions: [{ text: '1+1=?', answers: ['2', 'two'] }, { text: 'x', answers: ['y'] }] },
-    { id: '2', title: 'u', covers: [] },
+    { id: '2', title: 'u', covers: [], questions: [] },
   ]);
   assert.deepEqual(csv.lines, [2, 4]);
   assert.equal(atLines('x items.json: element 2 (line 1): no; element 1 (line 1): no', csv.lines), 'x line 4: no; line 2: no');
@@ -112,10 +112,19 @@ test('a file of items becomes what the shop takes', () => {
   }
 });
 
+test('an export is the file that the command line tool writes', () => {
+  const item = { id: '1', title: '"price": 7', price: 398, sk_price: 88.8, covers: [], detail: '<p>"sk_price": 1</p>' };
+  assert.equal(exportText([item]), '[\n  {\n    "id": "1",\n    "title": "\\"price\\": 7",\n    "price": 398.00,\n    "sk_price": 88.80,\n    "covers": [],\n    "detail": "<p>\\"sk_price\\": 1</p>"\n  }\n]\n');
+});
+
 test('what an import would change is told by column; another spelling is no change', () => {
   const same = { ...ITEM, id: 1, price: '9.00', sk_price: '1.50', start_time: '2026-11-11T10:00:00+08:00', stock: '5', limit: '1', checks: 'off', commodity_id: '' };
-  delete same.covers;
-  assert.deepEqual(changesOf([same], [ITEM]), [{ id: '1', title: 't', made: false, changes: [] }]);
+  for (const column of ['covers', 'detail', 'commodity_id', 'checks']) delete same[column];
+  const stored = { ...ITEM, covers: ['/a'], detail: '<p>x</p>', commodity_id: '7', checks: 'strict' };
+  for (const known of [ITEM, stored]) assert.deepEqual(changesOf([same], [known]), [{ id: '1', title: 't', made: false, changes: [] }]);
+  const emptied = { ...same, covers: [], detail: '', commodity_id: '', checks: 'off' };
+  assert.deepEqual(changesOf([emptied], [ITEM])[0].changes, []);
+  assert.deepEqual(changesOf([emptied], [stored])[0].changes.map((c) => c.column), ['checks', 'commodity_id', 'covers', 'detail']);
   assert.deepEqual(changesOf([{ ...ITEM, stock: 6, questions: [] }, { ...ITEM, id: '2' }], [{ ...ITEM, questions: [{ text: 'q', answers: ['a'] }] }]), [
     { id: '1', title: 't', made: false, changes: [{ column: 'stock', before: 5, after: 6 }, { column: 'questions', before: [{ text: 'q', answers: ['a'] }], after: [] }] },
     { id: '2', title: 't', made: true, changes: [] },

@@ -13,8 +13,8 @@ const json = { 'Content-Type': 'application/json' };
 EXPECTED.push(/status of 422/, /net::ERR_FAILED/); // a reason that the shop refuses; a request that is lost
 
 const PLACES = [
-  { lang: 'zh', size: 'phone', n: 0, paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', filled: '验证公钥和盐已由本页填好', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
-  { lang: 'en', size: 'desktop', n: 1, paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', filled: 'has filled in the verifier and the salt', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'no proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'no verifier' },
+  { lang: 'zh', size: 'phone', n: 0, paid: '支付成功', confirmed: '商家已接单', shipped: '已发货', received: '已收货', completed: '已完成', refundDue: '退款中', refunded: '已退款', prices: '购买时的价格', receive: '我已收到', signInEnded: '您的登录已到期', by: '自动视为已收货', ask: '申请退款', why: '退款原因', send: '提交申请', empty: '请填写退款原因', long: '最多 500 个字，现在有 501 个', refused: '请写明原因', lost: '暂时没有得到答复', asked: '您已申请退款', report: '核对秒杀报告', check: '核对', filled: '验证公钥和盐已由本页填好', noFile: '请选择证明文件', inIt: '签名的报告里', says: '已收货，1 件', notIn: '签过名的报告里没有这一行', unsigned: '签名不对', buyer: '盐不对', other: '不是这笔订单的证明', damaged: '已损坏', key: '另一把密钥', noKey: '这不是验证公钥' },
+  { lang: 'en', size: 'desktop', n: 1, paid: 'Paid', confirmed: 'Confirmed', shipped: 'Shipped', received: 'Received', completed: 'Completed', refundDue: 'Refund on its way', refunded: 'Refunded', prices: 'Prices when you bought it', receive: 'I received it', signInEnded: 'Your sign-in has ended', by: 'it counts as received on', ask: 'Ask for a refund', why: 'Why do you want your money back?', send: 'Send', empty: 'Please say why', long: 'At most 500 characters. There are 501', refused: 'Please give a reason of 1 to 500 characters', lost: 'There was no answer', asked: 'You asked for a refund', report: 'Check that this order is in the sale’s report', check: 'Check', filled: 'has filled in the verifier and the salt', noFile: 'Please choose the file', inIt: 'is in the report that', says: 'Received, × 1', notIn: 'has no such line', unsigned: 'The signature is wrong', buyer: 'the salt is wrong', other: 'no proof of this order', damaged: 'damaged', key: 'signed with another key', noKey: 'no verifier' },
 ];
 const who = (place) => shoppers[place.n];
 
@@ -181,7 +181,46 @@ const VERIFIER = /\S+\+[0-9a-f]{8}\+\S+/;
 const [another] = VERIFIER.exec(await tool('report', 'key', 'other.example', '--out', file('other')));
 const [verifier] = VERIFIER.exec(await tool('report', 'make', '--url', new URL(base).origin, '--item', item.id, '--out', file('sale.jsonl')));
 
+// Whose sign-in, an hour long and renewed for a day, ends while they look at an order.
+const looking = [];
+for (const place of PLACES) {
+  const page = await open({ ...place, path: `#/order/${kept[place.lang].silent}` });
+  await page.locator('#content').getByRole('button').click();
+  await page.getByRole('link', { name: who(place).name }).click();
+  await says(page, place.shipped);
+  looking.push({ place, page });
+}
+
 await days(7);
+EXPECTED.push(/status of 40[13]/);
+for (const { place, page } of looking) {
+  await check(`${place.size}, ${place.lang}: a sign-in that ended: said with a button, and what was typed is there afterwards`, async () => {
+    const again = page.locator('#renew').getByRole('button');
+    same(await again.count(), 0, 'buttons before anything is sent');
+    await page.getByRole('button', { name: place.receive }).click();
+    await page.locator('dialog .danger').click();
+    await again.waitFor();
+    has(await page.locator('#renew').innerText(), [place.signInEnded]);
+    await page.locator('summary').filter({ hasText: place.ask }).click();
+    await page.getByLabel(place.why).fill('too small 太小');
+    await page.getByRole('button', { name: place.send, exact: true }).click();
+    await page.locator('#refund-fault').filter({ hasText: /\S/ }).waitFor();
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const inSight = (node) => node.contains(document.elementFromPoint(...['x', 'y'].map((at) => node.getBoundingClientRect()[at] + 20)));
+    same(await again.evaluate(inSight), true, 'in sight beside the field');
+    await page.evaluate(() => window.scrollTo(0, 0)); // what is above covers what is scrolled below it
+    await axe(page, `a sign-in that ended, ${place.size}, ${place.lang}`);
+    await picture(page, `sign-in-ended-${place.lang}`);
+    await again.click();
+    await page.getByRole('link', { name: who(place).name }).click();
+    await says(page, place.shipped);
+    same(await again.count(), 0, 'buttons to sign in');
+    same(await page.getByLabel(place.why).inputValue(), 'too small 太小', 'typed');
+    await close(page);
+  });
+}
+EXPECTED.pop();
+
 for (const place of PLACES) {
   await check(`${place.size}, ${place.lang}: completed a week after receipt, and no refund is offered`, async () => {
     const id = kept[place.lang].received;

@@ -6,6 +6,7 @@ import { orderOf, outcome } from '../src/core.js';
 import { TEXTS as ADMISSION } from '../src/admission-texts.js';
 import { TEXTS as AFTER } from '../src/after.js';
 import { TEXTS as BY_TOKEN } from '../src/bytoken.js';
+import { TEXTS as CHOOSER } from '../src/chooser.js';
 import { TEXTS } from '../src/i18n.js';
 import { TEXTS as IN_REPORT } from '../src/inreport.js';
 import '../src/status-texts.js';
@@ -13,7 +14,7 @@ import '../src/status-texts.js';
 globalThis.window ??= { addEventListener() {} }; // which dialogs.js wants
 await import('../src/admin/screens.js');
 
-Object.assign(TEXTS, ADMISSION, AFTER, BY_TOKEN, IN_REPORT);
+Object.assign(TEXTS, ADMISSION, AFTER, BY_TOKEN, CHOOSER, IN_REPORT);
 const folder = new URL('../src/', import.meta.url);
 const sources = readdirSync(folder, { recursive: true })
   .filter((f) => /\.(js|html)$/.test(f) && !/(^|-|\/)(i18n|texts)\.js$/.test(f))

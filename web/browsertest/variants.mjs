@@ -1,6 +1,6 @@
 // A product's variants: one card, its chooser, sold-out ones, a limit that spans them, and the order that keeps the choice.
-// node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
-import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, startPurchase, stockOf, tabTo, until } from './harness.mjs';
+// SECKILL=BIN node variants.mjs BASE OUT; it needs a fresh `seckill run --items variants.json`.
+import { EXPECTED, ask, axe, base, card, check, close, finish, fits, has, mine, open, picture, same, says, seckill, startPurchase, stockOf, tabTo, toCashier, until } from './harness.mjs';
 import { go, main, signedIn } from './office.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
@@ -37,6 +37,7 @@ await check('by keyboard: arrows choose, the price, the stock and the page follo
   await page.keyboard.press('ArrowDown'); // there is no white one of 256 GB
   await chosen(page, WHITE.id);
   same(await radio(page, '128 GB').isChecked(), true, 'the size that there is');
+  same(await card(page, WHITE.id).getByRole('status').innerText(), '白 · 256 GB is not offered. 白 · 128 GB is chosen instead.', 'what is read out');
   await page.waitForTimeout(4000); // a look at the lists
   same(await radio(page, '白').evaluate((node) => node === document.activeElement), true, 'focus after a look');
   await card(page, WHITE.id).getByRole('heading').getByRole('link').press('Enter');
@@ -62,7 +63,8 @@ await check('a sold-out variant says so, and the other can be bought; the order 
   await buyBy(shoppers[1], LARGE, 1);
   await until('stock', () => stockOf(LARGE), 0);
   const page = await open({ size: 'phone', lang: 'en', shopper: shoppers[0] });
-  await radio(page, '256 GB · Sold out').waitFor();
+  await radio(page, '256 GB · Sold out').check();
+  await page.getByRole('radio', { name: '黑', exact: true }).waitFor(); // there are others of it
   await radio(page, '白').check();
   await startPurchase(page, WHITE);
   has(await page.locator('dialog').innerText(), ['白 · 128 GB', 'all variants together']);
@@ -70,6 +72,8 @@ await check('a sold-out variant says so, and the other can be bought; the order 
   await page.locator('dialog button[type=submit]').click();
   await says(page, 'Pay within');
   has(await page.locator('dialog').innerText(), ['白 · 128 GB']);
+  await toCashier(page, 'Pay now');
+  has(await page.locator('#pay').innerText(), ['¥2,899.00']);
   await page.goto(new URL('?lang=en#/orders', base).href);
   await page.locator('.order').filter({ hasText: '白 · 128 GB' }).waitFor();
   await close(page);
@@ -99,6 +103,21 @@ await check('what is over the limit is rejected, and its unit comes back', async
   await until('stock', () => stockOf(BLACK), before);
   const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[1], path: `#/order/${id}` });
   await says(page, '已达限购数量');
+  same(await page.getByText('¥0.00').count(), 0, 'amounts of an order that has none');
+  await close(page);
+});
+
+await check('a blocked shopper reads so beside the price, and is offered no second try', async () => {
+  await seckill('blocks', 'add', '--user', shoppers[3].user, '--reason', 'script');
+  const page = await open({ size: 'phone', lang: 'zh', shopper: shoppers[3] });
+  await radio(page, '白').check();
+  await startPurchase(page, WHITE);
+  const whole = page.waitForResponse('**/order/o*'); // what the order costs
+  await page.locator('dialog button[type=submit]').click();
+  await says(page, '无法购买');
+  await (await whole).finished();
+  has(await page.locator('dialog .price').innerText(), ['2,899.00']);
+  same(await page.getByRole('button', { name: '再抢一次' }).count(), 0, 'buttons to try again');
   await close(page);
 });
 
@@ -149,6 +168,18 @@ await check('staff make an item a variant, and hear beside the field what does n
   same((await main(page)).includes('0.00'), false, 'an amount of an order that was rejected');
   await go(page, place, '#/items');
   has(await main(page), ['云听 X 手机 · 颜色=白 | 容量=128 GB']);
+  await close(page);
+});
+
+await check('the page of a stopped variant offers those still on sale', async () => {
+  await seckill('items', 'stop', BLACK.id);
+  await until('state', async () => (await ask(`seckill/status/${BLACK.id}`)).state, 'stopped');
+  const page = await open({ size: 'phone', lang: 'en', path: `#/item/${BLACK.id}` });
+  await page.getByRole('button', { name: 'Stopped' }).waitFor();
+  await radio(page, '白').check();
+  await chosen(page, WHITE.id);
+  same(await page.getByRole('button', { name: 'Buy now' }).isEnabled(), true, 'to be bought');
+  await fits(page, 'the page of a stopped variant');
   await close(page);
 });
 

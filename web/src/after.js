@@ -33,14 +33,13 @@ const MAX_REASON = 500; // characters, as the API counts them
 const DAY = 86_400_000; // ms
 const REFUNDABLE = ['paid', 'confirmed', 'shipped', 'received'];
 
-const drafts = new Map(); // reasons that were typed and not sent, by order
 let changed = ''; // the part that the shopper changed just now: it gets the focus once it is drawn
 
 /**
  * Shows in `node` what there is for an order, as GET /order/{id} answers. `again` asks for the order once more and draws
  * it if it changed.
  * @param {object} io  el, put, t, TEXTS, when, now, yuan, announce, confirmSheet; orderAct(order, what, body), which throws a
- *   Problem; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper and tOr
+ *   Problem; drafts and keepDraft, of this tab; wantedCancel, whether the shopper gave it up just now; and for the report's check shopper and tOr
  */
 export function show(io, node, order, again) {
   Object.assign(io.TEXTS, TEXTS);
@@ -103,7 +102,7 @@ function receiveButton({ el, put, t, announce, confirmSheet, orderAct }, order, 
     again();
   };
   const button = el('button', { class: 'button', type: 'button', onclick: receive }, t('receive'));
-  return el('div', { class: 'actions' }, button, fault);
+  return el('div', { class: 'rich' }, button, fault);
 }
 
 function refund(io, order, again) {
@@ -112,14 +111,14 @@ function refund(io, order, again) {
   if (order.refund_reason) {
     return el('section', { class: 'panel', 'aria-labelledby': 'head-refund_asked' }, heading(io, 'refund_asked'), el('p', { class: 'rich' }, order.refund_reason), open && el('p', { class: 'soft rich' }, t('refund_waits')));
   }
-  return open && el('details', { class: 'panel', open: drafts.has(order.id) }, el('summary', {}, t('refund_ask')), refundForm(io, order, again));
+  return open && el('details', { class: 'panel', open: order.id in io.drafts() }, el('summary', {}, t('refund_ask')), refundForm(io, order, again));
 }
 
-function refundForm({ el, put, t, announce, orderAct }, order, again) {
+function refundForm({ el, put, t, announce, orderAct, drafts, keepDraft }, order, again) {
   const fault = el('p', { class: 'fault', id: 'refund-fault', role: 'alert' });
   const field = el('textarea', { id: 'refund-why', rows: 3, autocomplete: 'off', 'aria-describedby': 'refund-note refund-fault' });
-  field.value = drafts.get(order.id) || '';
-  field.addEventListener('input', () => drafts.set(order.id, field.value));
+  field.value = drafts()[order.id] || '';
+  field.addEventListener('input', () => keepDraft(order.id, field.value));
   const blame = (text) => {
     put(fault, text);
     field.setAttribute('aria-invalid', 'true');
@@ -136,7 +135,7 @@ function refundForm({ el, put, t, announce, orderAct }, order, again) {
     send.disabled = true;
     try {
       await orderAct(order.id, 'refund-request', { reason });
-      drafts.delete(order.id);
+      keepDraft(order.id, '');
       changed = 'head-refund_asked';
       announce(t('refund_asked'));
     } catch (problem) {

@@ -21,7 +21,10 @@ export class Problem extends Error {
 
 let renew = async () => false;
 
-/** Sets what is asked for a new token when one is refused: it says whether there is one, or throws a Problem. */
+/**
+ * Sets what is asked for a new token when one is refused: it says whether there is one, or throws a Problem. `acts` says
+ * that the shopper pressed a button which has no words for a sign-in that has ended.
+ */
 export const renewBy = (f) => (renew = f);
 
 // A token may end between two looks at the clock. The call is made again with the new one, and with the same key.
@@ -31,7 +34,7 @@ async function call(method, path, options = {}) {
     return await ask(method, path, options);
   } catch (problem) {
     if (!options.personal || !before || !noToken(problem)) throw problem;
-    const fresh = shopper()?.token !== before.token || (await renew());
+    const fresh = shopper()?.token !== before.token || (await renew(options.acts));
     if (!fresh || shopper()?.user !== before.user) throw problem;
     return ask(method, path, options);
   }
@@ -97,7 +100,7 @@ export const orderDetail = (order) => call('GET', `order/${id(order)}`, { person
 export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
 
 /** Does something to an order, or asks for something of it: "cancel", "received", … */
-export const orderAct = (order, what, body) => call('POST', `order/${id(order)}/${what}`, { body, personal: true });
+export const orderAct = (order, what, body) => call('POST', `order/${id(order)}/${what}`, { body, personal: true, acts: true });
 export const cancelOrder = (order) => orderAct(order, 'cancel');
 
 /** Another pass to push for a shopper who has this order, {url, pass}. */

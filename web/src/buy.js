@@ -250,7 +250,7 @@ function watch(io, orderId, { words, count, push, other } = {}) {
   const learn = (answer) => {
     noteOrder(answer);
     known = answer.count;
-    if (!signal.aborted) io.price(answer.amount, answer.count);
+    if (!signal.aborted && answer.amount) io.price(answer.amount, answer.count); // a rejected order has none
   };
   draw(orderOf({ id: orderId, state: 'queued' }));
   let shown = '';
@@ -324,7 +324,7 @@ function orderLink(order) {
 
 // Buying again makes sense once the order gave its units back, or when the limit has room beside it.
 function again(io, order, count) {
-  if (phase(io.item, knownNow()) !== 'live') return null;
+  if (phase(io.item, knownNow()) !== 'live' || order.reason === 'blocked') return null;
   const lost = gaveBack(order);
   if (!lost && (order.state === 'queued' || !count || io.room - count <= 0)) return null;
   return el('button', { class: 'button plain', type: 'button', onclick: () => begun(io) }, t(lost ? 'again' : 'buy_more'));

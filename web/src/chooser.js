@@ -1,6 +1,27 @@
 // The chooser of a product's variants, a part of the page that is loaded for such products only. It imports nothing: what
 // it uses of the page comes as io.
 
+// name: [Chinese, English]; {x} is filled in.
+export const TEXTS = {
+  variant_other: ['“{wanted}”现在没有，已改选“{chosen}”。', '{wanted} is not offered. {chosen} is chosen instead.'],
+};
+
+const PAGE = 50; // items asked for at once
+const PAGES = 4; // pages of each list among which the variants of an item are looked for
+
+/** The variants of an item's family that are on sale or coming up, and the item itself. */
+export async function familyOf({ liveItems, upcomingItems }, item) {
+  const found = new Map();
+  for (const list of [liveItems, upcomingItems]) {
+    for (let page = 1, last = PAGE; page <= PAGES && last === PAGE; page++) {
+      const items = await list(page, PAGE);
+      last = items.length;
+      for (const one of items) if (one.variant?.family === item.variant.family) found.set(one.id, one);
+    }
+  }
+  return [...found.set(item.id, item).values()];
+}
+
 /** The variant with this value of option i that is most like the chosen one; of equals, one that is not sold out. */
 export function pickVariant(items, chosen, i, value) {
   const like = ({ variant, stock }) => 2 * variant.options.filter((o, n) => o.value === chosen.variant.options[n].value).length + (stock > 0);
@@ -8,8 +29,11 @@ export function pickVariant(items, chosen, i, value) {
 }
 
 /** Radio buttons, a group for each option. onChoose(item) is called when another variant is chosen. */
-export function chooser({ el, put, setText, t }, onChoose) {
+export function chooser(io, onChoose) {
+  const { el, put, setText, t } = io;
+  Object.assign(io.TEXTS, TEXTS);
   const node = el('div', { class: 'variants' });
+  const note = el('p', { class: 'soft', role: 'status' }); // what else the choice changed
   let items = [];
   let chosen;
   let values = [];
@@ -17,7 +41,12 @@ export function chooser({ el, put, setText, t }, onChoose) {
 
   function group(option, i) {
     const one = (value) => {
-      const choose = () => onChoose(pickVariant(items, chosen, i, value));
+      const choose = () => {
+        const wanted = chosen.variant.options.map((o, n) => (n === i ? value : o.value)).join(' · ');
+        onChoose(pickVariant(items, chosen, i, value));
+        const got = chosen.variant.options.map((o) => o.value).join(' · ');
+        setText(note, got === wanted ? '' : t('variant_other', { wanted, chosen: got }));
+      };
       const input = el('input', { type: 'radio', name: `option-${chosen.variant.family}-${i}`, onchange: choose });
       const text = el('span', {});
       values.push({ i, value, input, text });
@@ -33,11 +62,11 @@ export function chooser({ el, put, setText, t }, onChoose) {
     const key = JSON.stringify(family.map((one) => one.variant));
     if (key !== built) {
       values = [];
-      put(node, item.variant.options.map(group));
+      put(node, item.variant.options.map(group), note);
     }
     built = key;
     for (const { i, value, input, text } of values) {
-      const sold = pickVariant(items, chosen, i, value).stock <= 0;
+      const sold = items.every((one) => one.stock <= 0 || one.variant.options[i].value !== value);
       input.checked = chosen.variant.options[i].value === value;
       setText(text, sold ? `${value} · ${t('sold_out')}` : value);
       text.className = sold ? 'soft' : '';

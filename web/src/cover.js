@@ -22,18 +22,28 @@ function drawn(item) {
   const hue = HUES[seed % HUES.length];
   const title = [...(item.commodity.title || '?')];
   const lines = [title.slice(0, 6).join(''), title.slice(6, 12).join('')].filter(Boolean);
+  const viewBox = `0 0 ${SIZE} ${SIZE}`;
+  // The ground fills a cover of any shape, and the text stays whole in it.
   return svg(
     'svg',
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, preserveAspectRatio: 'xMidYMid slice', 'aria-hidden': 'true', focusable: 'false' },
-    svg('rect', { width: SIZE, height: SIZE, fill: `hsl(${hue} 58% 56%)` }),
-    svg('circle', { cx: 196, cy: 44, r: 92, fill: `hsl(${hue + 14} 66% 66%)`, opacity: 0.7 }),
-    svg('circle', { cx: 28, cy: 226, r: 84, fill: `hsl(${hue - 12} 56% 46%)`, opacity: 0.6 }),
-    svg('path', { d: 'M132 36 84 108h32l-14 60 54-80h-34z', fill: '#fff', opacity: 0.22 }),
-    lines.map((line, i) =>
-      svg(
-        'text',
-        { x: SIZE / 2, y: 128 + (i - (lines.length - 1) / 2) * 40, fill: '#fff', 'font-size': 32, 'font-weight': 700, 'text-anchor': 'middle', 'dominant-baseline': 'middle' },
-        line.trim(),
+    { 'aria-hidden': 'true' },
+    svg(
+      'svg',
+      { viewBox, preserveAspectRatio: 'xMidYMid slice' },
+      svg('rect', { width: SIZE, height: SIZE, fill: `hsl(${hue} 58% 56%)` }),
+      svg('circle', { cx: 196, cy: 44, r: 92, fill: `hsl(${hue + 14} 66% 66%)`, opacity: 0.7 }),
+      svg('circle', { cx: 28, cy: 226, r: 84, fill: `hsl(${hue - 12} 56% 46%)`, opacity: 0.6 }),
+      svg('path', { d: 'M132 36 84 108h32l-14 60 54-80h-34z', fill: '#fff', opacity: 0.22 }),
+    ),
+    svg(
+      'svg',
+      { viewBox },
+      lines.map((line, i) =>
+        svg(
+          'text',
+          { x: SIZE / 2, y: 128 + (i - (lines.length - 1) / 2) * 40, fill: '#fff', 'font-size': 32, 'font-weight': 700, 'text-anchor': 'middle', 'dominant-baseline': 'middle' },
+          line.trim(),
+        ),
       ),
     ),
   );

@@ -51,7 +51,7 @@ const ICONS = {
 export function icon(name) {
   return svg(
     'svg',
-    { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
+    { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' },
     svg('path', { d: ICONS[name], fill: 'none', stroke: 'currentColor', 'stroke-width': 2, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' }),
   );
 }

@@ -5,7 +5,7 @@ import { at, knownNow, now, onSecond } from './clock.js';
 import { LOOK_FAR, SPREAD, countdown, isNear, leftShare, lookWait, percentOff, phase, yuan } from './core.js';
 import { cover, pictureAddress } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
-import { door } from './door.js';
+import { door, io } from './door.js';
 import { holdOf, onHolds } from './holds.js';
 import { t, when } from './i18n.js';
 import { noteOpenings } from './renewal.js';
@@ -13,7 +13,6 @@ import { readyFor } from './session.js';
 import { limitText, nameOf } from './variants.js';
 
 const PAGE = 50; // items asked for at once
-const PAGES = 4; // pages among which the variants of an item are looked for
 const FEW = 0.2; // share of the stock below which only few units are left
 
 /** The home page. `onBuy(item)` opens the purchase. Answers {node, stop}. */
@@ -224,7 +223,7 @@ function itemCard(first, onBuy, onMove, heading = 'h3', onChoose = () => {}) {
       item = fresh.find((one) => one.id === item.id) || fresh.find((one) => one.stock > 0) || fresh[0];
       if (item.variant && !chooser) {
         import('./chooser.js').then((part) => {
-          put(options, (chooser ||= part.chooser({ el, put, setText, t }, choose)).node);
+          put(options, (chooser ||= part.chooser(io, choose)).node);
           draw();
         }, () => {}); // the next look tries again
       }
@@ -306,6 +305,8 @@ export function itemView(id, onBuy) {
     put(node, backLink('#/', 'nav_home'), el('p', { class: 'empty' }, icon('empty'), text));
   };
   let item;
+  let family = [];
+  let due = 0; // when the lists are asked for the variants
   let text;
   const choose = (chosen) => {
     item = chosen;
@@ -314,6 +315,7 @@ export function itemView(id, onBuy) {
     text.replaceWith(other);
     text = other;
     history.replaceState(history.state, '', `#/item/${item.id}`);
+    looks.soon(); // its stock is of the lists
   };
   const looks = repeated(() => lookWait(item ? [item] : [], knownNow()), async (left) => {
     try {
@@ -327,7 +329,11 @@ export function itemView(id, onBuy) {
         noteOpenings([item]);
         door(item, (d) => d.prepare(item));
       }
-      const family = item.variant ? await familyOf(item) : [item];
+      if (item.variant && performance.now() >= due) {
+        family = await import('./chooser.js').then((part) => part.familyOf({ liveItems, upcomingItems }, item)).catch(() => family);
+        due = performance.now() + (family.length && LOOK_FAR);
+      }
+      family = family.some((one) => one.id === item.id) ? family.map((one) => (one.id === item.id ? item : one)) : [item];
       if (left()) return;
       if (card) return void card.update(family);
       card = itemCard(item, onBuy, () => looks.soon(Math.random() * SPREAD), 'h1', choose);
@@ -346,18 +352,6 @@ export function itemView(id, onBuy) {
     card?.stop();
   };
   return { node, stop };
-}
-
-// The variants of an item that are listed as it is: itself alone when its sale is over or stopped.
-async function familyOf(item) {
-  const list = { upcoming: upcomingItems, live: liveItems }[phase(item, knownNow())];
-  const found = [];
-  for (let page = 1, last = PAGE; list && page <= PAGES && last === PAGE; page++) {
-    const items = await list(page, PAGE);
-    last = items.length;
-    found.push(...items.filter((one) => one.variant?.family === item.variant.family));
-  }
-  return found.some((one) => one.id === item.id) ? found.map((one) => (one.id === item.id ? item : one)) : [item];
 }
 
 function about(item) {

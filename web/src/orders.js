@@ -13,7 +13,7 @@ import { lineOf } from './line.js';
 import { cancelButton, showOrder } from './panel.js';
 import { cashierNote, payButton } from './pay.js';
 import { follow } from './purchase.js';
-import { shopper } from './session.js';
+import { drafts, keepDraft, shopper } from './session.js';
 import { optionsText } from './variants.js';
 import { signIn } from './who.js';
 
@@ -150,7 +150,7 @@ export function orderView(id) {
     undraw = showOrder(state, order, { actions });
     const more = el('div', {});
     // Its part of the page (after.js) is loaded for orders that wait for nothing any more.
-    const after = () => import('./after.js').then((part) => part.show({ ...io, announce, confirmSheet, orderAct, when, yuan, wantedCancel }, more, answer, restart), () => put(more, troubleNote({}, after)));
+    const after = () => import('./after.js').then((part) => part.show({ ...io, announce, confirmSheet, orderAct, drafts, keepDraft, when, yuan, wantedCancel }, more, answer, restart), () => put(more, troubleNote({}, after)));
     if (!holding(order)) after();
     put(node, backToOrders(), state, fault, more, goods(answer), el('div', { class: 'two' }, timeline(order), money(order)));
   }
@@ -186,7 +186,7 @@ function goods(answer) {
     el(
       'dl',
       { class: 'facts' },
-      fact('amount', `¥${yuan(answer.amount)}`),
+      fact('amount', answer.amount > 0 && `¥${yuan(answer.amount)}`), // a rejected order has none
       fact('address', answer.address),
       fact('order_no', answer.id),
       fact('placed_at', when(answer.create_time, true)),

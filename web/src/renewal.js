@@ -27,7 +27,14 @@ export function noteOpenings(items) {
 
 /** Begins to look after the shopper's sign-in. */
 export function startRenewal() {
-  renewBy(renew);
+  renewBy(async (acts) => {
+    const fresh = await renew();
+    if (acts && !fresh && shopper()) {
+      warning.hide();
+      warning.show(0); // the server says so, whatever the clock
+    }
+    return fresh;
+  });
   onShopper(() => {
     warning.hide();
     plan();
@@ -47,7 +54,7 @@ async function look() {
   const who = shopper();
   if (!who?.expires) return;
   if (knownNow() === undefined) return plan(CLOCK_WAIT); // a device's clock may be hours off
-  if (!who.refresh) return warning.show(who);
+  if (!who.refresh) return warning.show(who.expires);
   try {
     await renew();
   } catch (problem) {
@@ -93,12 +100,12 @@ const warning = {
     this.node?.remove();
     this.node = null;
   },
-  show(who) {
+  show(end) {
     if (this.node) return;
     const words = el('p', {});
     const again = () => signIn(sheetsAbout());
     this.node = el('div', { class: 'notification renew' }, words, el('button', { class: 'button', type: 'button', onclick: again }, t('signin_again')));
-    const text = () => (now() < who.expires ? t('signin_ends', { time: when(who.expires) }) : t('signin_ended'));
+    const text = () => (now() < end ? t('signin_ends', { time: when(end) }) : t('signin_ended'));
     this.ticking = onSecond(() => {
       const place = document.querySelector('dialog:not([data-signin]) .sheet-body') || document.getElementById('renew');
       if (this.node.parentNode !== place) place.prepend(this.node);

@@ -1,4 +1,5 @@
-// What this tab knows of its shopper: who it is, the address, purchases that were never answered, orders that are open.
+// What this tab knows of its shopper: who it is, the address, purchases that were never answered, orders that are open,
+// what was typed and not sent.
 // It lies in sessionStorage: another tab may be another shopper, and nothing outlives the tab, except an address that
 // the shopper wants kept on the device (localStorage).
 import { intentFor } from './core.js';
@@ -9,6 +10,7 @@ const INTENTS = 'seckill.intents.';
 const OPEN = 'seckill.open.';
 const READY = 'seckill.ready.';
 const TICKETS = 'seckill.tickets.';
+const DRAFTS = 'seckill.drafts.';
 const SIGNING_IN = 'seckill.signin';
 
 const memory = new Map(); // stands in where storage is forbidden
@@ -36,7 +38,7 @@ export function renewed(who) {
 
 /** Signs out: this tab forgets its shopper, and what it knows of them. What they wanted kept on the device stays. */
 export function forget() {
-  for (const prefix of [ADDRESS, INTENTS, OPEN, READY, TICKETS]) write(mine(prefix), null);
+  for (const prefix of [ADDRESS, INTENTS, OPEN, READY, TICKETS, DRAFTS]) write(mine(prefix), null);
   become(null);
 }
 
@@ -101,6 +103,10 @@ export const beReady = (item, count) => enter(READY, item, count || null);
 /** The shopper's tickets for items with checks, {text, expires (ms)} by item; null forgets one. */
 export const tickets = () => entries(TICKETS);
 export const keepTicket = (item, ticket) => enter(TICKETS, item, ticket);
+
+/** Reasons for a refund that were typed and not sent, by order; "" forgets one. */
+export const drafts = () => entries(DRAFTS);
+export const keepDraft = (order, reason) => enter(DRAFTS, order, reason || null);
 
 // 128 random bits. crypto.randomUUID is missing on plain-HTTP pages other than localhost.
 function mintKey() {

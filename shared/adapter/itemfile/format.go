@@ -2,6 +2,7 @@ package itemfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -18,12 +19,12 @@ type written struct {
 	End         time.Time   `json:"end_time"`
 	Stock       int         `json:"stock"`
 	Limit       int         `json:"limit"`
-	Covers      []string    `json:"covers"`
-	Detail      string      `json:"detail"`
-	CommodityID string      `json:"commodity_id"`
+	Covers      []string    `json:"covers,omitzero"` // as all below, left out: the item keeps its own
+	Detail      *string     `json:"detail,omitempty"`
+	CommodityID string      `json:"commodity_id,omitempty"`
 
-	Checks    seckill.Checks `json:"checks,omitempty"`
-	Questions []question     `json:"questions,omitempty"`
+	Checks    seckill.Checks `json:"checks,omitempty"` // or "off"
+	Questions []question     `json:"questions,omitzero"`
 	Version   int64          `json:"version,omitempty"`
 
 	Family     *string `json:"family,omitempty"`
@@ -39,13 +40,28 @@ type question struct {
 
 // Format writes items as a JSON file that Parse reads: one column per line, times in UTC. It omits what a file cannot
 // set: the stop switch, the time of creation.
+//
+// A tool of before this was so sends every column but checks, which it leaves out for "off". Of a file without covers,
+// detail or commodity_id it still clears these, and it turns no checks off. An export of that time, too, has no checks
+// where they are off: its import keeps those that the item has.
 func Format(items []seckill.Listing) []byte {
 	rows := make([]written, len(items))
 	for i, it := range items {
 		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
 			Start: it.Start.UTC(), End: it.End.UTC(),
-			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail,
-			CommodityID: it.Commodity.ID, Checks: it.Checks, Version: it.Base}
+			Stock: it.Stock, Limit: it.Limit, Version: it.Base}
+		if !it.KeepsCovers {
+			rows[i].Covers = append([]string{}, it.Covers...)
+		}
+		if !it.KeepsDetail {
+			rows[i].Detail = &it.Detail
+		}
+		if !it.KeepsCommodity {
+			rows[i].CommodityID = it.Commodity.ID
+		}
+		if !it.KeepsChecks {
+			rows[i].Checks = cmp.Or(it.Checks, "off")
+		}
 		if v := it.Variant; !it.KeepsVariant {
 			options := v.Options.String()
 			rows[i].Family, rows[i].Options = &v.Family, &options
@@ -53,11 +69,11 @@ func Format(items []seckill.Listing) []byte {
 				rows[i].LimitSpans = &v.LimitSpans
 			}
 		}
+		if it.Questions != nil {
+			rows[i].Questions = []question{}
+		}
 		for _, q := range it.Questions {
 			rows[i].Questions = append(rows[i].Questions, question{q.Text, q.Answers})
-		}
-		if rows[i].Covers == nil {
-			rows[i].Covers = []string{}
 		}
 	}
 	var b bytes.Buffer

@@ -16,23 +16,23 @@ import (
 
 // readCSV reads lines below a header. A line with a wrong number of cells is a fault of its own; a broken quote ends
 // the reading, because the rest is ambiguous.
-func readCSV(data []byte) ([]record, []fault) {
+func readCSV(data []byte) ([]record, []Line) {
 	r := csv.NewReader(bytes.NewReader(data))
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []fault{csvFault(err)}
+		return nil, []Line{csvFault(err)}
 	}
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
 	}
 	if err := checkColumns(header); err != nil {
-		return nil, []fault{{"line 1", err.Error()}}
+		return nil, []Line{{Place{Where: "line 1"}, err.Error()}}
 	}
 	var records []record
-	var faults []fault
+	var faults []Line
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -46,22 +46,25 @@ func readCSV(data []byte) ([]record, []fault) {
 			return records, faults
 		}
 		line, _ := r.FieldPos(0)
-		rec := record{where: fmt.Sprintf("line %d", line), text: map[string]string{}}
+		rec := record{Place: Place{line, fmt.Sprintf("line %d", line)}, text: map[string]string{}}
 		for i, name := range header {
 			rec.text[name] = strings.TrimSpace(cells[i])
 		}
 		rec.covers = strings.Fields(rec.text["covers"])
-		if rec.questions, err = asked(rec.text["questions"]); err != nil {
-			faults = append(faults, fault{rec.where, err.Error()})
-			continue
+		if cell, says := rec.text["questions"]; says {
+			if rec.questions, err = asked(cell); err != nil {
+				faults = append(faults, Line{rec.Place, err.Error()})
+				continue
+			}
 		}
 		records = append(records, rec)
 	}
 }
 
 // asked reads the questions of a cell, one on each line: text = answer | answer. The text may have an equals sign, an
-// answer none.
+// answer none. An empty cell drops those that the item has.
 func asked(cell string) (all []seckill.Question, err error) {
+	all = []seckill.Question{}
 	for line := range strings.Lines(cell) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -100,19 +103,19 @@ func askedJSON(value json.RawMessage) (all []seckill.Question, err error) {
 	return all, nil
 }
 
-func csvFault(err error) fault {
+func csvFault(err error) Line {
 	var p *csv.ParseError
 	if !errors.As(err, &p) {
-		return fault{"file", err.Error()}
+		return Line{Place{Where: "file"}, err.Error()}
 	}
-	return fault{fmt.Sprintf("line %d", p.StartLine), p.Err.Error()}
+	return Line{Place{p.StartLine, fmt.Sprintf("line %d", p.StartLine)}, p.Err.Error()}
 }
 
 // readJSON reads an array of objects. Invalid JSON ends the reading.
-func readJSON(data []byte) ([]record, []fault) {
+func readJSON(data []byte) ([]record, []Line) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	line := func(offset int64) int { return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")) }
-	broken := func(err error) []fault {
+	broken := func(err error) []Line {
 		at := d.InputOffset()
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
@@ -121,7 +124,7 @@ func readJSON(data []byte) ([]record, []fault) {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err, at = errors.New("the file ends too early"), int64(len(data))
 		}
-		return []fault{{fmt.Sprintf("line %d", line(at)), "not JSON: " + err.Error()}}
+		return []Line{{Place{Where: fmt.Sprintf("line %d", line(at))}, "not JSON: " + err.Error()}}
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
@@ -129,29 +132,31 @@ func readJSON(data []byte) ([]record, []fault) {
 	if t, err := d.Token(); err != nil {
 		return nil, broken(err)
 	} else if t != json.Delim('[') {
-		return nil, []fault{{"line 1", "want an array of items: [{…}, …]"}}
+		return nil, []Line{{Place{Where: "line 1"}, "want an array of items: [{…}, …]"}}
 	}
 	var records []record
-	var faults []fault
+	var faults []Line
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return records, append(faults, broken(err)...)
 		}
-		where := fmt.Sprintf("element %d (line %d)", len(records)+len(faults)+1, line(d.InputOffset()-int64(len(raw))))
+		n := len(records) + len(faults) + 1
+		at := Place{n, fmt.Sprintf("element %d (line %d)", n, line(d.InputOffset()-int64(len(raw))))}
 		rec, err := object(raw)
 		if err != nil {
-			faults = append(faults, fault{where, err.Error()})
+			faults = append(faults, Line{at, err.Error()})
 			continue
 		}
-		rec.where = where
+		rec.Place = at
 		records = append(records, rec)
 	}
 	if _, err := d.Token(); err != nil {
 		return records, append(faults, broken(err)...)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		faults = append(faults, fault{fmt.Sprintf("line %d", line(d.InputOffset())), "something follows the array"})
+		faults = append(faults, Line{Place{Where: fmt.Sprintf("line %d", line(d.InputOffset()))},
+			"something follows the array"})
 	}
 	return records, faults
 }
@@ -175,6 +180,7 @@ func object(raw json.RawMessage) (record, error) {
 				return record{}, err
 			}
 		case "covers":
+			rec.text[name] = "" // it is there
 			err = json.Unmarshal(value, &rec.covers)
 		case "title", "detail", "start_time", "end_time":
 			err = json.Unmarshal(value, &s)

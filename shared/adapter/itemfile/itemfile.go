@@ -4,10 +4,10 @@
 //
 // Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit;
 // optional: covers (URLs; in CSV separated by blanks), detail (HTML, sanitized here), commodity_id (default: id),
-// checks (off, standard or strict; default: off), questions (in CSV lines of text = answer | answer; none: those
-// that the item has stay), version (that of the item that the line was made from), and of a variant family (an id),
-// options (name=value | name=value) and limit_spans (true: the limit counts the whole family; default: false). A file
-// without the columns of a variant keeps what the item has, an empty cell drops it.
+// checks (off, standard or strict; default: off), questions (in CSV lines of text = answer | answer), version (that of
+// the item that the line was made from), and of a variant family (an id), options (name=value | name=value) and
+// limit_spans (true: the limit counts the whole family; default: false). An optional column that the file lacks keeps
+// what the item has; an empty cell, or in JSON an empty value, drops it.
 package itemfile
 
 import (
@@ -43,25 +43,34 @@ var (
 
 // record is one item as unchecked text.
 type record struct {
-	where  string // "line 3", "element 2 (line 9)"
+	Place
 	text   map[string]string
 	covers []string
 
 	questions []seckill.Question
 }
 
-// fault is one problem and its place in the file.
-type fault struct{ where, what string }
+// Place is where an item is in a file.
+type Place struct {
+	N     int    `json:"n,omitempty"` // of a JSON file's element, or of a CSV file's line, from 1; 0: of none
+	Where string `json:"where"`       // "line 3", "element 2 (line 9)"
+}
+
+// Line is what is wrong in a place of a file.
+type Line struct {
+	Place
+	What string `json:"what"`
+}
 
 // Fault is what is wrong with a column of an item.
 type Fault struct{ Field, What string }
 
 // Columns returns what is wrong with each column of a file's only bad item; nothing if there are several.
 func (e *Error) Columns() (all []Fault) {
-	if len(e.faults) != 1 {
+	if len(e.Lines) != 1 {
 		return nil
 	}
-	for what := range strings.SplitSeq(e.faults[0].what, ", ") {
+	for what := range strings.SplitSeq(e.Lines[0].What, ", ") {
 		column := ColumnOf(what)
 		if column == "" && len(all) > 0 { // it goes on after a comma
 			all[len(all)-1].What += ", " + what
@@ -85,25 +94,25 @@ func ColumnOf(what string) string {
 	return ""
 }
 
-// Error lists the bad places of a file, at most ten, on one line.
+// Error says what is wrong in a file; its text lists the first ten lines, on one line.
 type Error struct {
-	File   string
-	faults []fault
+	File  string
+	Lines []Line
 }
 
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
-	for i, f := range e.faults {
+	for i, l := range e.Lines {
 		if i == maxFaults {
-			fmt.Fprintf(&b, "; and %d more", len(e.faults)-i)
+			fmt.Fprintf(&b, "; and %d more", len(e.Lines)-i)
 			break
 		}
 		sep := "; "
 		if i == 0 {
 			sep = ": "
 		}
-		b.WriteString(sep + f.where + ": " + f.what)
+		b.WriteString(sep + l.Where + ": " + l.What)
 	}
 	return b.String()
 }
@@ -111,43 +120,64 @@ func (e *Error) Error() string {
 // Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The
 // error is one line that says what to correct: an *Error if lines are bad.
 func Read(path string, now time.Time) ([]seckill.Listing, error) {
+	items, _, err := ReadPlaces(path, now)
+	return whole(items, err)
+}
+
+// ReadPlaces is Read with the place of each item. With an *Error it returns the good items, so that they can be
+// checked, too.
+func ReadPlaces(path string, now time.Time) ([]seckill.Listing, []Place, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return Parse(path, data, now)
+	return ParsePlaces(path, data, now)
 }
 
 // Parse is Read for a file's bytes; the name's suffix .json or .csv selects the format.
 func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
+	items, _, err := ParsePlaces(name, data, now)
+	return whole(items, err)
+}
+
+// whole returns no items beside an error.
+func whole(items []seckill.Listing, err error) ([]seckill.Listing, error) {
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// ParsePlaces is ReadPlaces for a file's bytes.
+func ParsePlaces(name string, data []byte, now time.Time) (items []seckill.Listing, places []Place, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var records []record
-	var faults []fault
+	var faults []Line
 	switch format := strings.ToLower(filepath.Ext(name)); {
 	case format != ".json" && format != ".csv":
-		return nil, fmt.Errorf("%s: want a file that ends in .json or .csv", name)
+		return nil, nil, fmt.Errorf("%s: want a file that ends in .json or .csv", name)
 	case len(data) > MaxSize:
-		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxSize>>20)
+		return nil, nil, fmt.Errorf("%s: larger than %d MiB", name, MaxSize>>20)
 	case !utf8.Valid(data):
-		return nil, fmt.Errorf("%s: not UTF-8 text: save it as UTF-8", name)
+		return nil, nil, fmt.Errorf("%s: not UTF-8 text: save it as UTF-8", name)
 	case format == ".json":
 		records, faults = readJSON(data)
 	default:
 		records, faults = readCSV(data)
 	}
 	if len(records) > seckill.MaxItems {
-		return nil, fmt.Errorf("%s: %d items, want at most %d", name, len(records), seckill.MaxItems)
+		return nil, nil, fmt.Errorf("%s: %d items, want at most %d", name, len(records), seckill.MaxItems)
 	}
 	if len(records) == 0 && len(faults) == 0 {
-		return nil, fmt.Errorf("%s: no items in it", name)
+		return nil, nil, fmt.Errorf("%s: no items in it", name)
 	}
 	sanitize := bluemonday.UGCPolicy().Sanitize
-	items := make([]seckill.Listing, 0, len(records))
+	items = make([]seckill.Listing, 0, len(records))
 	first := map[string]string{} // where each id first occurs
 	families := map[string][]*seckill.Item{}
 	for _, r := range records {
@@ -162,19 +192,19 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 			}
 		}
 		if err != nil {
-			faults = append(faults, fault{r.where, err.Error()})
+			faults = append(faults, Line{r.Place, err.Error()})
 			continue
 		}
-		first[it.ID] = r.where
-		items = append(items, it)
+		first[it.ID] = r.Where
+		items, places = append(items, it), append(places, r.Place)
 		if family != "" {
 			families[family] = append(families[family], &it.Item)
 		}
 	}
 	if len(faults) > 0 {
-		return nil, &Error{File: name, faults: faults}
+		return items, places, &Error{File: name, Lines: faults}
 	}
-	return items, nil
+	return items, places, nil
 }
 
 // checkColumns returns an error for missing or unknown columns: a misspelt column must not be ignored silently.
@@ -204,6 +234,8 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])},
 		Questions: r.questions}
 	it.Removed = removed(r.text["detail"], it.Detail)
+	it.KeepsCovers, it.KeepsDetail = r.lacks("covers"), r.lacks("detail")
+	it.KeepsChecks, it.KeepsCommodity = r.lacks("checks"), r.lacks("commodity_id")
 	if it.Checks = seckill.Checks(r.text["checks"]); it.Checks == "off" {
 		it.Checks = seckill.ChecksOff
 	}
@@ -227,6 +259,8 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 	it.Buckets = seckill.BucketsFor(it.Stock)
 	return it, it.Validate()
 }
+
+func (r *record) lacks(column string) bool { _, says := r.text[column]; return !says }
 
 func yuan(r *record, column string, to *seckill.Fen) (err error) {
 	if *to, err = seckill.ParseYuan(r.text[column]); err != nil {

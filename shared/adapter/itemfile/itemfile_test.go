@@ -25,7 +25,7 @@ func want() seckill.Listing {
 		Start: time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC),
 		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now},
 	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"},
-		Detail: "<p>香 &#34;浓&#34;</p>"}, KeepsVariant: true}
+		Detail: "<p>香 &#34;浓&#34;</p>"}, KeepsVariant: true, KeepsChecks: true}
 }
 
 // notRemoved leaves out what the descriptions lost.
@@ -102,7 +102,8 @@ func TestWhatAFileDoesNotSayOfVariants(t *testing.T) {
 	const head, line = "id,title,price,sk_price,start_time,end_time,stock,limit",
 		"5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1"
 	black := seckill.Options{{Name: "颜色", Value: "黑"}}
-	stored := seckill.Item{Variant: seckill.Variant{Family: "70", LimitSpans: true, Options: black}}
+	stored := seckill.Listing{Item: seckill.Item{Variant: seckill.Variant{Family: "70", LimitSpans: true,
+		Options: black}}}
 	for _, tt := range []struct {
 		head, line string
 		want       seckill.Variant
@@ -127,6 +128,51 @@ func TestWhatAFileDoesNotSayOfVariants(t *testing.T) {
 		items[0].Keep(&stored)
 		if diff := cmp.Diff(tt.want, items[0].Variant, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s%s: -want +got\n%s", tt.head, tt.line, diff)
+		}
+	}
+}
+
+// TestWhatAFileDoesNotSay: a column that it lacks keeps what is stored, an empty cell drops it, and both are still so
+// after Format, which the command line tool sends.
+func TestWhatAFileDoesNotSay(t *testing.T) {
+	t.Parallel()
+	const head, line = "id,title,price,sk_price,start_time,end_time,stock,limit",
+		"5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1"
+	stored := seckill.Listing{Item: seckill.Item{Checks: seckill.ChecksStrict, Commodity: seckill.Commodity{ID: "777"}},
+		Description: seckill.Description{Covers: []string{"/a.svg"}, Detail: "<p>x</p>"},
+		Questions:   []seckill.Question{{Text: "a", Answers: []string{"b"}}}}
+	for _, tt := range []struct{ name, head, line, want string }{
+		{"a.csv", "", "", "[/a.svg] <p>x</p> 777 strict 1"},
+		{"a.csv", ",covers,detail,commodity_id,checks,questions", ",,,,,", "[]  5  0"},
+		{"a.csv", ",checks", ",off", "[/a.svg] <p>x</p> 777  1"},
+		{"a.csv", ",covers,detail,commodity_id,checks,questions", ",/b.svg,<b>y</b>,78,standard,q = 1\n",
+			"[/b.svg] <b>y</b> 78 standard 1"},
+		{"a.json", "", "", "[/a.svg] <p>x</p> 777 strict 1"},
+		{"a.json", "x", `, "covers": [], "detail": "", "commodity_id": "", "checks": "", "questions": []`, "[]  5  0"},
+	} {
+		data := head + tt.head + "\n" + line + tt.line + "\n"
+		if tt.name == "a.json" {
+			data = "[" + strings.TrimSuffix(element(5, nil), "}") + tt.line + "}]"
+		}
+		items, err := Parse(tt.name, []byte(data), now)
+		if err != nil {
+			t.Errorf("%s%s: %v", tt.head, tt.line, err)
+			continue
+		}
+		sent, err := Parse("a.json", Format(items), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, l := range map[string]seckill.Listing{"read": items[0], "sent": sent[0]} {
+			l.Keep(&stored)
+			questions := len(l.Questions)
+			if l.Questions == nil { // those of the item stay
+				questions = len(stored.Questions)
+			}
+			got := fmt.Sprint(l.Covers, " ", l.Detail, " ", l.Commodity.ID, " ", l.Checks, " ", questions)
+			if got != tt.want {
+				t.Errorf("%s%s, %s: %s, want %s", tt.head, tt.line, what, got, tt.want)
+			}
 		}
 	}
 }
@@ -258,7 +304,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got[1].Questions); diff != "" || got[0].Questions != nil {
+		if diff := cmp.Diff(want, got[1].Questions); diff != "" || len(got[0].Questions) != 0 {
 			t.Errorf("%s: %v; -want +got\n%s", name, got[0].Questions, diff)
 		}
 		again, err := Parse("a.json", Format(got), now)

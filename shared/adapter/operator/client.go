@@ -28,6 +28,9 @@ type Refusal struct {
 	Code      seckill.Code `json:"code"`
 	Detail    string       `json:"detail"` // a sentence; of a fault: its cause
 	Conflicts []Conflict   `json:"conflicts,omitempty"`
+
+	Lines []itemfile.Line `json:"lines,omitempty"` // import: what is wrong with the items, the first maxLines
+	Wrong int             `json:"wrong,omitempty"` // how many lines are
 }
 
 func (r *Refusal) Error() string { return r.Detail }
@@ -41,6 +44,12 @@ var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", ite
 // Import creates or changes items, all or none. ErrTooLarge: nothing was sent.
 func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
 	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
+	return done, err
+}
+
+// CheckImport judges items as Import does, and says what that would do. It changes nothing.
+func (c *Client) CheckImport(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
+	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items), Dry: true}, &done)
 	return done, err
 }
 

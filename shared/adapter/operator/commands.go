@@ -24,7 +24,7 @@ const (
 )
 
 var itemCommands = []command{
-	{name: cmdImport, has: []string{"items"}, file: true},
+	{name: cmdImport, has: []string{"items"}, may: []string{"dry"}, file: true},
 	{name: cmdExport, may: []string{"after"}},
 	{name: cmdStop, has: []string{"item"}},
 	{name: cmdResume, has: []string{"item"}},

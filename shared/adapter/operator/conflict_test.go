@@ -39,8 +39,7 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 	}
 	got, err := save(func(m map[string]any) { m["detail"] = `<p onclick="x()">1</p><script>2</script>` }, first.Item)
 	if err != nil || !strings.Contains(got, `"removed":{"7":["onclick of <p>","<script>"]}`) ||
-		!strings.Contains(got, `"before":"stock=10 stopped=false version=1 `) ||
-		!strings.Contains(got, `"after":"stock=10 stopped=false version=2 `) {
+		!strings.Contains(got, `"before":"7.detail=<b>x</b>","after":"7.detail=<p>1</p> made=[] changed=[7]"`) {
 		t.Errorf("a description with a script: %s, %v", got, err)
 	}
 	got, err = save(func(m map[string]any) { m["title"], m["stock"] = "二", 30 }, first.Item)

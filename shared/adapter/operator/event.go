@@ -59,7 +59,7 @@ type request struct {
 	User    string          `json:"user,omitempty"`     // erase
 	Cursor  string          `json:"cursor,omitempty"`   // erase, replay, recount, blocks, acts: Next of the step before
 	Blocks  []Block         `json:"blocks,omitempty"`   // block
-	Dry     bool            `json:"dry,omitempty"`      // block: check only
+	Dry     bool            `json:"dry,omitempty"`      // import, block, ship: check only
 	Subject string          `json:"subject,omitempty"`  // unblock, blocks: a user, or a range of addresses
 	Limit   int             `json:"limit,omitempty"`    // blocks, acts: in a page
 	Act     string          `json:"act,omitempty"`

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -106,11 +107,17 @@ func (d *done) did() *did {
 	return &w
 }
 
-// inLine writes fields as the audit log has them: "stock=5 stopped=true".
+const maxToldIDs = 5 // of a list, in the audit log
+
+// inLine writes fields as the audit log has them: "stock=5 stopped=true". Of a long list it has the beginning.
 func inLine(attrs []slog.Attr) string {
 	words := make([]string, len(attrs))
 	for i, a := range attrs {
 		words[i] = a.Key + "=" + a.Value.String()
+		if ids, ok := a.Value.Any().([]string); ok && len(ids) > maxToldIDs {
+			words[i] = fmt.Sprintf("%s=[%s and %d more]", a.Key, strings.Join(ids[:maxToldIDs], " "),
+				len(ids)-maxToldIDs)
+		}
 	}
 	return strings.Join(words, " ")
 }
@@ -171,6 +178,9 @@ func (r *request) attrs() []slog.Attr {
 	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
+	}
+	if r.Dry {
+		what = append(what, slog.Bool("dry", true))
 	}
 	if r.Restock {
 		what = append(what, slog.Bool("restock", true))

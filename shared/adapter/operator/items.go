@@ -41,7 +41,10 @@ type ItemHandler struct {
 func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: flow} }
 
 // FileError is an error in an items file, with a text for its author. Nothing was written.
-type FileError struct{ Err error }
+type FileError struct {
+	Err   error
+	Lines []itemfile.Line // what is wrong, place by place; nil: with the file as a whole
+}
 
 func (e *FileError) Error() string { return e.Err.Error() }
 
@@ -84,50 +87,37 @@ func (d *ItemHandler) Health(ctx context.Context) Health {
 	return h
 }
 
-// Import creates or changes the items of a JSON items file (package itemfile). After a *FileError or a
-// *stage.ImportError nothing was written. After a fault some items may be written; repeating the import is harmless.
-func (d *ItemHandler) Import(ctx context.Context, data []byte) (stage.Imported, error) {
-	in, _, err := d.imported(ctx, data)
-	return in, err
-}
-
-// imported is Import, with what the audit log has of it.
-func (d *ItemHandler) imported(ctx context.Context, data []byte) (in stage.Imported, out done, err error) {
-	items, err := itemfile.Parse("items.json", data, d.stage.Clock.Now())
-	if err != nil {
-		return in, done{}, &FileError{err}
+// imports creates or changes the items of a JSON items file (package itemfile); dry: it checks them only. After a
+// *FileError nothing was written. After a fault some items may be written; repeating the import is harmless.
+func (d *ItemHandler) imports(ctx context.Context, data []byte, dry bool) (done, error) {
+	items, places, err := itemfile.ParsePlaces("items.json", data, d.stage.Clock.Now())
+	var bad *itemfile.Error
+	if err != nil && !errors.As(err, &bad) {
+		return done{}, &FileError{Err: err}
 	}
 	d.one.Lock()
 	defer d.one.Unlock()
-	before := d.saved(ctx, items)
-	in, err = d.stage.Import(ctx, items)
-	if err == nil && d.Imported != nil {
-		d.Imported(ctx)
+	plan, err := d.stage.Check(ctx, items) // also beside bad lines, so that all faults are told at once
+	if bad != nil {
+		bad.Lines = append(bad.Lines, linesOf(err, items, places)...)
+		slices.SortStableFunc(bad.Lines, func(a, b itemfile.Line) int { return cmp.Compare(a.N, b.N) })
+		return done{}, &FileError{bad, bad.Lines}
 	}
-	out = done{result: in, outcome: changedIf(len(in.Made)+len(in.Changed) > 0),
+	in := plan.Imported
+	if err == nil && !dry {
+		if in, err = d.stage.Write(ctx, items); err == nil && d.Imported != nil {
+			d.Imported(ctx)
+		}
+	}
+	if lines := linesOf(err, items, places); len(lines) > 0 {
+		err = &FileError{err, lines}
+	}
+	out := done{result: in, outcome: changedIf(!dry && len(in.Made)+len(in.Changed) > 0),
 		more: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}
 	if err == nil && out.outcome == changed {
-		out.before, out.after = before, d.saved(ctx, items)
+		out.before, out.after = differences(plan.Changes, seckill.MaxAuditText-len(inLine(out.more)))
 	}
-	return in, out, err
-}
-
-// saved returns what the audit log has of the item that is saved; nil if there are several, or it cannot be read.
-func (d *ItemHandler) saved(ctx context.Context, items []seckill.Listing) []slog.Attr {
-	if len(items) != 1 {
-		return nil
-	}
-	it, err := d.stage.Items.Get(ctx, items[0].ID)
-	if err != nil {
-		return nil
-	}
-	utc := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	return append(edited(&it), slog.String("family", it.Variant.Family),
-		slog.String("options", it.Variant.Options.String()), slog.Bool("limit_spans", it.Variant.LimitSpans),
-		slog.String("sk_price", it.Price.Yuan()),
-		slog.String("price", it.Commodity.Price.Yuan()),
-		slog.Int("limit", it.Limit), slog.String("start", utc(it.Start)), slog.String("end", utc(it.End)),
-		slog.String("title", it.Commodity.Title))
+	return out, err
 }
 
 // SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. It reads the stock's level at the same
@@ -237,8 +227,7 @@ func (d *ItemHandler) commands() []command { return itemCommands }
 func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
-		_, out, err := d.imported(ctx, r.Items)
-		return out, err
+		return d.imports(ctx, r.Items, r.Dry)
 	case cmdItem:
 		view, err := d.Item(ctx, r.Item, r.answers)
 		return done{result: view, outcome: read}, err

@@ -15,6 +15,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// maxLines is how many wrong lines of an items file a problem document has; it says how many there are.
+const maxLines = 100
+
 // maxCause is the largest length of a fault's cause in an operator's answer, in characters. It has room for the ids of
 // an activity's 99 items.
 const maxCause = 2500
@@ -42,6 +45,9 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if found := faults(err); len(found) > 0 {
 		document["faults"] = found
+	}
+	if bad := (*FileError)(nil); errors.As(err, &bad) && len(bad.Lines) > 0 {
+		document["lines"], document["wrong"] = bad.Lines[:min(len(bad.Lines), maxLines)], len(bad.Lines)
 	}
 	b, marshalErr := marshal(document)
 	if marshalErr != nil {

@@ -20,6 +20,19 @@ type Imported struct {
 	Removed map[string][]string `json:"removed,omitempty"`
 }
 
+// Plan is what an import would do.
+type Plan struct {
+	Imported
+	Changes []Change // of the items in Made and Changed
+}
+
+// Change is an item before and after, and in which fields both differ. Of questions that stay neither has any. Before
+// is zero if the item is new.
+type Change struct {
+	Before, After seckill.Listing
+	Fields        []string
+}
+
 // ImportFault says why one item cannot be imported.
 type ImportFault struct {
 	Item, What string
@@ -65,28 +78,69 @@ func (e *ImportError) Conflicts() []Conflict {
 // written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
 // import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
+	if _, err := f.Check(ctx, items); err != nil {
+		return Imported{}, err
+	}
+	return f.Write(ctx, items)
+}
+
+// Check judges items as Import does, and says what that would do. It writes nothing.
+func (f *Flow) Check(ctx context.Context, items []seckill.Listing) (Plan, error) {
 	var refused ImportError
+	plan := Plan{Imported: nothing()}
 	for i := range items {
-		if _, _, err := f.merge(ctx, &items[i]); err != nil {
+		merged, change, err := f.merge(ctx, &items[i])
+		if err != nil {
 			var fault *ImportFault
 			if !errors.As(err, &fault) {
-				return Imported{}, err
+				return Plan{}, err
 			}
 			refused.Faults = append(refused.Faults, *fault)
+			continue
+		}
+		plan.add(&items[i], &merged, change)
+		if change != nil {
+			plan.Changes = append(plan.Changes, *change)
 		}
 	}
 	outside, err := f.outside(ctx, items)
 	if err != nil {
-		return Imported{}, err
+		return Plan{}, err
 	}
 	misfits, err := f.misfits(ctx, items)
 	if err != nil {
-		return Imported{}, err
+		return Plan{}, err
 	}
 	if refused.Faults = slices.Concat(refused.Faults, outside, misfits); len(refused.Faults) > 0 {
-		return Imported{}, &refused
+		return Plan{}, &refused
 	}
-	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
+	return plan, nil
+}
+
+func nothing() Imported {
+	return Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
+}
+
+// add adds an item; without a change it stays.
+func (d *Imported) add(l *seckill.Listing, merged *seckill.Item, change *Change) {
+	list := &d.Changed
+	if change == nil {
+		list = &d.Unchanged
+	} else if merged.Version == 1 {
+		list = &d.Made
+	}
+	*list = append(*list, l.ID)
+	if len(l.Removed) > 0 {
+		if d.Removed == nil {
+			d.Removed = map[string][]string{}
+		}
+		d.Removed[l.ID] = l.Removed
+	}
+}
+
+// Write is Import after Check: it writes items that were checked.
+func (f *Flow) Write(ctx context.Context, items []seckill.Listing) (Imported, error) {
+	out := nothing()
 	for i := range items {
 		err := f.put(ctx, &items[i], &out)
 		var fault *ImportFault
@@ -145,12 +199,11 @@ func (f *ImportFault) Error() string { return f.What }
 // put writes one item unless it is there already.
 func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) error {
 	for range maxTries {
-		merged, same, err := f.merge(ctx, it)
+		merged, change, err := f.merge(ctx, it)
 		if err != nil {
 			return err
 		}
-		list := &out.Unchanged
-		if !same {
+		if change != nil {
 			made := merged.Version == 1
 			if made { // before the item: no item is without the questions of its file
 				if err := f.ask(ctx, it); err != nil {
@@ -164,31 +217,25 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 			if err != nil {
 				return err
 			}
-			if list = &out.Changed; made {
-				list = &out.Made
-			} else if err := f.ask(ctx, it); err != nil { // after it: a save that comes too late changes no question
-				return err
+			if !made { // after it: a save that comes too late changes no question
+				if err := f.ask(ctx, it); err != nil {
+					return err
+				}
 			}
 		}
-		*list = append(*list, it.ID)
-		if len(it.Removed) > 0 {
-			if out.Removed == nil {
-				out.Removed = map[string][]string{}
-			}
-			out.Removed[it.ID] = it.Removed
-		}
+		out.add(it, &merged, change)
 		return nil
 	}
 	return seckill.ErrStateChanged
 }
 
 // merge returns the row to write for an imported item, without its description: a new row, or the existing row with
-// the file's values. same: nothing differs, the description included. It returns an *ImportFault if the change is not
-// allowed; any other error is a fault.
-func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
+// the file's values. change is nil if nothing differs, the description included. It returns an *ImportFault if the
+// change is not allowed; any other error is a fault.
+func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, change *Change, err error) {
 	it := l.Item
-	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
-		return it, false, &ImportFault{Item: it.ID, What: fmt.Sprintf(format, args...)}
+	refuse := func(format string, args ...any) (seckill.Item, *Change, error) {
+		return it, nil, &ImportFault{Item: it.ID, What: fmt.Sprintf(format, args...)}
 	}
 	old, err := f.Items.Get(ctx, it.ID)
 	switch {
@@ -197,25 +244,28 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 		if err := l.Validate(); err != nil {
 			return refuse("%v", err)
 		}
-		return it, false, nil
+		return it, &Change{After: *l, Fields: l.Differs(&seckill.Listing{})}, nil
 	case err != nil:
-		return it, false, err
+		return it, nil, err
 	}
-	l.Keep(&old)
-	it = l.Item
 	stored, readable, err := f.stored(ctx, &old, l.Questions != nil || l.Base != 0)
 	if err != nil {
-		return it, false, err
+		return it, nil, err
 	}
+	if !readable && (l.KeepsCovers || l.KeepsDetail) {
+		return refuse("covers: those that it has, or its detail, cannot be read: the file needs both columns")
+	}
+	l.Keep(&stored)
+	it = l.Item
 	differs := l.Differs(&stored)
 	if len(differs) == 0 && readable {
-		return old, true, nil
+		return old, nil, nil
 	}
 	if err := l.Validate(); err != nil {
 		return refuse("%v", err)
 	}
 	if l.Base != 0 && l.Base != old.Version {
-		return it, false, &ImportFault{it.ID, fmt.Sprintf("it has changed since version %d, which this was made from: "+
+		return it, nil, &ImportFault{it.ID, fmt.Sprintf("it has changed since version %d, which this was made from: "+
 			"it is at version %d now, and this save differs from it in %s", l.Base, old.Version,
 			strings.Join(differs, ", ")),
 			&Conflict{l.Base, differs, stored}, nil}
@@ -228,12 +278,12 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 		}
 	}
 	if len(forbidden) > 0 {
-		return it, false, &ImportFault{Item: it.ID, What: strings.Join(forbidden, ", "), Fields: fields}
+		return it, nil, &ImportFault{Item: it.ID, What: strings.Join(forbidden, ", "), Fields: fields}
 	}
 	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
 	it.Stopped, it.Stops, it.Cover = old.Stopped, old.Stops, old.Cover
 	it.Commodity.CreateTime = old.Commodity.CreateTime
-	return it, false, nil
+	return it, &Change{stored, *l, differs}, nil
 }
 
 // refusal says why a rule forbids the change of its field; "" if it does not.

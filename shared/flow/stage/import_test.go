@@ -237,6 +237,37 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	}
 }
 
+// TestWhatAFileDoesNotSayStays: with the columns that it lacks a file changes nothing, and one with a new title alone
+// changes the title alone; what cannot be read is neither kept nor dropped.
+func TestWhatAFileDoesNotSayStays(t *testing.T) {
+	t.Parallel()
+	there := with(item("1", time.Hour), func(it *seckill.Listing) {
+		it.Checks, it.Commodity.ID, it.Detail = seckill.ChecksStrict, "777", "<p>x</p>"
+	})
+	items := memory.NewItems()
+	f := flow(t, memory.NewClock(now), items, there)
+	short := item("1", time.Hour)
+	short.Covers, short.KeepsCovers, short.KeepsDetail, short.KeepsChecks, short.KeepsCommodity = nil, true, true, true,
+		true
+	if done, err := f.Import(t.Context(), []seckill.Listing{short}); err != nil || len(done.Unchanged) != 1 {
+		t.Errorf("as it is: %+v, %v", done, err)
+	}
+	short.Commodity.Title = "钟"
+	done, err := f.Import(t.Context(), []seckill.Listing{short})
+	it, getErr := items.Get(t.Context(), "1")
+	d, readErr := items.Description(t.Context(), "1", it.Described)
+	if err = errors.Join(err, getErr, readErr); err != nil || len(done.Changed) != 1 || it.Commodity.Title != "钟" ||
+		it.Commodity.ID != "777" || it.Checks != seckill.ChecksStrict || !d.Equal(&there.Description) {
+		t.Errorf("another title: %+v, %v: %+v, %+v", done, err, it, d)
+	}
+	f.Items = unread{items, seckill.ErrUnreadable}
+	short.Commodity.Title = "表"
+	var refused *stage.ImportError
+	if _, err := f.Import(t.Context(), []seckill.Listing{short}); !errors.As(err, &refused) {
+		t.Errorf("what cannot be read: %v", err)
+	}
+}
+
 // unread is a table of items whose descriptions cannot be read.
 type unread struct {
 	seckill.Items

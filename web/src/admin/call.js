@@ -20,6 +20,8 @@ export class Problem extends Error {
     this.field = body.field || '';
     this.faults = body.faults || []; // what is wrong with fields: [{field, what}]
     this.conflicts = body.conflicts || []; // what somebody else has saved: [{id, from, version, fields, now}]
+    this.lines = body.lines || []; // what is wrong in a file of items: [{n, where, what}], and how many there are
+    this.wrong = body.wrong || 0;
     this.signIn = Boolean(body.sign_in);
     this.retryAfter = body.retry_after_ms || retryAfter;
   }

@@ -1,4 +1,5 @@
-// Imports a file of items: what would change is shown first. All items are taken, or none.
+// Imports a file of items: the shop checks it first, and what is wrong or would change is shown. All items are taken, or
+// none.
 import { announce, el, put } from '../dom.js';
 import { t, when } from '../i18n.js';
 import { Problem, command, words } from './call.js';
@@ -11,7 +12,7 @@ import { addTexts } from './texts.js';
 
 addTexts({
   import_title: ['导入秒杀商品', 'Import items'],
-  import_text: ['JSON 或 CSV 文件，与 seckill items import 相同。文件里没有的商品不变。标题、图片和详情在结束前都能改，库存只能加；验证方式和问题到开始前 30 分钟为止，其余到开始前 10 分钟为止。', 'A JSON or CSV file, as “seckill items import” takes. Items that it does not have stay as they are. Title, pictures and details can change until the end, and stock can grow; checks and questions until 30 minutes before the start, all else until 10 minutes before it.'],
+  import_text: ['JSON 或 CSV 文件，与 seckill items import 相同。文件里没有的商品不变，没有的列也不变，空的格会清除。标题、图片、详情和规格在结束前都能改，库存只能加；验证方式和问题到开始前 30 分钟为止，其余到开始前 10 分钟为止。', 'A JSON or CSV file, as “seckill items import” takes. Items that it does not have stay as they are; so do columns, and an empty cell clears. Title, pictures, details and options can change until the end, and stock can grow; checks and questions until 30 minutes before the start, all else until 10 minutes before it.'],
   import_file: ['文件', 'File'],
   import_look: ['看看会改什么', 'Show what would change'],
   import_kind: ['请选择 .json 或 .csv 文件。', 'Please choose a .json or .csv file.'],
@@ -22,6 +23,9 @@ addTexts({
   import_none: ['文件里没有商品。', 'The file has no items.'],
   import_large: ['文件超过 {most} MiB，请拆开。', 'The file has more than {most} MiB: split it.'],
   import_utf8: ['文件不是 UTF-8 文本。', 'The file is not UTF-8 text.'],
+  import_wrong: ['{n} 处不对，什么都没有改。', 'Wrong: {n}. Nothing was changed.'],
+  import_wrong_more: ['还有 {n} 处。', 'And {n} more.'],
+  import_line: ['第 {n} 行：{what}', 'Line {n}: {what}'],
   import_caption: ['文件里的商品，按文件顺序', 'Items of the file, in its order'],
   import_item: ['商品', 'Item'],
   import_what: ['会怎样', 'What would happen'],
@@ -38,6 +42,7 @@ addTexts({
 });
 
 const MAX_SIZE = 5 << 20; // bytes, as the shop takes
+const SHOWN = 20; // lines that are named
 
 export const imports = {
   name: 'import',
@@ -67,17 +72,35 @@ async function look(page, result, file) {
   } catch (problem) {
     throw new Error(t(problem.message));
   }
-  const changes = changesOf(read.rows, (await exported()).items);
+  let judged;
+  try {
+    judged = await command('import', { dry: true }, read.text);
+  } catch (problem) {
+    if (!(problem instanceof Problem) || !problem.wrong) throw problem;
+    return void put(result, wrongLines(problem, read.lines));
+  }
+  const same = new Set(judged.unchanged);
+  const changes = changesOf(read.rows, (await exported()).items).map((c) => (same.has(c.id) ? { ...c, changes: [] } : c));
   if (page.signal.aborted) return;
-  const made = changes.filter((c) => c.made).length;
-  const changed = changes.filter((c) => c.changes.length).length;
-  const sum = { made, changed, same: changes.length - made - changed };
+  const sum = { made: judged.made.length, changed: judged.changed.length, same: same.size };
   const columns = [
     { name: 'item', title: t('import_item'), long: true, cell: (c) => `${c.id} · ${c.title}` },
     { name: 'what', title: t('import_what'), long: true, cell: (c) => (c.made ? el('b', {}, t('import_made')) : c.changes.length ? el('ul', { class: 'faults' }, c.changes.map((d) => el('li', {}, told(d)))) : t('import_same')) },
   ];
   announce(t('import_sum', sum));
-  put(result, table(page, t('import_caption'), columns, changes), el('section', { class: 'panel' }, el('p', { role: 'status' }, t('import_sum', sum)), made + changed ? sending(page, result, read, sum) : el('p', {}, t('import_nothing'))));
+  put(result, table(page, t('import_caption'), columns, changes), el('section', { class: 'panel' }, el('p', { role: 'status' }, t('import_sum', sum)), sum.made + sum.changed ? sending(page, result, read, sum) : el('p', {}, t('import_nothing'))));
+}
+
+// What the shop says is wrong with a file, line by line.
+function wrongLines({ lines, wrong }, at) {
+  const shown = lines.slice(0, SHOWN);
+  return el(
+    'section',
+    { class: 'notification', role: 'alert', id: 'import-wrong' },
+    el('p', {}, t('import_wrong', { n: wrong })),
+    el('ul', { class: 'faults' }, shown.map(({ n, where, what }) => el('li', {}, at?.[n - 1] ? t('import_line', { n: at[n - 1], what }) : `${where}: ${what}`))),
+    wrong > shown.length && el('p', {}, t('import_wrong_more', { n: wrong - shown.length })),
+  );
 }
 
 // A change in words. Long values are not repeated.

@@ -86,7 +86,7 @@ const textsOf = (it) => ({
   limit_spans: it.limit_spans ? 'true' : '',
   family: it.family || '',
   options: it.options || '',
-  checks: it.checks || '',
+  checks: it.checks === 'off' ? '' : it.checks || '',
   questions: writtenQuestions(it.questions),
   covers: it.covers.join('\n'),
   detail: it.detail,

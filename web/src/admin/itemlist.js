@@ -24,6 +24,9 @@ export async function exported() {
 /** An item's title with its options, by which variants are told apart. */
 export const fullTitle = (it) => [it.title, it.options].filter(Boolean).join(' · ');
 
+/** The file of exported items, byte for byte as `seckill items export` writes it: prices have two decimals. */
+export const exportText = (items) => `${JSON.stringify(items, null, 2).replace(/^( {4}"(?:sk_)?price": )([\d.]+)/gm, (_, key, yuan) => key + Number(yuan).toFixed(2))}\n`;
+
 /** The item of an id with its `rules`, or undefined. */
 export async function oneItem(id) {
   try {
@@ -68,8 +71,7 @@ export function readItems(name, text) {
 function rowOf(cells) {
   const { covers = '', questions = '', ...row } = cells;
   if ('covers' in cells) row.covers = covers.split(/\s+/).filter(Boolean);
-  const asked = questionsOf(questions);
-  if (asked.length) row.questions = asked;
+  if ('questions' in cells) row.questions = questionsOf(questions);
   return row;
 }
 
@@ -102,18 +104,15 @@ const SPELL = {
   detail: (r) => r.detail || '',
 };
 
-// What an item keeps if the file does not have the column.
-const STAY = ['questions', 'family', 'options', 'limit_spans'];
-
 /**
- * What a file would change: [{id, title, made, changes: [{column, before, after}]}]. The shop cleans descriptions when it
- * takes them, so one may be told as a change that is none.
+ * What a file would change: [{id, title, made, changes: [{column, before, after}]}]. An item keeps the columns that its row
+ * does not have. The shop cleans descriptions when it takes them, so one may be told as a change that is none.
  */
 export function changesOf(rows, items) {
   const known = new Map(items.map((it) => [it.id, it]));
   return rows.map((r) => {
     const old = known.get(String(r.id));
-    const differ = (column) => !(STAY.includes(column) && r[column] === undefined) && !Object.is(SPELL[column](r), SPELL[column](old));
+    const differ = (column) => r[column] !== undefined && !Object.is(SPELL[column](r), SPELL[column](old));
     const changes = old ? COLUMNS.filter(differ).map((column) => ({ column, before: old[column], after: r[column] })) : [];
     return { id: String(r.id ?? ''), title: SPELL.title(r), made: !old, changes };
   });

@@ -6,7 +6,7 @@ import { command, itemStatus } from './call.js';
 import { confirm } from './confirm.js';
 import { beginFile } from './file.js';
 import { checks, form } from './form.js';
-import { allItems, exported, fullTitle, oneItem } from './itemlist.js';
+import { allItems, exportText, exported, fullTitle, oneItem } from './itemlist.js';
 import { placeOf } from './place.js';
 import { listing } from './table.js';
 import { addTexts } from './texts.js';
@@ -77,7 +77,7 @@ async function statusOf(id, now) {
 
 const statePill = (status) => el('span', { class: `pill ${{ online: 'good', stopped: 'bad', waiting: 'wait' }[status?.state] || ''}` }, status ? tOr(`items_state_${status.state}`, status.state) : t('items_state_none'));
 const limitOf = (it) => (it.limit_spans ? t('item_limit_spans', { n: it.limit }) : String(it.limit));
-const checksText = (it) => (it.checks ? it.checks : t('items_checks_off'));
+const checksText = (it) => (!it.checks || it.checks === 'off' ? t('items_checks_off') : it.checks);
 
 const columns = () => [
   { name: 'id', title: t('items_id'), cell: (it) => el('a', { href: placeOf('item', it.id) }, it.id) },
@@ -119,7 +119,7 @@ export const items = {
 async function download() {
   const { items: all } = await exported();
   const file = await beginFile();
-  await file.write(`${JSON.stringify(all, null, 2)}\n`);
+  await file.write(exportText(all));
   await file.done('items.json');
 }
 

@@ -240,9 +240,17 @@ func (g *Gateway) view(t Record, to ways, err error, lang string) view {
 	}
 	v.Title, v.Note = p.Title, p.Note
 	if v.Kind != "wrong" && v.Kind != "busy" {
-		v.Known, v.Trade, v.Amount = true, t.Trade, t.Amount.Yuan()
+		v.Known, v.Trade, v.Amount = true, t.Trade, grouped(t.Amount.Yuan())
 	}
 	return v
+}
+
+// grouped separates the thousands of an amount in yuan: "2,899.00".
+func grouped(yuan string) string {
+	for i := len(yuan) - len("000.00"); i > 0; i -= 3 {
+		yuan = yuan[:i] + "," + yuan[i:]
+	}
+	return yuan
 }
 
 // pageStatus maps each kind of page to its HTTP status.
