@@ -202,6 +202,9 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	if opt.Keys, err = s.keysDir(cmd.Flags().Changed("keys")); err != nil {
 		return opt, err
 	}
+	if err := s.numbers(); err != nil {
+		return opt, err
+	}
 	switch {
 	case s.redisCluster && len(s.redis) == 0:
 		return opt, errors.New("--redis-cluster: want --redis with the address of a node")
@@ -213,18 +216,6 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, errors.New("--events: want a URL or the name of a file")
 	case len(s.contact) > httpapi.MaxContact || strings.ContainsFunc(s.contact, unicode.IsControl):
 		return opt, fmt.Errorf("--contact: want up to %d bytes on one line", httpapi.MaxContact)
-	case s.port < 0 || s.port > 65535:
-		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
-	case s.alone.Yuan < 0 || s.alone.Yuan > config.MaxAlone:
-		return opt, fmt.Errorf("--refund-alone-yuan %d: want 0 to %d", s.alone.Yuan, config.MaxAlone)
-	case s.alone.Daily < 0 || s.alone.Daily > config.MaxAlone:
-		return opt, fmt.Errorf("--refund-alone-daily %d: want 0 to %d", s.alone.Daily, config.MaxAlone)
-	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
-		return opt, fmt.Errorf("--hold %v: want %v to 24h, such as 30s or 15m", s.hold, local.MinHold)
-	case s.stock < 1 || s.stock > seckill.MaxStock:
-		return opt, fmt.Errorf("--stock %d: want 1 to %d", s.stock, seckill.MaxStock)
-	case s.limit < 1 || s.limit > seckill.MaxLimit:
-		return opt, fmt.Errorf("--limit %d: want 1 to %d", s.limit, seckill.MaxLimit)
 	case s.items == "" && cmd.Flags().Changed("items"):
 		return opt, errors.New("--items: want the name of a .json or .csv file")
 	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
@@ -258,6 +249,25 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	}
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// numbers checks the flags that are numbers or times.
+func (s *settings) numbers() error {
+	switch {
+	case s.port < 0 || s.port > 65535:
+		return fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
+	case s.alone.Yuan < 0 || s.alone.Yuan > config.MaxAlone:
+		return fmt.Errorf("--refund-alone-yuan %d: want 0 to %d", s.alone.Yuan, config.MaxAlone)
+	case s.alone.Daily < 0 || s.alone.Daily > config.MaxAlone:
+		return fmt.Errorf("--refund-alone-daily %d: want 0 to %d", s.alone.Daily, config.MaxAlone)
+	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
+		return fmt.Errorf("--hold %v: want %v to 24h, such as 30s or 15m", s.hold, local.MinHold)
+	case s.stock < 1 || s.stock > seckill.MaxStock:
+		return fmt.Errorf("--stock %d: want 1 to %d", s.stock, seckill.MaxStock)
+	case s.limit < 1 || s.limit > seckill.MaxLimit:
+		return fmt.Errorf("--limit %d: want 1 to %d", s.limit, seckill.MaxLimit)
+	}
+	return nil
 }
 
 // salts returns the salts that orders show their shoppers.
