@@ -76,58 +76,63 @@ change, or give --overwrite.`,
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			items, places, err := itemfile.ReadPlaces(args[0], time.Now())
-			bad := &itemfile.Error{File: args[0]}
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			for i := range items {
-				if len(items[i].Removed) > 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s: removed from its description: %s\n", items[i].ID,
-						strings.Join(items[i].Removed, ", "))
-				}
-				if overwrite {
-					items[i].Base = 0
-				}
-			}
-			s, err := to.shop(cmd)
-			if len(bad.Lines) > 0 {
-				if err == nil && len(items) > 0 { // so that all faults are told at once
-					_, err = s.CheckImport(cmd.Context(), items)
-				}
-				return wrongItems(cmd, bad, err, places)
-			}
-			if err != nil {
-				return err
-			}
-			give := s.Import
-			if check {
-				give = s.CheckImport
-			}
-			done, err := give(cmd.Context(), items)
-			var refused *operator.Refusal
-			switch {
-			case errors.Is(err, operator.ErrTooLarge):
-				return fmt.Errorf("%s: its items are %w: split it", args[0], err)
-			case errors.As(err, &refused) && refused.Wrong > 1:
-				err = wrongItems(cmd, bad, err, places)
-			case err != nil:
-				err = s.explain(err, "")
-			case check:
-				return say(cmd, "%s is right: %d would be created, %d changed, %d stay as they are. Nothing was "+
-					"changed.", args[0], len(done.Made), len(done.Changed), len(done.Unchanged))
-			default:
-				return say(cmd, "%s", imported(done))
-			}
-			if refused != nil && refused.Code == operator.CodeConflict {
-				return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
-			}
-			return err
+			return importFile(cmd, to, args[0], overwrite, check)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "have the shop check the file, and change nothing")
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "also change items that somebody has changed since the export")
 	return cmd
+}
+
+// importFile imports a file of items, or only has the shop check it.
+func importFile(cmd *cobra.Command, to *target, file string, overwrite, check bool) error {
+	items, places, err := itemfile.ReadPlaces(file, time.Now())
+	bad := &itemfile.Error{File: file}
+	if err != nil && !errors.As(err, &bad) {
+		return err
+	}
+	for i := range items {
+		if len(items[i].Removed) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %s: removed from its description: %s\n", items[i].ID,
+				strings.Join(items[i].Removed, ", "))
+		}
+		if overwrite {
+			items[i].Base = 0
+		}
+	}
+	s, err := to.shop(cmd)
+	if len(bad.Lines) > 0 {
+		if err == nil && len(items) > 0 { // so that all faults are told at once
+			_, err = s.CheckImport(cmd.Context(), items)
+		}
+		return wrongItems(cmd, bad, err, places)
+	}
+	if err != nil {
+		return err
+	}
+	give := s.Import
+	if check {
+		give = s.CheckImport
+	}
+	done, err := give(cmd.Context(), items)
+	var refused *operator.Refusal
+	switch {
+	case errors.Is(err, operator.ErrTooLarge):
+		return fmt.Errorf("%s: its items are %w: split it", file, err)
+	case errors.As(err, &refused) && refused.Wrong > 1:
+		err = wrongItems(cmd, bad, err, places)
+	case err != nil:
+		err = s.explain(err, "")
+	case check:
+		return say(cmd, "%s is right: %d would be created, %d changed, %d stay as they are. Nothing was "+
+			"changed.", file, len(done.Made), len(done.Changed), len(done.Unchanged))
+	default:
+		return say(cmd, "%s", imported(done))
+	}
+	if refused != nil && refused.Code == operator.CodeConflict {
+		return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
+	}
+	return err
 }
 
 // wrongItems prints what is wrong in a file of items, what the shop refused included, and returns the command's error.
