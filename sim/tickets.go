@@ -39,8 +39,17 @@ func (d *door) keys() jwtauth.TicketKeys { return d.rotations[len(d.rotations)-1
 
 // begun reports whether the newest key makes tickets by every clock.
 func (d *door) begun(now time.Time) bool {
-	at := d.rotations[len(d.rotations)-1].at
-	return len(d.rotations) == 1 || !now.Before(at.Add(keyDelay+2*seckill.SkewBound))
+	return len(d.rotations) == 1 || d.rotations[len(d.rotations)-1].begun(now)
+}
+
+// begun reports whether its key makes tickets by every clock. Of several rotations in one second each key begins a
+// second after the one before.
+func (r *rotation) begun(now time.Time) bool {
+	from := r.at.Add(keyDelay)
+	if of := r.keys[len(r.keys)-1].From; of.After(from) {
+		from = of
+	}
+	return !now.Before(from.Add(2 * seckill.SkewBound))
 }
 
 // checks reports whether a key checks by what an operator is told: the newest, and the two before it.
@@ -124,7 +133,7 @@ func (k *keyring) oldest() int { return max(0, k.known-jwtauth.MaxTicketKeys) }
 // newest returns the number of the newest key that this instance knows and whose time has come by any clock.
 func (k *keyring) newest() (n int) {
 	for i := range k.known {
-		if i > 0 && !k.w.Clock.Now().Before(k.w.door.rotations[i].at.Add(keyDelay+2*seckill.SkewBound)) {
+		if i > 0 && k.w.door.rotations[i].begun(k.w.Clock.Now()) {
 			n = i
 		}
 	}
