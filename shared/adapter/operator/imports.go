@@ -35,7 +35,11 @@ func differences(changes []stage.Change, most int) (before, after []slog.Attr) {
 	more := 0
 	for i := range changes {
 		c := &changes[i]
-		was, is := asFile(c.Before), asFile(c.After)
+		if left < 0 { // nothing fits any more
+			more += len(c.Fields)
+			continue
+		}
+		was, is := columnsOf(c.Before), columnsOf(c.After)
 		for _, field := range c.Fields {
 			key, b, a := c.After.ID+"."+field, told(was, field), told(is, field)
 			if left -= len(key) + len("= ") + max(len(b), len(a)); left < 0 {
@@ -56,12 +60,16 @@ func differences(changes []stage.Change, most int) (before, after []slog.Attr) {
 	return before, after
 }
 
-// told writes a field of an item as an items file has it: of a long text its beginning and length, of questions, whose
+// columnsOf returns an item's columns as an items file has them.
+func columnsOf(l seckill.Listing) (columns map[string]json.RawMessage) {
+	_ = json.Unmarshal(asFile(l), &columns) // it is an object
+	return columns
+}
+
+// told writes a column of an item: of a long text its beginning and length, of questions, whose
 // answers are a secret, how many there are.
-func told(item json.RawMessage, field string) string {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(item, &fields) // it is an object
-	raw := fields[field]
+func told(columns map[string]json.RawMessage, field string) string {
+	raw := columns[field]
 	var text string
 	var list []json.RawMessage
 	switch {
