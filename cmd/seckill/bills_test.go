@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
@@ -30,8 +29,7 @@ var aConsoleRefund = regexp.MustCompile(`\bconsole\d+\b`)
 func TestReconcileOfARunningShop(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		base, s := firstShopper(t, printed)
 		now := func() time.Time {
 			at, err := time.Parse(time.RFC3339, s.call("GET", "/_local/clock", nil).Text("now"))
 			if err != nil {

@@ -34,6 +34,13 @@ type shopper struct {
 	token string
 }
 
+// firstShopper returns the address that a run printed, and its first shopper.
+func firstShopper(t *testing.T, printed string) (base string, s *shopper) {
+	t.Helper()
+	base = find(t, printed, `(?m)^  S=(\S+)$`)
+	return base, &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+}
+
 func (s *shopper) call(method, path string, body any, headers ...string) contracttest.Answer {
 	s.t.Helper()
 	a, err := s.Call(s.t.Context(), s.token, method, path, body, headers...)
@@ -123,8 +130,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		}
 	}
 	started(func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		base, s := firstShopper(t, printed)
 		order, page := s.buy()
 		s.pay(page)
 		try := func(steps ...step) {

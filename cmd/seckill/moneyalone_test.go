@@ -7,18 +7,22 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
+
+// paidOrder buys and pays one unit of a run, and returns the run's address and the order.
+func paidOrder(t *testing.T, printed string) (base, order string) {
+	t.Helper()
+	base, s := firstShopper(t, printed)
+	order, page := s.buy()
+	s.pay(page)
+	return base, order
+}
 
 // TestRefundsThatWaitForASecondPerson: above the limit nothing goes back until another person wants it, too.
 func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
-		order, page := s.buy()
-		s.pay(page)
+		base, order := paidOrder(t, printed)
 		const (
 			see  = " See: seckill payments ORDER --url URL\n"
 			wait = "Order ORDER: a refund of 199.00 yuan waits for a second person; ann wanted it at TIME. " +
@@ -54,10 +58,7 @@ func TestRefundsThatWaitForASecondPerson(t *testing.T) {
 func TestASecondPersonInABrowser(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
-		order, page := s.buy()
-		s.pay(page)
+		base, order := paidOrder(t, printed)
 		links := map[string]string{}
 		for _, who := range []string{"ann", "ben"} {
 			code, out, fault := command(t, "staff", "link", "--who", who, "--url", base)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -18,8 +16,7 @@ import (
 // shopper sees the parcel, and time ends the order.
 func TestADaysOrders(t *testing.T) {
 	started(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		base, s := firstShopper(t, printed)
 		order, page := s.buy()
 		s.pay(page)
 		file := filepath.Join(t.TempDir(), "day.csv")
