@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -220,6 +221,16 @@ func (s *stack) shell(ctx context.Context, command string, args ...string) error
 		return fmt.Errorf("%s %v: %w\n%s", command, args, err, out)
 	}
 	return nil
+}
+
+// built builds a command of the project, and returns its path.
+func built(t *testing.T, pkg string) string {
+	t.Helper()
+	tool := filepath.Join(t.TempDir(), filepath.Base(pkg))
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", pkg, err, out)
+	}
+	return tool
 }
 
 // undisturbed separates cases that kill functions from those that need them alive for a moment.

@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -48,14 +46,10 @@ func TestStory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := filepath.Join(t.TempDir(), "seckill")
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "../../cmd/seckill")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("go build: %v\n%s", err, out)
-		}
 		s.often(t, "RefundFunction")
-		return []string{"SECKILL=" + tool, "SHOPPERS=" + string(who), "REPORT=" + string(flags),
-			"PASSWORD=" + staffPassword, `STAFF={"editor":"story-editor","operator":"story-operator",` +
+		return []string{"SECKILL=" + built(t, "../../cmd/seckill"), "SHOPPERS=" + string(who),
+			"REPORT=" + string(flags), "PASSWORD=" + staffPassword,
+			`STAFF={"editor":"story-editor","operator":"story-operator",` +
 				`"finance":["story-finance-1","story-finance-2"],"auditor":"story-auditor"}`}
 	})
 }
