@@ -7,6 +7,7 @@ import { Problem, command } from './call.js';
 import { confirm } from './confirm.js';
 import { idField, localTime, ruled, windowFields, wireTime } from './editor.js';
 import { checks, form } from './form.js';
+import { MAX_STOCK } from './items.js';
 import { oneItem, questionsOf, writtenQuestions } from './itemlist.js';
 import { placeOf } from './place.js';
 import { addTexts } from './texts.js';
@@ -61,7 +62,6 @@ addTexts({
 // Limits, as the shop has them.
 const MAX_TITLE = 100; // characters
 const MAX_DETAIL = 20_000; // characters
-const MAX_STOCK = 1_000_000;
 const MAX_LIMIT = 1_000;
 const MAX_COVERS = 10;
 const MAX_FILE = 3_670_016; // bytes of a picture

@@ -64,7 +64,7 @@ addTexts({
 });
 
 const PAGE = 25;
-const MAX_STOCK = 1_000_000; // units, as the shop has it
+export const MAX_STOCK = 1_000_000; // units, as the shop has it
 const STATUS_LAG = 3_000; // ms that what everybody sees of an item may lag behind a command
 
 const told = new Map(); // what a command said of an item, {state, left, at}, for as long as that

@@ -7,7 +7,7 @@ import { t, tOr, when } from '../i18n.js';
 import { command } from './call.js';
 import { confirm } from './confirm.js';
 import { checks, form } from './form.js';
-import { addHappens } from './items.js';
+import { MAX_STOCK, addHappens } from './items.js';
 import { addTexts } from './texts.js';
 
 addTexts({
@@ -28,7 +28,6 @@ addTexts({
   live_hard_open: ['重新打开：', 'To open it again:'],
 });
 
-const MAX_STOCK = 1_000_000; // units, as the shop has it
 
 /** Units that wait for a payment, at the least: a paid unit that was given back is subtracted twice. */
 const unpaid = ({ total }) => Math.max(0, total.placed - total.paid - total.given_back);
