@@ -19,6 +19,7 @@ const STACK = process.env.STAFF !== undefined;
 const staff = JSON.parse(process.env.STAFF || '{"editor":"ed","operator":"op","finance":["fay","finn"],"auditor":"ada"}');
 const password = process.env.PASSWORD || 'correct horse';
 const folder = mkdtempSync(join(tmpdir(), 'story-'));
+const path = (name) => join(folder, name);
 process.on('exit', () => rmSync(folder, { recursive: true }));
 EXPECTED.push(/status of 401/, /status of 404/, /status of 429/, /status of 503/); // nobody yet; an item to be made; a stack's limits; its stock to be loaded
 
@@ -154,7 +155,7 @@ for (const place of PLACES) {
     const [file] = await Promise.all([page.waitForEvent('download'), press(place, page, '#orders-export')]);
     const [head, ...lines] = readFileSync(await file.path(), 'utf8').trim().split('\n');
     same(lines.map((line) => line.split(',')[0]).sort().join(), [first, second].sort().join(), 'orders of the export');
-    const day = join(folder, 'day.csv');
+    const day = path('day.csv');
     writeFileSync(day, `${head}\n${lines.find((line) => line.startsWith(first)).replace(',,,', ',SF,SF1000002,')}\n`);
     await go(page, place, '#/ship');
     await page.locator('#ship-file-file').setInputFiles(day);
@@ -197,7 +198,6 @@ for (const place of PLACES) {
   });
 }
 
-const path = (name) => join(folder, name);
 let verifier = '';
 
 await step('the sale is over: its report is made, and its page has what became of the orders', async () => {
