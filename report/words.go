@@ -98,7 +98,7 @@ func inChinese(cell string) string {
 	if zh := chinese[cell]; zh != "" {
 		return zh
 	}
-	if _, reason, ok := strings.Cut(cell, "rejected: "); ok {
+	if reason, ok := strings.CutPrefix(cell, "rejected: "); ok {
 		return chinese["rejected"] + "：" + reason
 	}
 	number, rest, _ := strings.Cut(cell, " ")

@@ -46,8 +46,8 @@ func (d *door) begun(now time.Time) bool {
 // second after the one before.
 func (r *rotation) begun(now time.Time) bool {
 	from := r.at.Add(keyDelay)
-	if of := r.keys[len(r.keys)-1].From; of.After(from) {
-		from = of
+	if newest := r.keys[len(r.keys)-1]; newest.From.After(from) {
+		from = newest.From
 	}
 	return !now.Before(from.Add(2 * seckill.SkewBound))
 }

@@ -60,7 +60,7 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	}
 	what := "Try these commands"
 	if len(opt.Items) == 0 {
-		what = "For commands of your own"
+		what = "For your own commands,"
 	}
 	p("\n%s in another terminal:\n", what)
 	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
