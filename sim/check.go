@@ -213,13 +213,21 @@ func (w *World) checkStock(it *seckill.Item) error {
 			}
 		}
 	}
-	holders := map[string]bool{}
+	known := maps.Clone(s.awaiting)
 	for _, order := range s.held {
-		holders[order] = true
+		known[order] = true
 	}
-	if most := s.awaiting + len(holders); s.records > most {
-		return fmt.Errorf("L3 the stock has %d records, for %d orders that hold numbers and %d that are awaited",
-			s.records, len(holders), s.awaiting)
+	for _, entries := range s.users {
+		for entry := range strings.SplitSeq(entries, ",") {
+			order, _, _ := strings.Cut(entry, ":")
+			known[order] = true
+		}
+	}
+	for _, order := range s.records {
+		if !known[order] {
+			return fmt.Errorf("L3 the stock keeps a record of order %s, which is not awaited, holds no number and "+
+				"counts against nobody", order)
+		}
 	}
 	for n := range s.held {
 		if s.free[n] {
@@ -292,7 +300,8 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 		l, _ := v.([]any)
 		return l
 	}
-	s := &numbers{held: map[int]string{}, free: map[int]bool{}, users: map[string]string{}}
+	s := &numbers{held: map[int]string{}, free: map[int]bool{}, users: map[string]string{},
+		awaiting: map[string]bool{}}
 	fields := map[string]string{}
 	for pair := range slices.Chunk(list("HGETALL", "item"), 2) {
 		fields[pair[0].(string)] = pair[1].(string)
@@ -314,15 +323,12 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 	for pair := range slices.Chunk(list("HGETALL", "users"), 2) {
 		s.users[pair[0].(string)] = pair[1].(string)
 	}
-	awaiting, err := w.Redis.Do("ZCARD", stockKey(item, "awaiting"))
-	if err != nil {
-		return nil, err
+	for _, order := range list("ZRANGE", "awaiting", "0", "-1") {
+		s.awaiting[order.(string)] = true
 	}
-	records, err := w.Redis.Do("HLEN", stockKey(item, "res"))
-	if err != nil {
-		return nil, err
+	for pair := range slices.Chunk(list("HGETALL", "res"), 2) {
+		s.records = append(s.records, pair[0].(string))
 	}
-	s.awaiting, s.records = int(awaiting.(int64)), int(records.(int64))
 	return s, nil
 }
 
@@ -350,8 +356,8 @@ func (w *World) quiet() error {
 		case s == nil && it.Loadable(w.Clock.Now()):
 			errs = append(errs, fmt.Errorf("L3 item %s is not installed", it.ID))
 		case s == nil:
-		case s.awaiting > 0:
-			errs = append(errs, fmt.Errorf("L2 %d reservations of item %s stay awaiting", s.awaiting, it.ID))
+		case len(s.awaiting) > 0:
+			errs = append(errs, fmt.Errorf("L2 %d reservations of item %s stay awaiting", len(s.awaiting), it.ID))
 		}
 	}
 	for _, q := range []struct {

@@ -394,8 +394,8 @@ type numbers struct {
 	highWater int
 	stock     int
 	stopped   bool
-	awaiting  int
-	records   int
+	awaiting  map[string]bool
+	records   []string
 	users     map[string]string
 }
 

@@ -161,9 +161,15 @@ if left <= 0 then`},
 	{"returned-kept", "the record of an order that gave its units back is kept", stockDir + "return.lua",
 		`  call('HDEL', RES, ARGV[1])`, `  save(ARGV[1], r)`},
 	{"rejected-kept", "the record of an order that holds nothing is kept", stockDir + "common.lua",
-		`  call('HDEL', RES, order)
-end`, `  save(order, r)
-end`},
+		`    call('HDEL', RES, order)`, `    save(order, r)`},
+	{"displaced-forgotten", "the record of an order whose unit looks held by another is dropped", stockDir + "common.lua",
+		`  local kept = counts(r.user, order)`, `  local kept`},
+	{"claimed-unlisted", "a unit that becomes a waiting order's is not in its record", stockDir + "common.lua",
+		`if r and r.state == 'q' and not lists(r, n) then`, `if r and r.state == 'n' then`},
+	{"rebuilt-redrawn", "an order that a rebuild knows of draws again", stockDir + "redraw.lua",
+		`if not r and counts(user, order) then`, `if not call then`},
+	{"uncounted-kept", "the record of an order that no longer counts against its user is kept", stockDir +
+		"correct_user.lua", `    keep(o, r)`, `    save(o, r)`},
 	{"keyless-repeat-by-count", "a keyless purchase to another address is taken for a repeat of the one that is queued",
 		stockDir + "reserve.lua",
 		`q.hash == ARGV[6] then`, `q.count == count then`},

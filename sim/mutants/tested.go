@@ -19,6 +19,11 @@ var tested = map[string][2]string{
 	// other's collision and its redraw. 60,000 seeds have not shown it since the stock keeps no record of an order
 	// that holds nothing (ADR 17).
 	"confirmed-redrawn": {"./shared/adapter/memory", "TestStock"},
+	// Each needs a stock that was restored, more than once for the first.
+	"claimed-unlisted":    {"./sim", "TestRegressions"},
+	"displaced-forgotten": {"./sim", "TestRegressions"},
+	"rebuilt-redrawn":     {"./shared/adapter/memory", "TestStock"},
+	"uncounted-kept":      {"./shared/adapter/memory", "TestStock"},
 	// The next run, a minute later, does what is left; only the number of requests reveals it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},
 	// The run of the next minute publishes; only the list after an operator's command reveals it.

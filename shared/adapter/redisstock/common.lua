@@ -9,8 +9,9 @@
 --
 -- A record is state|count|units|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the number
 -- of the last drift pass begun when the stock first had no unit for it, or empty. body is opaque and may hold any
--- byte. A record is kept while its order is awaited, and after that while a unit is held for it: there are never more
--- records than awaiting and held together.
+-- byte. An awaited order's record lists every unit that is held for the order. A record is kept while its order is
+-- awaited, and after that while a unit is held for it or counts against its user: there are never more records than
+-- awaiting, held and the orders in users together.
 --
 -- Times are milliseconds and come as arguments. No key has a TTL: a full cache evicts keys with a TTL first.
 local call = redis.call
@@ -45,6 +46,15 @@ local function record(order)
   }
 end
 
+local function lists(r, unit)
+  for _, n in ipairs(r.units) do
+    if n == unit then
+      return true
+    end
+  end
+  return false
+end
+
 -- save writes a record and returns it as stored.
 local function save(order, r)
   local raw = r.state .. '|' .. r.count .. '|' .. table.concat(r.units, ',') .. '|' .. r.none .. '|' .. r.backoff .. '|'
@@ -53,15 +63,24 @@ local function save(order, r)
   return raw
 end
 
--- keep writes a confirmed record if a unit is held for its order, and removes it otherwise.
+-- counts reports whether an order counts against its user.
+local function counts(user, order)
+  return string.find(',' .. (call('HGET', USERS, user) or ''), ',' .. order .. ':', 1, true) ~= nil
+end
+
+-- keep writes a confirmed record if a unit is held for its order or counts against its user, and removes it otherwise.
+-- After a loss of data the units that the ledger gave may look held by others for a while; the record still knows the
+-- key's body then.
 local function keep(order, r)
+  local kept = counts(r.user, order)
   for _, n in ipairs(r.units) do
-    if call('HGET', HELD, n) == order then
-      save(order, r)
-      return
-    end
+    kept = kept or call('HGET', HELD, n) == order
   end
-  call('HDEL', RES, order)
+  if kept then
+    save(order, r)
+  else
+    call('HDEL', RES, order)
+  end
 end
 
 -- charge sets what one order counts against its user: how(units so far, or nil) returns the new number, nil for none.
@@ -116,8 +135,9 @@ local function draw(order, count, hw, units)
   end
 end
 
--- claim holds a unit for its owner: high-water rises to the unit, the skipped units become free, and the unit counts
--- against the owner's user. One call frees at most FILL skipped units, because Redis serves no other command
+-- claim holds a unit for the order that has it by the ledger: high-water rises to the unit, the skipped units become
+-- free, and the unit counts against the owner's user. If the owner is awaited, its record lists the unit from then on,
+-- even beyond its count: else confirm would end the wait and leave the unit held. One call frees at most FILL skipped units, because Redis serves no other command
 -- meanwhile; if the unit is then still above high-water, the next call continues.
 local FILL = 5000
 local function claim(n, owner, user)
@@ -136,6 +156,12 @@ local function claim(n, owner, user)
   call('HSET', HELD, n, owner)
   if user ~= '' then
     charge(user, owner, function(c) return c or 0 end)
+  end
+  local r = record(owner)
+  if r and r.state == 'q' and not lists(r, n) then
+    r.units[#r.units + 1] = n
+    table.sort(r.units)
+    save(owner, r)
   end
 end
 

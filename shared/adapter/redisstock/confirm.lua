@@ -19,12 +19,14 @@ if r then
       release(n, order)
     end
   end
-  r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
-  keep(order, r)
 end
 charge(user, order, function(c)
   if c and #units > 0 then
     return math.min(c, #units) -- an entry of 0 stays: the drift pass finds users by their entries
   end
 end)
+if r then
+  r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
+  keep(order, r)
+end
 return {'ok'}

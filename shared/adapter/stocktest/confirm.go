@@ -2,6 +2,7 @@ package stocktest
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -61,16 +62,9 @@ var confirmCases = []testCase{
 		e.holders(map[int]string{1: oid(2)})
 		e.level(4, 1, 1, 2)
 	}},
-	{"records are kept of what waits or holds a number, and of nothing else", func(e *env) {
+	{"records are kept of what waits, holds a number or counts against its user, and of nothing else", func(e *env) {
 		e.install()
-		records := func(want int, when string) {
-			e.Helper()
-			l, err := e.Level(e.ctx, e.item.ID)
-			e.must(err)
-			if l.Records != want {
-				e.Errorf("%s: %d records, want %d", when, l.Records, want)
-			}
-		}
+		records := e.records
 		for n := range 50 {
 			e.reserved(n, "1", 2, 1, 2)
 			e.confirmed(n, "1", 1, 2)
@@ -89,12 +83,16 @@ var confirmCases = []testCase{
 		e.corrected(seckill.Correction{Unit: 2, Holder: oid(61)}, true)
 		records(2, "one of the two numbers is nobody's")
 		e.corrected(seckill.Correction{Unit: 3, Holder: oid(61), Owner: oid(62), User: "3"}, true)
-		records(1, "and the other somebody else's")
+		records(2, "and the other somebody else's, but it still counts against its user")
+		e.correctedUser(e.users()["2"], nil, true)
+		records(1, "no more")
 		e.confirmed(60, "1", 5) // the ledger placed it with another unit, before the stock lost data
-		records(0, "it holds none that the stock knows")
+		records(1, "it holds none that the stock knows, and counts against its user")
 		e.refused(60, "1", 1, seckill.ReservedBefore)
-		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
-		records(1, "taken up again from its message")
+		e.refused(60, "1", 2, seckill.ReserveReused)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawConfirmed)
+		e.must(e.Return(e.ctx, e.item.ID, oid(60), "1", []int{5}))
+		records(0, "given back")
 	}},
 	{"a record goes with the last number that is held, also of an order that counts against nobody", func(e *env) {
 		e.install()
@@ -192,6 +190,27 @@ var confirmCases = []testCase{
 		e.level(1, 4, 2, 5)
 		e.reserved(3, "3", 1, 4)
 		e.refused(4, "4", 1, seckill.ReserveNone)
+	}},
+	// the ledger placed it with other units, before the stock lost data
+	{"units that a waiting order has by the ledger become free when it ends without them", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		e.corrected(seckill.Correction{Unit: 3, Owner: oid(1), User: "1"}, true)
+		e.corrected(seckill.Correction{Unit: 3, Owner: oid(1), User: "1"}, false)
+		due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour)
+		if err != nil || len(due) != 1 || !slices.Equal(due[0].Units, []int{1}) {
+			e.Errorf("due %+v, %v: want as many units as it asked for", due, err)
+		}
+		r := seckill.Reservation{Request: e.request(1, "1", 1)}
+		e.redraw(r, seckill.Collision{}, seckill.RedrawUnits, 1)
+		e.confirmed(1, "1")
+		e.level(5, 0, 0, 3)
+	}},
+	{"an order that a rebuild knows of is not drawn for again", func(e *env) {
+		e.install(seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"})
+		r := seckill.Reservation{Request: e.request(1, "1", 1)}
+		e.redraw(r, seckill.Collision{}, seckill.RedrawConfirmed)
+		e.level(4, 1, 0, 2)
 	}},
 	{"another body under the same id: the stored request counts, whole", func(e *env) {
 		e.install()

@@ -127,6 +127,16 @@ func (e *env) level(left, held, awaiting, hw int) {
 	}
 }
 
+// records checks of how many orders the stock has a record.
+func (e *env) records(want int, when string) {
+	e.Helper()
+	l, err := e.Level(e.ctx, e.item.ID)
+	e.must(err)
+	if l.Records != want {
+		e.Errorf("%s: %d records, want %d", when, l.Records, want)
+	}
+}
+
 // holders checks that exactly these units are held, by these orders.
 func (e *env) holders(want map[int]string) {
 	e.Helper()
