@@ -31,6 +31,9 @@ func HTTP(h http.Handler) Handler {
 		if err := json.Unmarshal(event, &e); err != nil {
 			return nil, notAnEvent("API Gateway", err)
 		}
+		if e.HTTPMethod != "" && e.Path == "" {
+			e.Path = "/" // LocalStack's path of a stage's root that is asked for without its slash
+		}
 		if e.HTTPMethod == "" || !strings.HasPrefix(e.Path, "/") {
 			return nil, notAnEvent("API Gateway", errShape)
 		}

@@ -160,6 +160,7 @@ func TestStageWithoutSlash(t *testing.T) {
 		"stage":              {"/", "/Prod", "Prod", "", "Prod/"},
 		"with a query":       {"/", "/Prod", "Prod", "en", "Prod/?lang=en"},
 		"stand-in's address": {"/", "/restapis/a/Prod", "Prod", "", "Prod/"},
+		"no path":            {"", "/Prod", "Prod", "", "Prod/"},
 		"with its slash":     {"/", "/Prod/", "Prod", "", ""},
 		"custom domain":      {"/", "/", "Prod", "", ""},
 		"a path":             {"/docs", "/Prod/docs", "Prod", "", ""},

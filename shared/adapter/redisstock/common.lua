@@ -137,8 +137,9 @@ end
 
 -- claim holds a unit for the order that has it by the ledger: high-water rises to the unit, the skipped units become
 -- free, and the unit counts against the owner's user. If the owner is awaited, its record lists the unit from then on,
--- even beyond its count: else confirm would end the wait and leave the unit held. One call frees at most FILL skipped units, because Redis serves no other command
--- meanwhile; if the unit is then still above high-water, the next call continues.
+-- even beyond its count: else confirm would end the wait and leave the unit held. One call frees at most FILL skipped
+-- units, because Redis serves no other command meanwhile; if the unit is then still above high-water, the next call
+-- continues.
 local FILL = 5000
 local function claim(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))

@@ -32,7 +32,7 @@ if not r then -- lost: restore the record from the message
   r = {state = 'q', count = count, units = {}, none = '', backoff = ARGV[11], created = ARGV[7], user = user,
     hash = ARGV[5], body = ARGV[6]}
   call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
-  charge(user, order, function(c) return c or 0 end)
+  charge(user, order, function() return 0 end)
 else
   -- Keep only the units that are still held for the order: a unit lost since then could be drawn for it a second
   -- time.
