@@ -15,7 +15,7 @@ from localstack.services.cloudformation.engine.v2.change_set_model import Change
 from localstack.services.cloudformation.engine.v2.change_set_model_transform import ChangeSetModelTransform
 from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent
 from localstack.services.cloudformation.resource_providers.aws_cloudformation_stack import CloudFormationStackProvider
-from localstack.services.cloudwatch import cloudwatch_database_helper as metrics
+from localstack.services.cloudwatch.cloudwatch_database_helper import CloudwatchDatabase
 from localstack.services.lambda_.invocation import docker_runtime_executor
 from localstack.services.lambda_.resource_providers.lambda_alias import LambdaAliasProvider
 from localstack.utils.catalog.catalog_loader import RemoteCatalogLoader
@@ -110,37 +110,40 @@ transformers.expand_fn_foreach = expand
 ChangeSetModelTransform._execute_local_transforms = lambda self: None
 
 
-# 8. Compute percentiles of metrics (by nearest rank; of values put as a set, of their maximum): as shipped, a query for one is answered with 500.
-class Percentile:
-    def __init__(self):
-        self.values = []
-
-    def step(self, value, percent):
-        self.values.append(value)
-        self.percent = percent
-
-    def finalize(self):
-        return sorted(self.values)[max(math.ceil(len(self.values) * self.percent / 100) - 1, 0)] if self.values else None
-
-
-class Aggregations(dict):
-    def __missing__(self, stat):
-        return f"PERCENTILE(value, {float(stat.removeprefix('p'))})"
-
-
-class Columns(dict):
-    def __missing__(self, stat):
-        return "max"
-
-
-def connect(*args, **kwargs):
-    connection = sqlite3.connect(*args, **kwargs)
-    connection.create_aggregate("PERCENTILE", 2, Percentile)
-    return connection
+# 8. Read a metric in one pass: as shipped, each minute of each metric is a query of its own, which for a live screen takes seconds, and a percentile is
+# answered with 500. A percentile is of single values by nearest rank; of values put as a set it knows the maximum.
+def points(self, account_id, region, query, start_time, end_time, scan_by):
+    stat = query["MetricStat"]
+    metric, period, unit = stat["Metric"], stat["Period"], stat.get("Unit")
+    start, end = self._convert_timestamp_to_unix(start_time), self._convert_timestamp_to_unix(end_time)
+    of = "dimensions IS NULL" if not metric.get("Dimensions") else "dimensions LIKE ?"
+    where = f"WHERE metric_name = ? AND namespace = ? AND account_id = ? AND region = ? AND timestamp >= ? AND timestamp < ? AND {of}"
+    given = [metric["MetricName"], metric["Namespace"], account_id, region, start, end]
+    if metric.get("Dimensions"):
+        given.append(self._get_ordered_dimensions_with_separator(metric["Dimensions"], for_search=True))
+    if unit:
+        where += " AND unit IS NULL" if unit == "NULL_VALUE" else " AND unit = ?"
+        given += [] if unit == "NULL_VALUE" else [unit]
+    with self.DATABASE_LOCK, sqlite3.connect(self.METRICS_DB_READ_ONLY, uri=True) as connection:
+        rows = connection.execute(
+            f"""SELECT timestamp, value, value, value, 1 FROM SINGLE_METRICS {where}
+                UNION ALL SELECT timestamp, sum, min, max, sample_count FROM AGGREGATED_METRICS {where}""",
+            given * 2,
+        ).fetchall()
+    periods = {}
+    for row in rows:
+        periods.setdefault(start + (int(row[0]) - start) // period * period, []).append(row[1:])
+    times = sorted(periods, reverse=scan_by in (None, "TimestampDescending"))
+    return {"timestamps": times, "values": [statistic(stat["Stat"], *zip(*periods[t])) for t in times]}
 
 
-metrics.STAT_TO_SQLITE_AGGREGATION_FUNC = Aggregations(metrics.STAT_TO_SQLITE_AGGREGATION_FUNC)
-metrics.STAT_TO_SQLITE_COL_NAME_HELPER = Columns(metrics.STAT_TO_SQLITE_COL_NAME_HELPER)
-metrics.sqlite3 = SimpleNamespace(connect=connect)
+def statistic(name, sums, least, most, counts):
+    if name.startswith("p"):
+        return sorted(most)[max(math.ceil(len(most) * float(name[1:]) / 100) - 1, 0)]
+    average = sum(sums) / sum(counts)
+    return {"Sum": sum(sums), "Average": average, "Minimum": min(least), "Maximum": max(most), "SampleCount": sum(counts)}[name]
+
+
+CloudwatchDatabase.get_metric_data_stat = points
 
 main.main()
