@@ -62,6 +62,7 @@ launch() {
   local bridge
   bridge=$(bridge_address)
   mkdir -p "$dir/fs/var/lib/localstack"
+  echo "seckill-localstack-$port" >"$dir/containers"
   ln -sfn "$lib" "$dir/fs/var/lib/localstack/lib"
   env FILESYSTEM_ROOT="$dir/fs" TMPDIR="$dir" MAIN_CONTAINER_NAME="seckill-localstack-$port" \
     GATEWAY_LISTEN="127.0.0.1:$port,$bridge:$port" LOCALSTACK_HOST="localhost:$port" \
@@ -74,4 +75,12 @@ launch() {
 
 healthy() { curl -fsS -m 5 -o /dev/null "$endpoint/_localstack/health" 2>/dev/null; }
 
+# LocalStack leaves its functions' containers behind when it ends while they are busy.
+remove() {
+  local name
+  name=$(cat "$dir/containers" 2>/dev/null) || return 0
+  docker ps -aq --filter "name=^$name-" | xargs -r docker rm -f >/dev/null
+}
+
 main "$1"
+[ "$1" != stop ] || remove
