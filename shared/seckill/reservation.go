@@ -212,7 +212,7 @@ type Seen struct {
 	Unit     int
 	Holder   string // the order that holds it; "" if it is free or in no list
 	Free     bool
-	Awaiting bool // its holder waits for its placement
+	Awaiting bool // it waits for the placement of its holder, whose reservation has it
 }
 
 // Correction moves one unit to where the ledger has it, provided that the stock is still as the pass read it.

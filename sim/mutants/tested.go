@@ -20,9 +20,9 @@ var tested = map[string][2]string{
 	// that holds nothing (ADR 17).
 	"confirmed-redrawn": {"./shared/adapter/memory", "TestStock"},
 	// Each needs a stock that was restored, more than once for the first.
-	"claimed-unlisted":    {"./sim", "TestRegressions"},
+	"unlisted-waits":      {"./sim", "TestRegressions"},
 	"displaced-forgotten": {"./sim", "TestRegressions"},
-	"rebuilt-redrawn":     {"./shared/adapter/memory", "TestStock"},
+	"unlisted-uncounts":   {"./shared/adapter/memory", "TestStock"},
 	"uncounted-kept":      {"./shared/adapter/memory", "TestStock"},
 	// The next run, a minute later, does what is left; only the number of requests reveals it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},

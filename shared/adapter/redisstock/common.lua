@@ -9,9 +9,8 @@
 --
 -- A record is state|count|units|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the number
 -- of the last drift pass begun when the stock first had no unit for it, or empty. body is opaque and may hold any
--- byte. An awaited order's record lists every unit that is held for the order. A record is kept while its order is
--- awaited, and after that while a unit is held for it or counts against its user: there are never more records than
--- awaiting, held and the orders in users together.
+-- byte. A record is kept while its order is awaited, and after that while a unit is held for it or it counts against
+-- its user: there are never more records than awaiting, held and the orders in users together.
 --
 -- Times are milliseconds and come as arguments. No key has a TTL: a full cache evicts keys with a TTL first.
 local call = redis.call
@@ -46,15 +45,6 @@ local function record(order)
   }
 end
 
-local function lists(r, unit)
-  for _, n in ipairs(r.units) do
-    if n == unit then
-      return true
-    end
-  end
-  return false
-end
-
 -- save writes a record and returns it as stored.
 local function save(order, r)
   local raw = r.state .. '|' .. r.count .. '|' .. table.concat(r.units, ',') .. '|' .. r.none .. '|' .. r.backoff .. '|'
@@ -63,54 +53,60 @@ local function save(order, r)
   return raw
 end
 
--- counts reports whether an order counts against its user.
-local function counts(user, order)
-  return string.find(',' .. (call('HGET', USERS, user) or ''), ',' .. order .. ':', 1, true) ~= nil
+-- waits reports whether a unit waits for the ledger's decision about its holder: the holder is awaited, and its record
+-- lists the unit. A restored stock may have units held for an awaited order that its record does not list; confirm
+-- would leave these held.
+local function waits(n, holder)
+  if not call('ZSCORE', AWAITING, holder) then
+    return false
+  end
+  local units = string.match(call('HGET', RES, holder) or '', '^%a|%d+|([%d,]*)')
+  return units ~= nil and string.find(',' .. units .. ',', ',' .. n .. ',', 1, true) ~= nil
 end
 
--- keep writes a confirmed record if a unit is held for its order or counts against its user, and removes it otherwise.
--- After a loss of data the units that the ledger gave may look held by others for a while; the record still knows the
--- key's body then.
-local function keep(order, r)
-  local kept = counts(r.user, order)
+-- keep writes a confirmed record if its order counts against its user or a unit is held for it, and removes it
+-- otherwise. After a loss of data the order's units may look like another's for a while; its record still knows the
+-- body of its key.
+local function keep(order, r, counts)
   for _, n in ipairs(r.units) do
-    kept = kept or call('HGET', HELD, n) == order
+    counts = counts or call('HGET', HELD, n) == order
   end
-  if kept then
+  if counts then
     save(order, r)
   else
     call('HDEL', RES, order)
   end
 end
 
--- charge sets what one order counts against its user: how(units so far, or nil) returns the new number, nil for none.
+-- charge sets what one order counts against its user, and returns it: how(units so far, or nil) returns the new number,
+-- nil for none.
 local function charge(user, order, how)
   local old = call('HGET', USERS, user) or ''
-  local list, found = {}, false
+  local list, found, counts = {}, false, nil
   for o, c in string.gmatch(old, '(%w+):(%d+)') do
     local n = tonumber(c)
     if o == order then
       found = true
       n = how(n)
+      counts = n
     end
     if n then
       list[#list + 1] = o .. ':' .. n
     end
   end
   if not found then
-    local n = how(nil)
-    if n then
-      list[#list + 1] = order .. ':' .. n
+    counts = how(nil)
+    if counts then
+      list[#list + 1] = order .. ':' .. counts
     end
   end
   local new = table.concat(list, ',')
-  if new == old then
-    return
-  elseif new == '' then
+  if new ~= old and new == '' then
     call('HDEL', USERS, user)
-  else
+  elseif new ~= old then
     call('HSET', USERS, user, new)
   end
+  return counts
 end
 
 -- available returns how many units can be drawn.
@@ -135,11 +131,9 @@ local function draw(order, count, hw, units)
   end
 end
 
--- claim holds a unit for the order that has it by the ledger: high-water rises to the unit, the skipped units become
--- free, and the unit counts against the owner's user. If the owner is awaited, its record lists the unit from then on,
--- even beyond its count: else confirm would end the wait and leave the unit held. One call frees at most FILL skipped
--- units, because Redis serves no other command meanwhile; if the unit is then still above high-water, the next call
--- continues.
+-- claim holds a unit for its owner: high-water rises to the unit, the skipped units become free, and the unit counts
+-- against the owner's user. One call frees at most FILL skipped units, because Redis serves no other command
+-- meanwhile; if the unit is then still above high-water, the next call continues.
 local FILL = 5000
 local function claim(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))
@@ -157,12 +151,6 @@ local function claim(n, owner, user)
   call('HSET', HELD, n, owner)
   if user ~= '' then
     charge(user, owner, function(c) return c or 0 end)
-  end
-  local r = record(owner)
-  if r and r.state == 'q' and not lists(r, n) then
-    r.units[#r.units + 1] = n
-    table.sort(r.units)
-    save(owner, r)
   end
 end
 

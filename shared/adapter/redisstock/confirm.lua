@@ -1,5 +1,5 @@
 -- confirm: the ledger has decided the order. The order is no longer awaited; units held for it beyond the ledger's
--- become free; what counts against its user is only ever lowered. An order that holds nothing is forgotten.
+-- become free; what counts against its user is only ever lowered. An order that counts nothing is forgotten.
 -- ARGV 1 order 2 user 3 the ledger's units, comma separated, '' for none
 -- result {ok} | {not_installed}
 if not_installed() then
@@ -20,13 +20,13 @@ if r then
     end
   end
 end
-charge(user, order, function(c)
+local counts = charge(user, order, function(c)
   if c and #units > 0 then
     return math.min(c, #units) -- an entry of 0 stays: the drift pass finds users by their entries
   end
 end)
 if r then
   r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
-  keep(order, r)
+  keep(order, r, counts)
 end
 return {'ok'}

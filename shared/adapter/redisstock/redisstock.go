@@ -159,7 +159,6 @@ func parseRecord(item, order, raw string) (seckill.Reservation, error) {
 	if r.Units, err = splitUnits(f[2]); err != nil {
 		return r, fmt.Errorf("record of %s: %w", order, err)
 	}
-	r.Units = r.Units[:min(len(r.Units), r.Count)] // more: the ledger has decided the order, whatever its message says
 	ms, err := strconv.ParseInt(f[5], 10, 64)
 	if err != nil {
 		return r, fmt.Errorf("record of %s: time: %w", order, err)

@@ -9,9 +9,7 @@ if not_installed() then
 end
 local now, order, user, count, refused = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[8])
 local r = record(order)
-if not r and counts(user, order) then
-  return {'confirmed'} -- by a rebuild or a drift pass, from the ledger; units may be held that no record lists
-elseif r then
+if r then
   if r.state == 'c' then
     return {'confirmed'}
   elseif r.hash ~= ARGV[5] then
@@ -32,7 +30,7 @@ if not r then -- lost: restore the record from the message
   r = {state = 'q', count = count, units = {}, none = '', backoff = ARGV[11], created = ARGV[7], user = user,
     hash = ARGV[5], body = ARGV[6]}
   call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
-  charge(user, order, function() return 0 end)
+  charge(user, order, function(c) return c or 0 end)
 else
   -- Keep only the units that are still held for the order: a unit lost since then could be drawn for it a second
   -- time.

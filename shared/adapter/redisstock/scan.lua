@@ -1,8 +1,7 @@
--- scan: reads who holds every step-th unit, which are free and which are awaited, in one view up to high-water: the
--- units of one ledger bucket.
+-- scan: reads who holds every step-th unit, which are free and which wait for their holder, in one view up to
+-- high-water: the units of one ledger bucket.
 -- ARGV 1 first unit 2 step 3 at most this many
--- result {ok, unit, holder or '', flag, ...}, flag: a awaited holder, h other holder, f free, n nowhere |
--- {not_installed}
+-- result {ok, unit, holder or '', flag, ...}, flag: a waits, h held, f free, n nowhere | {not_installed}
 local hw = tonumber(call('HGET', ITEM, 'hw'))
 if not hw then
   return {'not_installed'}
@@ -12,7 +11,7 @@ for n = first, math.min(hw, first + (tonumber(ARGV[3]) - 1) * step), step do
   local holder = call('HGET', HELD, n)
   local flag = 'n'
   if holder then
-    flag = call('ZSCORE', AWAITING, holder) and 'a' or 'h'
+    flag = waits(n, holder) and 'a' or 'h'
   elseif call('ZSCORE', FREE, n) then
     flag = 'f'
   end
