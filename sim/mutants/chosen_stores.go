@@ -165,7 +165,7 @@ if left <= 0 then`},
 	{"displaced-forgotten", "the record of an order whose unit looks held by another is dropped", stockDir +
 		"confirm.lua", `  keep(order, r, counts)`, `  keep(order, r)`},
 	{"unlisted-waits", "each unit of a waiting order waits for it, not only those of its reservation", stockDir +
-		"common.lua", `return units ~= nil and`, `return units ~= nil or`},
+		"common.lua", `',' .. n .. ',', 1, true)`, `',', 1, true)`},
 	{"unlisted-uncounts", "a unit that a waiting order loses without having reserved it counts less against its user",
 		stockDir + "correct.lua", `  if r and r.state == 'c' then -- an`, `  if r then -- an`},
 	{"uncounted-kept", "the record of an order that no longer counts against its user is kept", stockDir +

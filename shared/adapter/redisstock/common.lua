@@ -60,8 +60,8 @@ local function waits(n, holder)
   if not call('ZSCORE', AWAITING, holder) then
     return false
   end
-  local units = string.match(call('HGET', RES, holder) or '', '^%a|%d+|([%d,]*)')
-  return units ~= nil and string.find(',' .. units .. ',', ',' .. n .. ',', 1, true) ~= nil
+  local units = string.match(tostring(call('HGET', RES, holder)), '^%a|%d+|([%d,]*)')
+  return string.find(',' .. tostring(units) .. ',', ',' .. n .. ',', 1, true) ~= nil
 end
 
 -- keep writes a confirmed record if its order counts against its user or a unit is held for it, and removes it
