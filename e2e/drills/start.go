@@ -124,7 +124,7 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 		"JWT_SECRET": drillSecret, "TICKET_SECRET": drillTickets, "HOLD": hold.String(), "ALIPAY_FAKE": "true",
 		"ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
 		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify",
-		"CASHIER_URL":        w.host.URL + "/cashier", "PUBLIC_URL": w.host.URL,
+		"CASHIER_URL": w.host.URL + "/cashier", "PUBLIC_URL": w.host.URL,
 		"ALIPAY_PRIVATE_KEY": w.shop.Private, "ALIPAY_PUBLIC_KEY": w.gateway.Public,
 		"GATEWAY_PRIVATE_KEY": w.gateway.Private, "ALIPAY_SHOP_PUBLIC_KEY": w.shop.Public,
 	}
