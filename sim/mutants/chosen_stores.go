@@ -180,9 +180,13 @@ if left <= 0 then`},
 		`    if o == '' then
       return {'before', order}`},
 	{"release-anybodys", "a number is freed whoever holds it", stockDir + "common.lua",
-		`if call('HGET', HELD, n) == order then
-    call('HDEL', HELD, n)`, `if call('HGET', HELD, n) then
-    call('HDEL', HELD, n)`},
+		`if call('HGET', HELD, n) ~= order then`, `if not call('HGET', HELD, n) then`},
+	{"claim-leaves-proof", "a drift pass proves that none is left though a unit went to an order meanwhile", stockDir +
+		"common.lua", `  doubt()
+  call('ZREM', FREE, n)`, `  call('ZREM', FREE, n)`},
+	{"return-leaves-proof", "a drift pass proves that no unit is left though a unit came back from no holder meanwhile",
+		stockDir + "return.lua", `    doubt()
+`, ``},
 	{"claim-leaves-gap", "numbers between high-water and a claimed one are in no list", stockDir + "common.lua",
 		`for k = hw + 1, top do`, `for k = hw + 2, top do`},
 	{"claimed-stays-free", "a number that becomes its owner's stays free, too", stockDir + "common.lua",

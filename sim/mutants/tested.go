@@ -23,6 +23,8 @@ var tested = map[string][2]string{
 	"unlisted-waits":      {"./sim", "TestRegressions"},
 	"displaced-forgotten": {"./sim", "TestRegressions"},
 	"unlisted-uncounts":   {"./shared/adapter/memory", "TestStock"},
+	"claim-leaves-proof":  {"./shared/adapter/memory", "TestStock"},
+	"return-leaves-proof": {"./shared/adapter/memory", "TestStock"},
 	"uncounted-kept":      {"./shared/adapter/memory", "TestStock"},
 	// The next run, a minute later, does what is left; only the number of requests reveals it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},

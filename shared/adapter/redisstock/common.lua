@@ -131,6 +131,13 @@ local function draw(order, count, hw, units)
   end
 end
 
+-- doubt takes the proof from all drift passes under way: a unit goes to an order that a row named a while ago, or one
+-- comes back that the stock did not give to its order. A pass may have looked at the unit before; a pass that begins
+-- later finds what is wrong.
+local function doubt()
+  call('HDEL', ITEM, 'passes')
+end
+
 -- claim holds a unit for its owner: high-water rises to the unit, the skipped units become free, and the unit counts
 -- against the owner's user. One call frees at most FILL skipped units, because Redis serves no other command
 -- meanwhile; if the unit is then still above high-water, the next call continues.
@@ -147,6 +154,7 @@ local function claim(n, owner, user)
   if n > top then
     return
   end
+  doubt()
   call('ZREM', FREE, n)
   call('HSET', HELD, n, owner)
   if user ~= '' then
@@ -154,10 +162,12 @@ local function claim(n, owner, user)
   end
 end
 
--- release makes a unit free if this order still holds it.
+-- release makes a unit free if this order still holds it, and reports whether it did.
 local function release(n, order)
-  if call('HGET', HELD, n) == order then
-    call('HDEL', HELD, n)
-    call('ZADD', FREE, n, n)
+  if call('HGET', HELD, n) ~= order then
+    return false
   end
+  call('HDEL', HELD, n)
+  call('ZADD', FREE, n, n)
+  return true
 end

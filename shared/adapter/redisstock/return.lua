@@ -6,7 +6,9 @@ if not_installed() then
   return {'not_installed'}
 end
 for _, n in ipairs(numbers(ARGV[3])) do
-  release(n, ARGV[1])
+  if not release(n, ARGV[1]) then
+    doubt()
+  end
 end
 charge(ARGV[2], ARGV[1], function() return nil end)
 local r = record(ARGV[1])

@@ -1,6 +1,7 @@
 package stocktest
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
@@ -276,6 +277,39 @@ var confirmCases = []testCase{
 		e.redraw(r, c, seckill.RedrawWait)
 		e.must(e.DriftEnd(e.ctx, e.item.ID, "first", first))
 		e.redraw(r, c, seckill.RedrawNone)
+	}},
+	// The row named its owner a while ago; by now the owner may have given the unit back.
+	{"a pass during which a unit went to its row's owner proves nothing", func(e *env) {
+		e.item.Stock = 2
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		e.reserved(2, "2", 1, 2)
+		r := seckill.Reservation{Request: e.request(3, "3", 1), Units: []int{1}}
+		none := func(want seckill.RedrawCode) {
+			e.Helper()
+			e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(1), User: "1"}, want)
+		}
+		none(seckill.RedrawWait)
+		for i, claims := range []func(){
+			func() { e.corrected(seckill.Correction{Unit: 2, Holder: oid(2), Owner: oid(8), User: "8"}, true) },
+			func() {
+				e.redraw(seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{1}},
+					seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawWait)
+			},
+			func() { e.must(e.Return(e.ctx, e.item.ID, oid(7), "7", []int{2})) },
+		} {
+			if i == 0 {
+				e.confirmed(2, "2", 2)
+			}
+			token := fmt.Sprint(i)
+			pass, err := e.DriftBegin(e.ctx, e.item.ID, token)
+			e.must(err)
+			claims()
+			e.must(e.DriftEnd(e.ctx, e.item.ID, token, pass))
+			none(seckill.RedrawWait)
+		}
+		e.pass("undisturbed")
+		none(seckill.RedrawNone)
 	}},
 	{"a pass that the stock does not remember proves nothing", func(e *env) {
 		e.install()
