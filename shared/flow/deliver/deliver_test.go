@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -434,8 +435,8 @@ func TestAProcessThatDies(t *testing.T) {
 
 func TestAFaultReturnsTheRest(t *testing.T) {
 	s := newShop(t)
-	calls := 0
-	f := s.instance(faulty{s.ledger, func() bool { calls++; return calls == 3 }})
+	var calls atomic.Int32 // several posts at once save
+	f := s.instance(faulty{s.ledger, func() bool { return calls.Add(1) == 3 }})
 	var changes []seckill.OrderChange
 	for n := range 3 {
 		changes = append(changes, seckill.OrderChange{Order: s.order(s.place(n + 1))})
