@@ -31,7 +31,7 @@ import (
 func testEvents(t *testing.T, s *stack) {
 	s.needs(t, s.full(), "takes minutes")
 	s.needs(t, s.Kill != "", "there is no command that kills functions")
-	const shoppers = 1000
+	const shoppers = 300
 	kills, all := 0, 0
 	heard, again := s.listen(t)
 	report.timed(t, func() string {

@@ -269,10 +269,9 @@ func background(t *testing.T) context.Context { return context.WithoutCancel(t.C
 // eventually polls until holds returns "" instead of what is missing.
 func eventually(t *testing.T, what string, holds func() string) {
 	t.Helper()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	began, told := time.Now(), time.Now()
 	for {
+		asked := time.Now()
 		missing := holds()
 		if missing == "" {
 			return
@@ -284,6 +283,9 @@ func eventually(t *testing.T, what string, holds func() string) {
 			told = time.Now()
 			t.Logf("waiting for %s for %.0f s: %.160s", what, time.Since(began).Seconds(), missing)
 		}
-		<-tick.C
+		rest(background(t), asked)
 	}
 }
+
+// rest pauses a poll twice as long as its last ask took: an ask may read whole tables, and a slow target gets no slower.
+func rest(ctx context.Context, asked time.Time) { pause(ctx, max(pollEvery, 2*time.Since(asked))) }
