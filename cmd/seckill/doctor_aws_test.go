@@ -20,6 +20,7 @@ import (
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
+	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/connections"
@@ -71,7 +72,8 @@ type clinic struct {
 	tables     map[string]ledger.Table
 	backups    map[string]string
 	warm       any
-	accounts   m // answers about quotas
+	limited    []string // methods with limits of their own
+	accounts   m        // answers about quotas
 	refused    map[string]bool
 	roles      []seckill.Role // that the caller may take; nil: all
 	older      bool           // the stack has no back office
@@ -112,6 +114,7 @@ func newClinic(t *testing.T) *clinic {
 		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{},
 		backups: map[string]string{}, tables: map[string]ledger.Table{},
 		warm:     m{"WriteUnitsPerSecond": 4000},
+		limited:  doctor.Limited,
 		accounts: m{"lambda": 1000, "stage": 5000, "account": 10000}}
 	c.url = served(t, c).URL
 	c.outputs = map[string]string{"Url": c.url + "/live", "ApiId": "api1", "ApiStage": "live", "StackPrefix": "sale-",
@@ -413,9 +416,13 @@ func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
 		c.answer(w, "GetAccountSettings", give(m{"AccountLimit": m{"ConcurrentExecutions": c.accounts["lambda"]}}),
 			write)
 	case path == "/restapis/api1/stages/live":
-		c.answer(w, "GetStage", give(m{"stageName": "live",
-			"methodSettings": m{"*/*": m{"throttlingRateLimit": c.accounts["stage"],
-				"throttlingBurstLimit": 2500}}}), write)
+		settings := m{"*/*": m{"throttlingRateLimit": c.accounts["stage"], "throttlingBurstLimit": 2500}}
+		for _, method := range c.limited {
+			cut := strings.LastIndexByte(method, '/')
+			settings["~1"+strings.ReplaceAll(method[:cut], "/", "~1")+method[cut:]] = m{"throttlingRateLimit": 9999,
+				"throttlingBurstLimit": 2500}
+		}
+		c.answer(w, "GetStage", give(m{"stageName": "live", "methodSettings": settings}), write)
 	case path == "/account":
 		c.answer(w, "GetAccount", give(m{"throttleSettings": m{"rateLimit": c.accounts["account"]}}), write)
 	default:

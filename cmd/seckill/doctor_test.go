@@ -39,11 +39,11 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 56 ok, 0 unknown\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 57 ok, 0 unknown\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 56 ok, 0 unknown\n")) {
+		"stack sale: 0 faults, 57 ok, 0 unknown\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -352,6 +352,12 @@ func TestDoctorFinds(t *testing.T) {
 			tb.PK = "item"
 			c.tables["sale-units"] = tb
 		}, "table sale-units: key is (item S, unit S)", nil},
+		{"no limits of methods", func(c *clinic) {
+			c.limited = nil
+		}, "door: 13 of 13 methods have no limit of their own, so that a crowd uses up theirs: admin/GET, ", nil},
+		{"no limit of purchases", func(c *clinic) {
+			c.limited = []string{"signin/POST"}
+		}, "12 of 13 methods have no limit of their own", nil},
 		{"crowd over Lambda", func(c *clinic) {
 			c.accounts["lambda"] = 100
 		},
@@ -549,7 +555,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 51 ok, 1 unknown\n" {
+		stderr != "seckill: stack sale: 0 faults, 52 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in

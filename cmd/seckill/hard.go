@@ -351,7 +351,7 @@ func isNotification(key string) bool { return isMethod(key, notifyPath) }
 // isMethod accepts a key with plain slashes or with those of JSON pointers, because AWS documents both.
 func isMethod(key, path string) bool {
 	key = strings.ReplaceAll(key, "~1", "/")
-	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == path
+	return strings.TrimLeft(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == path
 }
 
 // patchKey converts a key of GetStage to a path of UpdateStage: the slashes of the resource, with a first one, as ~1,
@@ -359,7 +359,7 @@ func isMethod(key, path string) bool {
 func patchKey(key string) string {
 	key = strings.ReplaceAll(key, "~1", "/")
 	cut := strings.LastIndexByte(key, '/')
-	return "~1" + strings.ReplaceAll(strings.TrimPrefix(key[:max(cut, 0)], "/"), "/", "~1") + key[max(cut, 0):]
+	return "~1" + strings.ReplaceAll(strings.TrimLeft(key[:max(cut, 0)], "/"), "/", "~1") + key[max(cut, 0):]
 }
 
 func throttleTo(key string, rate float64, burst int) []types.PatchOperation {

@@ -72,7 +72,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 							"ThrottlingBurstLimit": ref("ThrottleBurst"),
 						},
 						{
-							"ResourcePath":         "/seckill/alipay/notify",
+							"ResourcePath":         "/~1seckill~1alipay~1notify",
 							"HttpMethod":           "POST",
 							"ThrottlingRateLimit":  ref("NotifyRate"),
 							"ThrottlingBurstLimit": ref("NotifyBurst"),

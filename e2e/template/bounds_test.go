@@ -5,10 +5,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/plan"
 )
 
@@ -17,7 +19,11 @@ import (
 func TestThrottles(t *testing.T) {
 	rare := 0
 	api, got := open(t).resource("Api").prop(), map[string]string{}
+	var limited []string
 	for _, m := range list(api, "MethodSettings") {
+		if path := str(m, "ResourcePath"); path != everyPath {
+			limited = append(limited, strings.TrimPrefix(strings.ReplaceAll(path, "~1", "/"), "//")+"/"+str(m, "HttpMethod"))
+		}
 		if rate, burst := at(m, "ThrottlingRateLimit"), at(m, "ThrottlingBurstLimit"); rate == plan.RareRate &&
 			burst == plan.RareBurst {
 			rare++
@@ -29,15 +35,20 @@ func TestThrottles(t *testing.T) {
 		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " +
 			str(m, "ThrottlingBurstLimit", "Ref")
 	}
-	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/buy POST": "BuyRate BuyBurst",
-		"/seckill/alipay/notify POST": "NotifyRate NotifyBurst",
-		"/signin POST":                "SigninRate SigninConcurrency"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst",
+		"/~1seckill~1buy POST":            "BuyRate BuyBurst",
+		"/~1seckill~1alipay~1notify POST": "NotifyRate NotifyBurst",
+		"/~1signin POST":                  "SigninRate SigninConcurrency"}, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
+	}
+	slices.Sort(limited)
+	if diff := cmp.Diff(limited, doctor.Limited); diff != "" {
+		t.Errorf("seckill doctor misses limits of other methods (-templates +doctor): %s", diff)
 	}
 	others := 0
 	paths, _ := at(api, "DefinitionBody", "paths").(map[string]any)
 	for path, methods := range paths {
-		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && path != staffPath &&
+		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && path != "/admin/{proxy+}" &&
 			(at(methods, "get") != nil || at(methods, "post") != nil) {
 			others++ // of /signin this is the list of issuers
 		}
@@ -92,8 +103,11 @@ func TestReservations(t *testing.T) {
 	}
 }
 
-// staffPath is what anybody may ask of function admin.
-const staffPath = "/admin/{proxy+}"
+// Paths of method settings: what anybody may ask of function admin, and all without their own.
+const (
+	staffPath = "/~1admin~1{proxy+}"
+	everyPath = "/*"
+)
 
 // TestEndpointsInChina checks that of the services that functions reach through endpoints only SQS has another name
 // there.

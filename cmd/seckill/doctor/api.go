@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
 
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
@@ -48,10 +50,38 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 		return
 	}
 	c.ok("the shop is not stopped hard")
+	var without []string
+	limits := d.throttles()
+	for _, method := range Limited {
+		if limits[method].ThrottlingRateLimit == 0 {
+			without = append(without, method)
+		}
+	}
+	if len(without) > 0 {
+		c.fault("%d of %d methods have no limit of their own, so that a crowd uses up theirs: %s; deploy the templates "+
+			"of this release", len(without), len(Limited), strings.Join(without, ", "))
+		return
+	}
+	c.ok("%d methods have limits of their own", len(Limited))
 }
+
+// Limited are the methods with limits of their own in infra/api.yaml, as PATH/METHOD. A test of the templates
+// holds this list to them.
+var Limited = []string{"admin/GET", "admin/{proxy+}/GET", "admin/{proxy+}/POST", "docs/GET", "favicon.ico/GET",
+	"openapi.json/GET", "operator/{role}/POST", "order/{id}/received/POST", "order/{id}/refund-request/POST",
+	"pictures/{file}/GET", "seckill/alipay/notify/POST", "seckill/buy/POST", "signin/POST"}
 
 // everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
+
+// throttles returns the stage's settings by method, as PATH/METHOD; API Gateway's keys have slashes as ~1, or not.
+func (d *Doctor) throttles() map[string]types.MethodSetting {
+	out := map[string]types.MethodSetting{}
+	for key, s := range d.stage.MethodSettings {
+		out[strings.TrimLeft(strings.ReplaceAll(key, "~1", "/"), "/")] = s
+	}
+	return out
+}
 
 // api calls GET /healthz, as a load balancer would.
 func (d *Doctor) api(ctx context.Context, c *check) {

@@ -133,10 +133,9 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	if c.stageErr != nil {
 		c.unasked("for the API's limit", c.stageErr)
 	} else {
-		for key, s := range c.stage.MethodSettings {
+		for method, s := range c.throttles() {
 			whose := map[string]string{everyMethod: "a method of the API (parameter ThrottleRate)",
-				"seckill/buy/POST": "the API (parameter BuyRate)"}[strings.TrimPrefix(strings.ReplaceAll(key, "~1",
-				"/"), "/")]
+				"seckill/buy/POST": "the API (parameter BuyRate)"}[method]
 			if whose != "" && s.ThrottlingRateLimit > 0 {
 				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
 			}
