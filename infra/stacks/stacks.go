@@ -1,11 +1,13 @@
 // Package stacks reads deployed stacks. In: CloudFormation's client, a stack's name. Out: the stack, its outputs and
-// parameters. It changes nothing.
+// parameters, and why it failed. It changes nothing.
 package stacks
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
@@ -25,6 +27,42 @@ func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.
 		return nil, err
 	}
 	return &out.Stacks[0], nil
+}
+
+// Failure returns the first event since a time that says why a resource of the stack failed, as "Acl
+// (AWS::WAFv2::WebACL): reason"; "" if there is none. id is the stack's ARN, which a deleted one needs. A failed nested
+// stack's own event is the first that names its cause: Failure follows it.
+func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time) (string, error) {
+	var first *types.StackEvent
+	pages := cloudformation.NewDescribeStackEventsPaginator(cfn,
+		&cloudformation.DescribeStackEventsInput{StackName: &id})
+	for pages.HasMorePages() { // the newest comes first
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", err
+		}
+		for i := range out.StackEvents {
+			e := &out.StackEvents[i]
+			if aws.ToTime(e.Timestamp).Before(since) {
+				break
+			}
+			if strings.HasSuffix(string(e.ResourceStatus), "_FAILED") &&
+				!strings.Contains(aws.ToString(e.ResourceStatusReason), "cancelled") {
+				first = e
+			}
+		}
+	}
+	if first == nil {
+		return "", nil
+	}
+	if nested := aws.ToString(first.PhysicalResourceId); nested != "" && nested != id &&
+		aws.ToString(first.ResourceType) == "AWS::CloudFormation::Stack" {
+		if why, err := Failure(ctx, cfn, nested, since); err == nil && why != "" {
+			return aws.ToString(first.LogicalResourceId) + ": " + why, nil
+		}
+	}
+	return fmt.Sprintf("%s (%s): %s", aws.ToString(first.LogicalResourceId), aws.ToString(first.ResourceType),
+		aws.ToString(first.ResourceStatusReason)), nil
 }
 
 // Output returns the value of one of the stack's outputs, "" if it has no such output.
