@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// deployer runs infra/stack.sh, for a stack that does not exist, with a SAM CLI that only records its arguments.
-func deployer(t *testing.T) func(env ...string) []string {
+// deployer runs infra/stack.sh, for a stack that does not exist, with a SAM CLI that only records its arguments; more are
+// parameters of samconfig.toml.
+func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -25,7 +26,7 @@ func deployer(t *testing.T) func(env ...string) []string {
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "samconfig.toml", "infra/deployment",
+	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/deployment",
 		"infra/cdn", "infra/edge", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
@@ -33,6 +34,8 @@ func deployer(t *testing.T) func(env ...string) []string {
 		}
 		link(t, whole, filepath.Join(folder, name))
 	}
+	write(t, filepath.Join(folder, "samconfig.toml"), strings.Replace(read(t, filepath.Join(root, "samconfig.toml")),
+		"parameter_overrides = [\n", "parameter_overrides = [\n"+strings.Join(more, ""), 1))
 	write(t, filepath.Join(folder, "infra", "stack.sh"), read(t, filepath.Join(root, "infra", "stack.sh")))
 	write(t, filepath.Join(folder, ".aws-sam", "build", "template.yaml"), read(t, filepath.Join(root, "template.yaml")))
 	write(t, filepath.Join(folder, "sam"), "#!/bin/sh\nprintf '%s\\n' \"$@\" >told\n")
@@ -45,7 +48,7 @@ func deployer(t *testing.T) func(env ...string) []string {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", env, err, out)
 		}
-		return strings.Fields(read(t, filepath.Join(folder, "told")))
+		return strings.Split(strings.TrimSuffix(read(t, filepath.Join(folder, "told")), "\n"), "\n")
 	}
 }
 

@@ -1,0 +1,48 @@
+//go:build sam
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// samParser reads --parameter-overrides as the SAM CLI does.
+const samParser = `import json, sys
+from samcli.cli.types import CfnParameterOverridesType
+print(json.dumps(CfnParameterOverridesType().convert(tuple(sys.argv[1:]), None, None)))`
+
+// TestOverridesReachSAMWhole checks that a parameter of samconfig.toml with spaces, quotes or backslashes arrives as it
+// is written: SAM's own parser ends a plain value at a space.
+func TestOverridesReachSAMWhole(t *testing.T) {
+	want := map[string]string{"Contact": "400 123 4567", "StaffClaims": `groups|a b|sub|openid "x" email`,
+		"WebhookUrl": `https://erp.example.com/a\b`, "BuyProvisioned": "300"}
+	var more []string
+	for name, value := range want {
+		if name != "BuyProvisioned" {
+			more = append(more, "  \""+name+"="+value+"\",\n")
+		}
+	}
+	told := deployer(t, more...)("OVERRIDES=BuyProvisioned=300")
+	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
+	out, err := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), append([]string{"-c", samParser}, //nolint:gosec // a fixed program
+		overrides...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s arrives as %q, want %q", name, got[name], value)
+		}
+	}
+	if len(got) != len(overrides) {
+		t.Errorf("%d parameters of %d arrive: %v", len(got), len(overrides), overrides)
+	}
+}
