@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// closed is a property whose values AWS documents as a closed list or an encoding. Schemas, cfn-lint and stand-ins do not
-// hold them: only a real account refuses the others.
+// closed is a property whose values AWS documents as a closed list or an encoding. Schemas, cfn-lint and stand-ins do
+// not hold them: only a real account refuses the others.
 type closed struct {
 	kind string         // of the resource
 	path string         // of the property: names, and * for each of a list or map
@@ -34,14 +34,15 @@ var closedLists = []closed{
 	{"AWS::ApiGateway::Stage", "MethodSettings.*.ResourcePath", regexp.MustCompile(`^(/\*|/|/(~1[^~/]+)+)$`),
 		"AWS::ApiGateway::Stage MethodSetting: slashes are ~1, and the first has a slash before it"},
 	{"AWS::ApiGateway::Stage", "MethodSettings.*.HttpMethod",
-		word("*", "ANY", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"), "AWS::ApiGateway::Stage MethodSetting"},
+		word("*", "ANY", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"),
+		"AWS::ApiGateway::Stage MethodSetting"},
 	{"AWS::WAFv2::WebACL", "Rules.*.Action.Block.CustomResponse.ResponseCode",
-		word("200", "201", "202", "204", "206", "300", "301", "302", "303", "304", "305", "307", "308", "400", "401", "403",
-			"404", "405", "408", "409", "411", "412", "413", "414", "415", "416", "421", "429", "500", "501", "502", "503",
-			"504", "505"), "AWS WAF: supported status codes for custom response"},
+		word("200", "201", "202", "204", "206", "300", "301", "302", "303", "304", "305", "307", "308", "400", "401",
+			"403", "404", "405", "408", "409", "411", "412", "413", "414", "415", "416", "421", "429", "500", "501", "502",
+			"503", "504", "505"), "AWS WAF: supported status codes for custom response"},
 	{"AWS::WAFv2::WebACL", "Rules.*.Statement.RateBasedStatement.EvaluationWindowSec", word("60", "120", "300", "600"),
 		"AWS WAF: rate-based rules"},
-	{"AWS::Lambda::Function", "Runtime", word("provided.al2023"), "Lambda runtimes: the only one for Go that is supported"},
+	{"AWS::Lambda::Function", "Runtime", word("provided.al2023"), "Lambda runtimes: the one for Go"},
 	{"AWS::CloudFront::Distribution", "DistributionConfig.DefaultCacheBehavior.CachePolicyId", managedCaching,
 		"CloudFront: managed cache policies"},
 	{"AWS::CloudFront::Distribution", "DistributionConfig.DefaultCacheBehavior.OriginRequestPolicyId", managedForwarding,
@@ -173,7 +174,8 @@ func TestClosedListsFindStrays(t *testing.T) {
 			if p == "*" {
 				v = []any{v}
 			} else {
-				v = map[string]any{p: map[string]any{"Fn::If": []any{"Condition", v, map[string]any{"Ref": "AWS::NoValue"}}}}
+				none := map[string]any{"Ref": "AWS::NoValue"}
+				v = map[string]any{p: map[string]any{"Fn::If": []any{"Condition", v, none}}}
 			}
 		}
 		tree := map[string]any{"Resources": map[string]any{"R": map[string]any{"Type": c.kind, "Properties": v}}}

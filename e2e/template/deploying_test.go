@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// deployer runs infra/stack.sh, for a stack that does not exist, with a SAM CLI that only records its arguments; more are
-// parameters of samconfig.toml.
+// deployer runs infra/stack.sh, for a stack that does not exist, with a SAM CLI that only records its arguments; more
+// are parameters of samconfig.toml.
 func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -28,8 +28,9 @@ func TestOverridesReachSAMWhole(t *testing.T) {
 	}
 	told := deployer(t, more...)("OVERRIDES=BuyProvisioned=300")
 	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
-	out, err := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), append([]string{"-c", samParser}, //nolint:gosec // a fixed program
-		overrides...)...).Output()
+	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), "-c", samParser)
+	cmd.Args = append(cmd.Args, overrides...)
+	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
