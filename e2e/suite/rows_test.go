@@ -104,7 +104,8 @@ func (s *stack) sound(t *testing.T, it seckill.Item, more func(rows) []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(background(t), patience)
 	defer cancel()
-	for began, asked := time.Now(), time.Now(); ; rest(ctx, asked) {
+	var asked time.Time
+	for began := time.Now(); ; rest(ctx, asked) {
 		asked = time.Now()
 		bad, err := s.audited(ctx, it.ID, more)
 		if err != nil {

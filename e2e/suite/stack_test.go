@@ -287,5 +287,5 @@ func eventually(t *testing.T, what string, holds func() string) {
 	}
 }
 
-// rest pauses a poll twice as long as its last ask took: an ask may read whole tables, and a slow target gets no slower.
+// rest pauses a poll twice as long as its last ask took: an ask may read whole tables, and must not slow a target down.
 func rest(ctx context.Context, asked time.Time) { pause(ctx, max(pollEvery, 2*time.Since(asked))) }
