@@ -328,19 +328,16 @@ func TestDoctorFinds(t *testing.T) {
 		{"alarm without action", func(c *clinic) {
 			c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"}
 		}, "the alarm sale-drift does not notify the stack's topic", nil},
-		{"alarm rings", func(c *clinic) {
-			c.alarms["sale-drift"]["StateValue"] = "ALARM"
-		}, "the alarm sale-drift is in state ALARM: Runbook drift", nil},
+		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" },
+			"the alarm sale-drift is in state ALARM: Runbook drift", nil},
 		{"no alarms", func(c *clinic) {
 			delete(c.nested, "driftAlarm")
 			delete(c.nested, "faultsAlarm")
 		}, "the stack has no alarms", nil},
-		{"nobody confirmed", func(c *clinic) {
-			c.subscribed = []string{"PendingConfirmation"}
-		}, "no one receives alarms yet", nil},
-		{"parked messages", func(c *clinic) {
-			c.depths["OrdersDeadLetter"] = "3"
-		}, "queues: messages in the dead-letter queue of orders: 3", nil},
+		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} },
+			"no one receives alarms yet", nil},
+		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" },
+			"queues: messages in the dead-letter queue of orders: 3", nil},
 		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "messages waiting in closings: 7;", nil},
 		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders does not exist", nil},
 		{"queue not named", func(c *clinic) {
@@ -352,12 +349,9 @@ func TestDoctorFinds(t *testing.T) {
 			tb.PK = "item"
 			c.tables["sale-units"] = tb
 		}, "table sale-units: key is (item S, unit S)", nil},
-		{"no limits of methods", func(c *clinic) {
-			c.limited = nil
-		}, "door: 13 of 13 methods have no limit of their own, so that a crowd uses up theirs: admin/GET, ", nil},
-		{"no limit of purchases", func(c *clinic) {
-			c.limited = []string{"signin/POST"}
-		}, "12 of 13 methods have no limit of their own", nil},
+		{"no limits of methods", func(c *clinic) { c.limited = nil },
+			"door: 13 of 13 methods have no limit of their own, so that a crowd uses up theirs: admin/GET, ", nil},
+		{"no limit of purchases", func(c *clinic) { c.limited = []string{"signin/POST"} }, "12 of 13 methods", nil},
 		{"crowd over Lambda", func(c *clinic) {
 			c.accounts["lambda"] = 100
 		},

@@ -22,7 +22,8 @@ func TestThrottles(t *testing.T) {
 	var limited []string
 	for _, m := range list(api, "MethodSettings") {
 		if path := str(m, "ResourcePath"); path != everyPath {
-			limited = append(limited, strings.TrimPrefix(strings.ReplaceAll(path, "~1", "/"), "//")+"/"+str(m, "HttpMethod"))
+			path = strings.TrimPrefix(strings.ReplaceAll(path, "~1", "/"), "//")
+			limited = append(limited, path+"/"+str(m, "HttpMethod"))
 		}
 		if rate, burst := at(m, "ThrottlingRateLimit"), at(m, "ThrottlingBurstLimit"); rate == plan.RareRate &&
 			burst == plan.RareBurst {

@@ -28,7 +28,7 @@ func TestFailure(t *testing.T) {
 	all := []event{
 		{"shop", "shop", "AWS::CloudFormation::Stack", "shop", "ROLLBACK_IN_PROGRESS", "Failed: [Edge, Other]", 9},
 		{"shop", "Other", "AWS::SNS::Topic", "", "CREATE_FAILED", cancelled, 8},
-		{"shop", "Edge", "AWS::CloudFormation::Stack", "shop-Edge-1", "CREATE_FAILED", "Embedded stack was not created", 7},
+		{"shop", "Edge", "AWS::CloudFormation::Stack", "shop-Edge-1", "CREATE_FAILED", "Embedded stack failed", 7},
 		{"shop", "Fine", "AWS::SNS::Topic", "", "CREATE_COMPLETE", "", 6},
 		{"shop", "Old", "AWS::SNS::Topic", "", "CREATE_FAILED", "an earlier try", -60},
 		{"shop-Edge-1", "Logs", "AWS::S3::Bucket", "", "CREATE_FAILED", cancelled, 5},

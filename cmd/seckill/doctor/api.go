@@ -58,8 +58,8 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 		}
 	}
 	if len(without) > 0 {
-		c.fault("%d of %d methods have no limit of their own, so that a crowd uses up theirs: %s; deploy the templates "+
-			"of this release", len(without), len(Limited), strings.Join(without, ", "))
+		c.fault("%d of %d methods have no limit of their own, so that a crowd uses up theirs: %s; deploy the "+
+			"templates of this release", len(without), len(Limited), strings.Join(without, ", "))
 		return
 	}
 	c.ok("%d methods have limits of their own", len(Limited))
