@@ -418,9 +418,7 @@ func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
 	case path == "/restapis/api1/stages/live":
 		settings := m{"*/*": m{"throttlingRateLimit": c.accounts["stage"], "throttlingBurstLimit": 2500}}
 		for _, method := range c.limited {
-			cut := strings.LastIndexByte(method, '/')
-			settings["~1"+strings.ReplaceAll(method[:cut], "/", "~1")+method[cut:]] = m{"throttlingRateLimit": 9999,
-				"throttlingBurstLimit": 2500}
+			settings[patchKey(method)] = m{"throttlingRateLimit": 9999, "throttlingBurstLimit": 2500}
 		}
 		c.answer(w, "GetStage", give(m{"stageName": "live", "methodSettings": settings}), write)
 	case path == "/account":

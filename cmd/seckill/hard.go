@@ -20,11 +20,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
-
-// everyMethod is API Gateway's key for the settings of all methods without their own.
-const everyMethod = "*/*"
 
 // notifyPath, buyPath, officePath and staffPath are the paths of Alipay's notifications, of purchases and of staff's
 // commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is
@@ -157,9 +155,9 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		return err
 	}
 	var ops []types.PatchOperation
-	common, ok := have[everyMethod]
+	common, ok := have[doctor.EveryMethod]
 	if !ok || !isShut(common) {
-		ops = append(ops, throttleTo(everyMethod, 0, 0)...)
+		ops = append(ops, throttleTo(doctor.EveryMethod, 0, 0)...)
 	}
 	kept, staff := false, ""
 	for _, key := range slices.Sorted(maps.Keys(have)) {
@@ -168,7 +166,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 			kept = true
 		case (isMethod(key, officePath) || isMethod(key, staffPath)) && !isShut(have[key]):
 			staff = " and staff's commands"
-		case key != everyMethod && !isShut(have[key]):
+		case key != doctor.EveryMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
 		}
 	}
@@ -207,13 +205,13 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	_, _, gaveNone := s.deployed("Notify")
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
-		case isNotification(key) && gaveNone != nil && isShut(have[everyMethod]): // set by shut
+		case isNotification(key) && gaveNone != nil && isShut(have[doctor.EveryMethod]): // set by shut
 			ops = append(ops, types.PatchOperation{Op: types.OpRemove, Path: aws.String("/" + patchKey(key))})
 		case !isShut(have[key]):
 		case err != nil:
 			return err
-		case key == everyMethod:
-			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
+		case key == doctor.EveryMethod:
+			ops = append(ops, throttleTo(doctor.EveryMethod, rate, burst)...)
 		case isMethod(key, buyPath):
 			buyRate, buyBurst, err := s.deployed("Buy")
 			if err != nil { // the stack is older than these parameters
@@ -350,16 +348,16 @@ func isNotification(key string) bool { return isMethod(key, notifyPath) }
 
 // isMethod accepts a key with plain slashes or with those of JSON pointers, because AWS documents both.
 func isMethod(key, path string) bool {
-	key = strings.ReplaceAll(key, "~1", "/")
-	return strings.TrimLeft(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == path
+	key = doctor.Method(key)
+	return key[:max(strings.LastIndexByte(key, '/'), 0)] == path
 }
 
 // patchKey converts a key of GetStage to a path of UpdateStage: the slashes of the resource, with a first one, as ~1,
 // and then the method.
 func patchKey(key string) string {
-	key = strings.ReplaceAll(key, "~1", "/")
-	cut := strings.LastIndexByte(key, '/')
-	return "~1" + strings.ReplaceAll(strings.TrimLeft(key[:max(cut, 0)], "/"), "/", "~1") + key[max(cut, 0):]
+	key = doctor.Method(key)
+	cut := max(strings.LastIndexByte(key, '/'), 0)
+	return "~1" + strings.ReplaceAll(key[:cut], "/", "~1") + key[cut:]
 }
 
 func throttleTo(key string, rate float64, burst int) []types.PatchOperation {

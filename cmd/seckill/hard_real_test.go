@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
+	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 )
 
@@ -132,7 +133,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 			t.Fatalf("settings %+v", out.MethodSettings)
 		}
 		for key, s := range out.MethodSettings {
-			if key == everyMethod {
+			if key == doctor.EveryMethod {
 				common = s.ThrottlingRateLimit
 			} else {
 				notify = s.ThrottlingRateLimit

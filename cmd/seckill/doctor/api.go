@@ -43,7 +43,7 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 		c.unasked("whether the shop is stopped hard", d.stageErr)
 		return
 	}
-	common, ok := d.stage.MethodSettings[everyMethod]
+	common, ok := d.stage.MethodSettings[EveryMethod]
 	if d.shut = ok && (common.ThrottlingRateLimit == 0 || common.ThrottlingBurstLimit == 0); d.shut {
 		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's notifications through. To reopen it: "+
 			"seckill items resume --hard --stack %s", d.name())
@@ -58,27 +58,31 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 		}
 	}
 	if len(without) > 0 {
-		c.fault("%d of %d methods have no limit of their own, so that a crowd uses up theirs: %s; deploy the "+
-			"templates of this release", len(without), len(Limited), strings.Join(without, ", "))
+		c.fault("%d of %d methods have no limit of their own and share one with the crowd: %s; deploy this "+
+			"release's templates", len(without), len(Limited), strings.Join(without, ", "))
 		return
 	}
 	c.ok("%d methods have limits of their own", len(Limited))
 }
 
-// Limited are the methods with limits of their own in infra/api.yaml, as PATH/METHOD. A test of the templates
-// holds this list to them.
+// Limited lists the methods that infra/api.yaml gives limits of their own, named as Method does; a test holds the two
+// together.
 var Limited = []string{"admin/GET", "admin/{proxy+}/GET", "admin/{proxy+}/POST", "docs/GET", "favicon.ico/GET",
 	"openapi.json/GET", "operator/{role}/POST", "order/{id}/received/POST", "order/{id}/refund-request/POST",
 	"pictures/{file}/GET", "seckill/alipay/notify/POST", "seckill/buy/POST", "signin/POST"}
 
-// everyMethod is API Gateway's key for the settings of all methods without their own.
-const everyMethod = "*/*"
+// EveryMethod is API Gateway's key for the settings of all methods without their own.
+const EveryMethod = "*/*"
 
-// throttles returns the stage's settings by method, as PATH/METHOD; API Gateway's keys have slashes as ~1, or not.
+// Method returns the method of a key of API Gateway's method settings, as seckill/buy/POST: AWS documents keys with
+// plain slashes and with those of JSON pointers, ~1.
+func Method(key string) string { return strings.TrimLeft(strings.ReplaceAll(key, "~1", "/"), "/") }
+
+// throttles returns the stage's settings by method.
 func (d *Doctor) throttles() map[string]types.MethodSetting {
 	out := map[string]types.MethodSetting{}
 	for key, s := range d.stage.MethodSettings {
-		out[strings.TrimLeft(strings.ReplaceAll(key, "~1", "/"), "/")] = s
+		out[Method(key)] = s
 	}
 	return out
 }

@@ -134,7 +134,7 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 		c.unasked("for the API's limit", c.stageErr)
 	} else {
 		for method, s := range c.throttles() {
-			whose := map[string]string{everyMethod: "a method of the API (parameter ThrottleRate)",
+			whose := map[string]string{EveryMethod: "a method of the API (parameter ThrottleRate)",
 				"seckill/buy/POST": "the API (parameter BuyRate)"}[method]
 			if whose != "" && s.ThrottlingRateLimit > 0 {
 				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
