@@ -14,9 +14,7 @@ from samtranslator.translator.transform import transform
 
 logging.disable(logging.WARNING)  # the translator counts for AWS what it does
 template = yaml_parse(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-if "Serverless" in str(template.get("Transform")):
-    for resource in template["Resources"].values():
-        if "CodeUri" in resource.get("Properties", {}):
-            resource["Properties"]["CodeUri"] = "s3://bucket/" + resource["Properties"]["CodeUri"].strip("./")  # as packaged
-    template = transform(template, json.load(sys.stdin), SimpleNamespace(load=dict))
-json.dump(template, sys.stdout)
+for resource in template["Resources"].values():
+    if "CodeUri" in resource.get("Properties", {}):
+        resource["Properties"]["CodeUri"] = "s3://bucket/" + resource["Properties"]["CodeUri"].strip("./")  # as packaged
+json.dump(transform(template, json.load(sys.stdin), SimpleNamespace(load=dict)), sys.stdout)
