@@ -40,7 +40,7 @@ const (
 	patience = 45 * time.Minute
 	soon     = time.Second // between looks at the stack, and at most
 	often    = 15 * time.Second
-	skew     = time.Minute
+	skew     = time.Minute // that CloudFormation's clock may be behind ours
 )
 
 // cdn is one run of the command.
@@ -163,9 +163,9 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
 		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
+	began := time.Now()
 	if found == nil {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
-		began := time.Now()
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
 			Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
 		if err != nil {
@@ -177,7 +177,6 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 			&cloudformation.DescribeStacksInput{StackName: made.StackId}, patience)
 		return c.because(ctx, err, aws.ToString(made.StackId), began)
 	}
-	began := time.Now()
 	_, err := c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
 		Parameters: parameters(params, found), Tags: tags})
 	var refused smithy.APIError
@@ -194,8 +193,8 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	return c.because(ctx, err, aws.ToString(found.StackId), began)
 }
 
-// because adds the reason to the error of a wait: a stack whose creation fails is deleted, and its events are found by
-// its id only. CloudFormation's clock may be skew behind ours.
+// because adds the reason to the error of a wait. CloudFormation deletes a stack whose creation fails: its events are
+// then found only by its id.
 func (c *cdn) because(ctx context.Context, waited error, id string, began time.Time) error {
 	if waited == nil {
 		return nil
@@ -204,7 +203,7 @@ func (c *cdn) because(ctx context.Context, waited error, id string, began time.T
 	if err != nil || why == "" {
 		return fmt.Errorf("%w; the events of %s say why, in CloudFormation's console of %s", waited, id, home)
 	}
-	return fmt.Errorf("%s failed, and CloudFormation takes it back: %s", c.name(), why)
+	return fmt.Errorf("%s failed, and CloudFormation rolls it back: %s", c.name(), why)
 }
 
 // keyValue returns the value of the newest of the stack's keys with the letter.

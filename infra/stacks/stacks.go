@@ -29,21 +29,21 @@ func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.
 	return &out.Stacks[0], nil
 }
 
-// Failure returns the first event since a time that says why a resource of the stack failed, as "Acl
-// (AWS::WAFv2::WebACL): reason"; "" if there is none. id is the stack's ARN, which a deleted one needs. A failed nested
-// stack's own event is the first that names its cause: Failure follows it.
+// Failure returns what the stack's first failed event since a time says, as "Acl (AWS::WAFv2::WebACL): reason"; "" if
+// none failed. If that event is a nested stack's, Failure looks for the reason there. id is the stack's ARN: a deleted
+// stack is found by no other.
 func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time) (string, error) {
 	var first *types.StackEvent
 	pages := cloudformation.NewDescribeStackEventsPaginator(cfn,
 		&cloudformation.DescribeStackEventsInput{StackName: &id})
-	for pages.HasMorePages() { // the newest comes first
+	for over := false; pages.HasMorePages() && !over; { // the newest comes first
 		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return "", err
 		}
 		for i := range out.StackEvents {
 			e := &out.StackEvents[i]
-			if aws.ToTime(e.Timestamp).Before(since) {
+			if over = aws.ToTime(e.Timestamp).Before(since); over {
 				break
 			}
 			if strings.HasSuffix(string(e.ResourceStatus), "_FAILED") &&
