@@ -49,7 +49,7 @@ cdn() {
 # give NAME=VALUE: a parameter of this deployment, in the place of one with the same name
 give() { mapfile -t given < <(printf '%s\n' "${given[@]}" | { grep -v "^${1%%=*}=" || true; }; echo "$1"); }
 
-# quoted NAME=VALUE…: a line each, as SAM's own parser of overrides reads them whole: it ends a plain value at a space
+# quoted NAME=VALUE…: prints each on a line, in quotes where it needs them: SAM's parser of overrides ends a plain value at a space
 quoted() {
   local p v
   for p; do
@@ -61,10 +61,9 @@ quoted() {
 
 # release [PARAMETER…]: deploys what was built with the parameters given so far and these
 release() {
-  local p
+  local p values
   for p; do give "$p"; done
   give "Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")"
-  local values
   mapfile -t values < <(quoted "${given[@]}")
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
     --no-confirm-changeset --no-progressbar --parameter-overrides "${values[@]}"
