@@ -1,6 +1,6 @@
 // Paying in a browser, on a Chinese phone and on an English computer: the way there and back, and what a shopper reads
 // when something is in between. node payment.mjs BASE OUT; it needs a fresh `seckill run --stock 40 --limit 20`.
-import { EXPECTED, GRACE, advance, ask, base, browser, cashierTab, check, close, finish, has, launch, mine, open, picture, same, says, stateTitle, toCashier, until } from './harness.mjs';
+import { EXPECTED, GRACE, WHOLE, advance, ask, base, browser, cashierTab, check, close, finish, has, launch, mine, open, picture, same, says, stateTitle, toCashier, until } from './harness.mjs';
 
 const { shoppers } = await ask('_local/shoppers');
 const [item] = (await ask('seckill/ing?page=1&size=10')).seckills;
@@ -101,7 +101,8 @@ async function atAnyTime(place) {
   });
 
   await check(`${on}: Back finds the page as it was left, out of the browser's cache of pages, and its button works`, async () => {
-    const caching = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+    // Chromium's headless shell has no such cache.
+    const caching = await launch({ executablePath: WHOLE, ignoreDefaultArgs: ['--disable-back-forward-cache'] });
     const id = await bought(who);
     const page = await open({ ...place, shopper: who, path: `#/order/${id}`, into: caching });
     await page.evaluate(() => (window.kept = true));

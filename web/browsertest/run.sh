@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film|day]. Once per test, two at a time;
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT [film|day]. Once per test, three at a time;
 # stops it by pid.
 # npm brings the issuer of signin.mjs and staff.mjs, and a Node that it runs on.
 set -euo pipefail
@@ -17,10 +17,10 @@ logs=$(mktemp -d)
 export XDG_CONFIG_HOME=$logs/config # the demo key of reports
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$logs"' EXIT
 free_port() { node -e 'require("net").createServer().listen(0, "localhost", function () { console.log(this.address().port); this.close(); })'; }
-# drive TEST FLAGS... runs a test against a fresh system, beside one other; its lines come when it ends.
+# drive TEST FLAGS... runs a test against a fresh system, beside two others; its lines come when it ends.
 count=0
 drive() {
-  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
+  while [ "$(jobs -rp | wc -l)" -ge 3 ]; do wait -n || true; done
   count=$((count + 1))
   one "$logs/$count" "$@" &
 }
