@@ -95,7 +95,7 @@ func testPoison(t *testing.T, s *stack) {
 	const buyers = 4
 	sale := s.sell(t, buyers, 1)
 	ids := newShoppers(buyers)
-	poison := map[string]bool{}
+	poison, parked := map[string]bool{}, map[string]bool{}
 	for _, p := range []string{"no-json-%s", `{"v":99,"kind":"order","order":"%s"}`,
 		`{"v":1,"kind":"order","order":"%s"}`, `{"v":1,"kind":"dance","order":"%s"}`} {
 		poison[fmt.Sprintf(p, sale.item.ID)] = true
@@ -130,15 +130,15 @@ func testPoison(t *testing.T, s *stack) {
 			if !poison[body] {
 				t.Errorf("parked: %s", body)
 			}
-			delete(poison, body)
+			parked[body] = true // perhaps again: a queue may deliver a message twice
 			if _, err := s.queues.DeleteMessage(t.Context(),
 				&sqs.DeleteMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]),
 					ReceiptHandle: m.ReceiptHandle}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(poison) > 0 {
-			return fmt.Sprintf("%d messages are not in the dead-letter queue: %v", len(poison), poison)
+		if len(parked) < len(poison) {
+			return fmt.Sprintf("of %v only %v are in the dead-letter queue", poison, parked)
 		}
 		return ""
 	})

@@ -59,7 +59,11 @@ export function has(text, wanted) {
 }
 
 export async function ask(path, options) {
-  const answer = await fetch(new URL(path, base), options);
+  let answer = await fetch(new URL(path, base), options);
+  for (let n = 0; n < 5 && answer.status === 503 && !options?.method; n++) { // a later try may be answered
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    answer = await fetch(new URL(path, base), options);
+  }
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
   return answer.json();
 }
