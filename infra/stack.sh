@@ -59,14 +59,17 @@ quoted() {
   done
 }
 
-# release [PARAMETER…]: deploys what was built with the parameters given so far and these
+# release [PARAMETER…]: deploys what was built with the parameters given so far and these, and protects a shop's tables once they are there
 release() {
   local p values
-  for p; do give "$p"; done
+  for p in "$@" $(guard shields); do give "$p"; done
   give "Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")"
   mapfile -t values < <(quoted "${given[@]}")
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
-    --no-confirm-changeset --no-progressbar --parameter-overrides "${values[@]}"
+    --no-confirm-changeset --no-progressbar --parameter-overrides "${values[@]}" || {
+    guard failed
+    exit 1
+  }
 }
 
 case $action in
@@ -91,6 +94,7 @@ deploy)
   # With a CDN, the API answers only what comes through it.
   release ${url:+"Edge=only" "PublicUrl=$url"}
   [ -z "$url" ] || cdn deploy >/dev/null
+  [ -z "$(guard shields)" ] || release
   guard protect
   ;;
 destroy)

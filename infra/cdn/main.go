@@ -40,7 +40,6 @@ const (
 	patience = 45 * time.Minute
 	soon     = time.Second // between looks at the stack, and at most
 	often    = 15 * time.Second
-	skew     = time.Minute // that CloudFormation's clock may be behind ours
 )
 
 // cdn is one run of the command.
@@ -96,12 +95,7 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 		}
 		return err
 	case action == "destroy" && found != nil:
-		fmt.Fprintf(os.Stderr, "deleting %s in %s; this takes some minutes\n", c.name(), home)
-		if _, err := c.cfn.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: found.StackId}); err != nil {
-			return err
-		}
-		return cloudformation.NewStackDeleteCompleteWaiter(c.cfn).Wait(ctx,
-			&cloudformation.DescribeStacksInput{StackName: found.StackId}, patience)
+		return c.remove(ctx, found)
 	case action == "destroy":
 		return nil
 	}
@@ -109,6 +103,11 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 }
 
 func (c *cdn) name() string { return c.stack + "-edge" }
+
+func (c *cdn) remove(ctx context.Context, s *types.Stack) error {
+	fmt.Fprintf(os.Stderr, "deleting %s in %s; this takes some minutes\n", c.name(), home)
+	return stacks.Delete(ctx, c.cfn, s)
+}
 
 // deploy creates or updates the CDN's stack and waits for it.
 func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
@@ -164,6 +163,22 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
 		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
 	began := time.Now()
+	switch stacks.LifeOf(found) {
+	case stacks.Busy:
+		return fmt.Errorf("CloudFormation is still at work on %s (%s): try again when it is done", name,
+			found.StackStatus)
+	case stacks.Halted:
+		return fmt.Errorf("%s: aws cloudformation continue-update-rollback --stack-name %s --region %s", name, name,
+			home)
+	case stacks.Dead:
+		if err := c.remove(ctx, found); err != nil {
+			return err
+		}
+		found = nil
+	case stacks.None:
+		found = nil
+	case stacks.Alive:
+	}
 	if found == nil {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
@@ -199,7 +214,7 @@ func (c *cdn) because(ctx context.Context, waited error, id string, began time.T
 	if waited == nil {
 		return nil
 	}
-	why, err := stacks.Failure(ctx, c.cfn, id, began.Add(-skew))
+	why, err := stacks.Failure(ctx, c.cfn, id, began.Add(-stacks.Skew))
 	if err != nil || why == "" {
 		return fmt.Errorf("%w; the events of %s say why, in CloudFormation's console of %s", waited, id, home)
 	}

@@ -141,6 +141,7 @@ func hash(built fs.FS, params map[string]string) (string, error) {
 		err = errors.New("nothing is built there: make functions")
 	}
 	delete(params, itself)
+	delete(params, "Protect") // no function reads it
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		_, _ = fmt.Fprintf(h, "%d %s %d %s ", len(name), name, len(params[name]), params[name])
 	}

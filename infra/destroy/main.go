@@ -5,23 +5,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/your-org/seckill/infra/stacks"
 )
-
-// patience is long because Lambda keeps network interfaces for up to 20 minutes, and the network can only be deleted
-// after them.
-const patience = 45 * time.Minute
 
 func main() {
 	stack := flag.String("stack", "", "its name")
@@ -44,29 +40,31 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 		return err
 	}
 	cfn := cloudformation.NewFromConfig(cfg)
-	found, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	found, err := stacks.Find(ctx, cfn, stack)
 	if err != nil {
 		return err
 	}
-	if sandbox := stacks.Output(&found.Stacks[0], "Sandbox"); withTables && sandbox != "true" {
+	if found == nil {
+		return fmt.Errorf("there is no stack %s in %s", stack, region)
+	}
+	if withTables && !stacks.Sandbox(found) {
 		return fmt.Errorf("%s is no sandbox: its tables are not deleted from here", stack)
 	}
-	tables, err := tablesOf(ctx, cfn, stack)
+	all, err := stacks.Resources(ctx, cfn, stack)
 	if err != nil {
-		return err
-	}
-	if _, err := cfn.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &stack}); err != nil {
 		return err
 	}
 	fmt.Printf("deleting %s; with a network it may take 20 minutes\n", stack)
-	// Wait by id: a deleted stack can no longer be found by its name.
-	gone := cloudformation.NewStackDeleteCompleteWaiter(cfn, func(o *cloudformation.StackDeleteCompleteWaiterOptions) {
-		o.MinDelay, o.MaxDelay = time.Second, 30*time.Second
-	})
-	if err := gone.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: found.Stacks[0].StackId},
-		patience); err != nil {
-		return fmt.Errorf("%s: %w; the stack's events say why", stack, err)
+	if err := stacks.Delete(ctx, cfn, found); err != nil {
+		return err
 	}
+	var tables []string
+	for _, r := range all {
+		if r.Type == "AWS::DynamoDB::Table" && r.Logical != playMoney && r.Logical != ends {
+			tables = append(tables, r.Name)
+		}
+	}
+	slices.Sort(tables)
 	if !withTables {
 		fmt.Printf("deleted. Its tables stay with their data, and while they do, no new stack can have this name: %v\n",
 			tables)
@@ -74,7 +72,8 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 	}
 	db := dynamodb.NewFromConfig(cfg)
 	for _, t := range tables {
-		if _, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &t}); err != nil {
+		_, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &t})
+		if err != nil && !errors.As(err, new(*types.ResourceNotFoundException)) { // a rollback may have taken it along
 			return err
 		}
 	}
@@ -87,31 +86,3 @@ const playMoney = "GatewayTradesTable"
 
 // ends is that of a table whose rows last hours, which is deleted with its stack, too.
 const ends = "ConnectionsTable"
-
-// tablesOf returns the tables that a stack and its nested stacks leave behind.
-func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
-	pages := cloudformation.NewListStackResourcesPaginator(cfn,
-		&cloudformation.ListStackResourcesInput{StackName: &stack})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range page.StackResourceSummaries {
-			if aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" &&
-				aws.ToString(r.LogicalResourceId) != playMoney && aws.ToString(r.LogicalResourceId) != ends {
-				out = append(out, aws.ToString(r.PhysicalResourceId))
-			}
-			if aws.ToString(r.ResourceType) == "AWS::CloudFormation::Stack" &&
-				aws.ToString(r.PhysicalResourceId) != "" {
-				of, err := tablesOf(ctx, cfn, *r.PhysicalResourceId)
-				if err != nil {
-					return nil, err
-				}
-				out = append(out, of...)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}

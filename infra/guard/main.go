@@ -1,10 +1,14 @@
-// Command guard asks for confirmation before an irreversible act on a stack that is not a sandbox. In: deploy,
-// protect or destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment.
-// Out: exit code 0 if it may be done, otherwise a sentence and 1.
+// Command guard asks for confirmation before an irreversible act on a stack that is not a sandbox. In: an act; -stack,
+// -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment; the templates in infra. Out:
+// exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
 //
 //	guard deploy    checks that no table's throughput would have to be lowered and that the secret of each function is
 //	                there (also for sandboxes), that queues are empty and no order is open (or BUSY=true), and that
-//	                the stack's name is typed. KEY=VALUE… are the deployment's parameters
+//	                the stack's name is typed. KEY=VALUE… are the deployment's parameters. A stack whose creation
+//	                failed is deleted; a new one is refused where tables with its names are
+//	guard failed    tells why a deployment failed, and what to type
+//	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
+//	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then
 //	guard protect   enables termination protection, after a deployment
 //	guard destroy   checks the same as deploy, whatever BUSY is; then it disables termination protection
 //
@@ -19,6 +23,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -57,11 +62,12 @@ func main() {
 	stack := flag.String("stack", "", "its name")
 	region := flag.String("region", "", "where it is")
 	if len(os.Args) < 2 || flag.CommandLine.Parse(os.Args[2:]) != nil || *stack == "" || *region == "" {
-		fmt.Fprintln(os.Stderr, "usage: guard deploy|protect|destroy -stack NAME -region REGION [KEY=VALUE…]")
+		fmt.Fprintln(os.Stderr,
+			"usage: guard deploy|failed|shields|protect|destroy -stack NAME -region REGION [KEY=VALUE…]")
 		os.Exit(2)
 	}
 	g := guard{action: os.Args[1], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv,
-		given: flag.Args()}
+		given: flag.Args(), root: os.DirFS(".")}
 	if err := g.run(context.Background()); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", g.action, err)
 		os.Exit(1)
@@ -75,6 +81,7 @@ type guard struct {
 	out                   io.Writer
 	env                   func(string) string
 	given                 []string // parameters of a deployment, KEY=VALUE
+	root                  fs.FS    // with the templates
 }
 
 func (g *guard) run(ctx context.Context) error {
@@ -84,8 +91,27 @@ func (g *guard) run(ctx context.Context) error {
 	}
 	cfn := cloudformation.NewFromConfig(cfg)
 	found, err := g.find(ctx, cfn)
-	if err != nil || found == nil {
+	if err != nil {
 		return err
+	}
+	if g.action == "failed" && found != nil {
+		return g.failed(ctx, cfn, found)
+	}
+	if err := g.standing(found); err != nil {
+		return err
+	}
+	life, db := stacks.LifeOf(found), dynamodb.NewFromConfig(cfg)
+	if g.action == "deploy" && life == stacks.Dead {
+		if err := g.bury(ctx, cfn, db, found); err != nil {
+			return err
+		}
+		life = stacks.None
+	}
+	if life == stacks.None {
+		if g.action == "deploy" {
+			return g.fresh(ctx, db)
+		}
+		return nil
 	}
 	if g.action == "deploy" {
 		if err := g.warm(ctx, cfg, found); err != nil {
@@ -95,7 +121,7 @@ func (g *guard) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if stacks.Output(found, "Sandbox") == "true" {
+	if stacks.Sandbox(found) {
 		return nil
 	}
 	switch g.action {
@@ -105,11 +131,18 @@ func (g *guard) run(ctx context.Context) error {
 				err)
 		}
 		return g.named("This deploys to " + g.stack + ", a shop and no sandbox.")
+	case "shields":
+		if stacks.Parameter(found, shield) != "true" {
+			fmt.Println(shield + "=true")
+		}
+		return nil
 	case "protect":
 		return g.protect(ctx, cfn, true)
 	case "destroy":
-		if err := g.idle(ctx, cfg, found); err != nil {
-			return fmt.Errorf("%w; stop the sale, and wait until all is handled", err)
+		if life != stacks.Dead { // which is at no work
+			if err := g.idle(ctx, cfg, found); err != nil {
+				return fmt.Errorf("%w; stop the sale, and wait until all is handled", err)
+			}
 		}
 		if err := g.named("This deletes " + g.stack + ", a shop and no sandbox: API, functions, queues, logs. Its " +
 			"tables stay."); err != nil {
@@ -117,8 +150,11 @@ func (g *guard) run(ctx context.Context) error {
 		}
 		return g.protect(ctx, cfn, false)
 	}
-	return fmt.Errorf("want deploy, protect or destroy, not %s", g.action)
+	return fmt.Errorf("want deploy, failed, shields, protect or destroy, not %s", g.action)
 }
+
+// shield is the parameter that has tables and accounts protected against deletion.
+const shield = "Protect"
 
 // find returns the stack, nil if there is none.
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
@@ -269,9 +305,13 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	return nil
 }
 
-// hasRows reports whether an index has a row, besides those of orders on their way, which wait for weeks.
+// hasRows reports whether a table, or one of its indexes, has a row, besides those of orders on their way, which wait
+// for weeks.
 func hasRows(ctx context.Context, db *dynamodb.Client, table, index string) (bool, error) {
-	in := &dynamodb.ScanInput{TableName: &table, IndexName: &index, Limit: aws.Int32(1)}
+	in := &dynamodb.ScanInput{TableName: &table, Limit: aws.Int32(1)}
+	if index != "" {
+		in.IndexName = &index
+	}
 	if index == ledger.IndexOrdersDue {
 		in.Limit = nil // it counts the rows before the filter
 		in.FilterExpression = aws.String("NOT begins_with(due_shard, :on_its_way)")

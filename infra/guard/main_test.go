@@ -40,6 +40,9 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case call == "Scan" && strings.Contains(string(body), "orders_due") && strings.Contains(string(body),
 			`"shop-orders"`):
 			fmt.Fprintf(w, `{"Items":[%s]}`, a.due)
+		case call == "DescribeTable" && strings.Contains(string(body), `"none-`):
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"__type":"ResourceNotFoundException","message":"Requested resource not found"}`)
 		case call == "DescribeTable":
 			warm := cmp.Or(a.warm, 4000)
 			if !strings.Contains(string(body), `"shop-orders"`) {
@@ -160,7 +163,7 @@ func TestGuard(t *testing.T) {
 		"destroy, a sandbox": {action: "destroy", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, whatever": {action: "destroy", env: env{"BUSY": "true", "CONFIRM": "shop"},
 			spoil: func(a *account) { a.messages = "1" }, want: "stop the sale, and wait until all is handled"},
-		"something else": {action: "remove", want: "want deploy, protect or destroy, not remove"},
+		"something else": {action: "remove", want: "protect or destroy, not remove"},
 		"destroy, open order": {action: "destroy", typed: "shop\n",
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 	} {
@@ -180,8 +183,8 @@ func TestGuard(t *testing.T) {
 			if stack == "" {
 				stack = "shop"
 			}
-			g := guard{tt.action, stack, "eu-west-1", strings.NewReader(tt.typed), &said,
-				func(k string) string { return tt.env[k] }, tt.given}
+			g := guard{action: tt.action, stack: stack, region: "eu-west-1", in: strings.NewReader(tt.typed),
+				out: &said, env: func(k string) string { return tt.env[k] }, given: tt.given, root: os.DirFS("../..")}
 			err := g.run(t.Context())
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)

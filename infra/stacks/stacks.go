@@ -1,5 +1,5 @@
-// Package stacks reads deployed stacks. In: CloudFormation's client, a stack's name. Out: the stack, its outputs and
-// parameters, and why it failed. It changes nothing.
+// Package stacks reads deployed stacks, and deletes them. In: CloudFormation's client, a stack's name. Out: the stack,
+// its outputs and parameters, what can be done with it, why it failed, and what its deletion left.
 package stacks
 
 import (
@@ -29,10 +29,125 @@ func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.
 	return &out.Stacks[0], nil
 }
 
+// Life is what can be done with a stack.
+type Life int
+
+// A stack's lives.
+const (
+	None   Life = iota // there is none, or only a change set that would make it
+	Alive              // it can be updated and deleted
+	Busy               // CloudFormation is at work on it
+	Halted             // the rollback of an update failed, and has to be continued
+	Dead               // its creation or deletion failed: it can only be deleted
+)
+
+// LifeOf returns a stack's life; s may be nil.
+func LifeOf(s *types.Stack) Life {
+	if s == nil {
+		return None
+	}
+	switch s.StackStatus {
+	case types.StackStatusReviewInProgress:
+		return None
+	case types.StackStatusRollbackComplete, types.StackStatusRollbackFailed, types.StackStatusCreateFailed,
+		types.StackStatusDeleteFailed:
+		return Dead
+	case types.StackStatusUpdateRollbackFailed:
+		return Halted
+	}
+	if strings.HasSuffix(string(s.StackStatus), "_IN_PROGRESS") {
+		return Busy
+	}
+	return Alive
+}
+
+// Sandbox reports whether a stack has a fake payment gateway. One whose creation failed has no outputs.
+func Sandbox(s *types.Stack) bool {
+	return Output(s, "Sandbox") == "true" || Parameter(s, "Sandbox") == "true"
+}
+
+// patience is long because Lambda keeps network interfaces for up to 20 minutes, and a network can only be deleted
+// after them; and because CloudFront disables a distribution everywhere before it is deleted.
+const patience = 45 * time.Minute
+
+// Delete deletes a stack and waits until it is gone. Its error says what cannot be deleted.
+func Delete(ctx context.Context, cfn *cloudformation.Client, s *types.Stack) error {
+	began := time.Now()
+	if _, err := cfn.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: s.StackId}); err != nil {
+		return err
+	}
+	gone := cloudformation.NewStackDeleteCompleteWaiter(cfn, func(o *cloudformation.StackDeleteCompleteWaiterOptions) {
+		o.MinDelay, o.MaxDelay = time.Second, 30*time.Second
+	})
+	// By id: a deleted stack is found by no name.
+	err := gone.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: s.StackId}, patience)
+	if err == nil {
+		return nil
+	}
+	if why, asked := failure(ctx, cfn, *s.StackId, began.Add(-Skew), "DELETE_FAILED"); asked == nil && why != "" {
+		err = errors.New(why)
+	}
+	name := aws.ToString(s.StackName)
+	return fmt.Errorf("%s cannot be deleted: %w; mend that and try again, or leave it where it is: aws cloudformation "+
+		"delete-stack --deletion-mode FORCE_DELETE_STACK --stack-name %s --region %s", name, err, name,
+		cfn.Options().Region)
+}
+
+// Resource is one of a stack's resources.
+type Resource struct{ Logical, Type, Name string }
+
+// Left returns what the deletion of a stack, or the rollback of its creation, has left, nested stacks' included. id is
+// the stack's ARN.
+func Left(ctx context.Context, cfn *cloudformation.Client, id string) ([]Resource, error) {
+	return resources(ctx, cfn, id, func(s types.ResourceStatus) bool { return s == types.ResourceStatusDeleteSkipped })
+}
+
+// Resources returns all of a stack's resources, nested stacks' included. stack is its name or ARN.
+func Resources(ctx context.Context, cfn *cloudformation.Client, stack string) ([]Resource, error) {
+	return resources(ctx, cfn, stack, func(types.ResourceStatus) bool { return true })
+}
+
+func resources(ctx context.Context, cfn *cloudformation.Client, stack string,
+	wanted func(types.ResourceStatus) bool) (out []Resource, err error) {
+	pages := cloudformation.NewListStackResourcesPaginator(cfn,
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.StackResourceSummaries {
+			kind, name := aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId)
+			switch {
+			case name == "":
+			case kind == nestedStack:
+				of, err := resources(ctx, cfn, name, wanted)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, of...)
+			case wanted(r.ResourceStatus):
+				out = append(out, Resource{Logical: aws.ToString(r.LogicalResourceId), Type: kind, Name: name})
+			}
+		}
+	}
+	return out, nil
+}
+
+const nestedStack = "AWS::CloudFormation::Stack"
+
+// Skew is by how much CloudFormation's clock may be behind ours.
+const Skew = time.Minute
+
 // Failure returns what the stack's first failed event since a time says, as "Acl (AWS::WAFv2::WebACL): reason"; "" if
 // none failed. If that event is a nested stack's, Failure looks for the reason there. id is the stack's ARN: a deleted
 // stack is found by no other.
 func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time) (string, error) {
+	return failure(ctx, cfn, id, since, "_FAILED")
+}
+
+// failure is Failure of events whose status ends so.
+func failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time, end string) (string, error) {
 	var first *types.StackEvent
 	pages := cloudformation.NewDescribeStackEventsPaginator(cfn,
 		&cloudformation.DescribeStackEventsInput{StackName: &id})
@@ -46,7 +161,7 @@ func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since t
 			if over = aws.ToTime(e.Timestamp).Before(since); over {
 				break
 			}
-			if strings.HasSuffix(string(e.ResourceStatus), "_FAILED") &&
+			if strings.HasSuffix(string(e.ResourceStatus), end) &&
 				!strings.Contains(aws.ToString(e.ResourceStatusReason), "cancelled") {
 				first = e
 			}
@@ -56,8 +171,8 @@ func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since t
 		return "", nil
 	}
 	if nested := aws.ToString(first.PhysicalResourceId); nested != "" && nested != id &&
-		aws.ToString(first.ResourceType) == "AWS::CloudFormation::Stack" {
-		if why, err := Failure(ctx, cfn, nested, since); err == nil && why != "" {
+		aws.ToString(first.ResourceType) == nestedStack {
+		if why, err := failure(ctx, cfn, nested, since, end); err == nil && why != "" {
 			return aws.ToString(first.LogicalResourceId) + ": " + why, nil
 		}
 	}
