@@ -10,6 +10,8 @@ import (
 type Limits struct {
 	BuyRate     float64 `json:"buy_rate"`           // of purchases (BuyRate)
 	BuyBurst    float64 `json:"buy_burst"`          // (BuyBurst)
+	Poll        float64 `json:"poll_rate"`          // of buyers' looks at their newest order of an item (PollRate)
+	PollBurst   float64 `json:"poll_burst"`         // (PollBurst)
 	Rate        float64 `json:"throttle_rate"`      // of each other method (ThrottleRate)
 	Burst       float64 `json:"throttle_burst"`     // (ThrottleBurst)
 	Notify      float64 `json:"notify_rate"`        // of payment notifications (NotifyRate)
@@ -32,9 +34,12 @@ type Limits struct {
 // AWS's documented limits (developer guides, read in 2026). Verify them in the account; seckill doctor --crowd verifies
 // rate and concurrency.
 const (
-	// API Gateway, "Account-level throttling per Region": 10,000 requests/s, burst 5,000, in most regions.
+	// API Gateway, "Account-level throttling per Region": 10,000 requests/s, burst 5,000; in thirteen regions 2,500 and
+	// 1,250. AWS sets the burst by the rate. Throttles are "on a best-effort basis".
 	accountRate  = 10_000
 	accountBurst = 5_000
+
+	EdgeRate = 250_000 // CloudFront, "Quotas": requests per second per distribution
 
 	accountConcurrency = 1_000 // Lambda, "Lambda quotas": concurrent executions; a new account may have fewer
 	// "Lambda scaling behavior": 1,000 instances every 10 s for each function, refilled continuously, not saved up.
@@ -70,10 +75,10 @@ const (
 	tableGrowth = 30 * time.Minute
 )
 
-// Methods is the number of methods beside purchases, sign-ins and notifications, each with its own token bucket: two
-// lists, time, item, its stock, challenge, ticket, order by item and by id, own orders, cancel, payment, connect pass,
-// issuers, health, the page and its files.
-const Methods = 17
+// Methods is the number of methods beside purchases, polls, sign-ins and notifications, each with its own token bucket:
+// two lists, time, item, its stock, challenge, ticket, order by id, own orders, cancel, payment, connect pass, issuers,
+// health, the page and its files.
+const Methods = 16
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
 // say of orders that are paid, and staff's page and commands.
@@ -110,7 +115,8 @@ const (
 
 // Today is a stack with template.yaml's defaults, with ReserveConcurrency=true as samconfig.toml has it for a shop, in
 // an account with default quotas. Fits holds for it, without a provisioned instance.
-var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 200, NotifyBurst: 100, NotifyKept: 180,
+var Today = Limits{BuyRate: 1000, BuyBurst: 200, Poll: 300, PollBurst: 100, Rate: 300, Burst: 100,
+	Notify: 200, NotifyBurst: 100, NotifyKept: 180,
 	Signin: 80, SigninKept: 20,
 	Account: accountRate, AccountSize: accountBurst, Concurrency: accountConcurrency, Ramp: rampInstances,
 	Consume: consumeChoices[0], Writes: NewTableWrites, Scripts: math.Floor(slotECPU / reserveECPU)}
@@ -118,8 +124,8 @@ var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 
 // Calls returns how many calls all methods together admit, per second and at once. Notifications are among them: while
 // the account serves that many, a crowd cannot use up what notifications need.
 func (l *Limits) Calls() (rate, burst float64) {
-	return l.BuyRate + l.Notify + l.Signin + Methods*l.Rate + rareCalls,
-		l.BuyBurst + l.NotifyBurst + l.SigninKept + Methods*l.Burst + rareAtOnce
+	return l.BuyRate + l.Poll + l.Notify + l.Signin + Methods*l.Rate + rareCalls,
+		l.BuyBurst + l.PollBurst + l.NotifyBurst + l.SigninKept + Methods*l.Burst + rareAtOnce
 }
 
 // Starting returns how many instances of buy start at once when all shoppers press the button and only provisioned ones
@@ -171,6 +177,7 @@ func (l *Limits) Reserved() float64 { return Reserved + l.NotifyKept + l.SigninK
 const plenty = 1e12 // more than a sale uses
 
 // unlimited limits only one item's scripts in Redis, which no quota raises.
-var unlimited = Limits{BuyRate: plenty, BuyBurst: plenty, Rate: plenty, Burst: plenty, Notify: plenty,
-	NotifyBurst: plenty, Account: plenty, AccountSize: plenty, Concurrency: plenty, Ramp: plenty,
+var unlimited = Limits{BuyRate: plenty, BuyBurst: plenty, Poll: plenty, PollBurst: plenty, Rate: plenty,
+	Burst: plenty, Notify: plenty, NotifyBurst: plenty,
+	Account: plenty, AccountSize: plenty, Concurrency: plenty, Ramp: plenty,
 	Consume: plenty / 1000, Writes: plenty, Scripts: Today.Scripts}

@@ -34,6 +34,7 @@ type Outcome struct {
 	Refused   float64 `json:"told_503"`
 
 	PeakCalls     float64 `json:"peak_calls"`     // requested
+	PeakEdge      float64 `json:"peak_edge"`      // of pages and purchases, at the CDN
 	PeakPolls     float64 `json:"peak_polls"`     // of these, looks of buyers at their orders
 	PeakPassed    float64 `json:"peak_passed"`    // admitted
 	PeakInstances float64 `json:"peak_instances"` // busy or provisioned
@@ -119,8 +120,10 @@ type sim struct {
 	// scripts in this second: of lists for one item, of looks at queued orders
 	levels, queued float64
 	polls          float64 // in this second
-	asks           float64 // scripts of lists for one item, in this tick
-	buy, shop      pool
+	// calls that the CDN had answered before this second, and before this tick
+	edge, edgeBefore float64
+	asks             float64 // scripts of lists for one item, in this tick
+	buy, shop        pool
 	// returning shoppers by tick and number of tries: those who only ever got 429, and those who got 503
 	back, doubt [retryMost + 1][tries]float64
 	top         [retryMost + 1]int // 1 + their largest number of tries
@@ -150,6 +153,7 @@ func simulate(s *Sale, l Limits) Outcome {
 
 func (m *sim) step(n int) {
 	slot := n % len(m.back)
+	m.edgeBefore = m.out.EdgeCalls
 	o := &m.out
 	m.t = float64(n+1) * tick
 	fresh := m.arrived(m.t) - o.Arrived
@@ -182,7 +186,7 @@ func (m *sim) step(n int) {
 	asked := buys + looks + polls
 
 	toBuy := m.buying.take(buys, m.BuyRate, m.BuyBurst)
-	toShop += toStatus + m.orders.take(polls, m.Rate, m.Burst)
+	toShop += toStatus + m.orders.take(polls, m.Poll, m.PollBurst)
 	if let := m.account.take(toBuy+toShop, m.Account, m.AccountSize); let < toBuy+toShop {
 		share := let / (toBuy + toShop)
 		toBuy, toShop, toLists = toBuy*share, toShop*share, toLists*share
@@ -299,12 +303,14 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	for len(o.Seconds) <= i {
 		o.Seconds = append(o.Seconds, Second{})
 		m.scripts, m.buy.started, m.shop.started, m.levels, m.queued, m.polls = 0, 0, 0, 0, 0, 0
+		m.edge = m.edgeBefore
 	}
 	s := &o.Seconds[i]
 	s.add(Second{looks, buys, passed, told, placed, max(m.Provisioned, m.buy.busy+m.buy.cold) + m.shop.busy +
 		m.shop.cold})
 	o.PeakInstances = max(o.PeakInstances, s.Instances)
 	o.PeakCalls = max(o.PeakCalls, s.Looks+s.Buys)
+	o.PeakEdge = max(o.PeakEdge, s.Looks+s.Buys+o.EdgeCalls-m.edge)
 	o.PeakPassed = max(o.PeakPassed, s.Passed)
 	o.PeakPlaced = max(o.PeakPlaced, s.Placed)
 	o.PeakScripts = max(o.PeakScripts, m.scripts)

@@ -18,13 +18,14 @@ func need(s *Sale, free *Outcome) Limits {
 	}
 	l.Ramp = rampInstances
 	// Pages look at lists before the opening, and buyers at their orders after it.
+	l.Poll = max(Today.Poll, min(maxThrottle, up(free.PeakPolls, 100)))
+	l.PollBurst = max(Today.PollBurst, up(l.Poll/4, 100))
 	pages := float64(s.Shoppers) * s.First
 	lists := min(pages*s.Looks/openingLists, pages/seen.Seconds())
 	if s.Edge {
 		lists = min(lists, locations*languages)
 	}
-	l.Rate = max(lists, free.PeakPolls)
-	l.Rate = max(Today.Rate, min(maxThrottle, up(l.Rate, 100)))
+	l.Rate = max(Today.Rate, min(maxThrottle, up(lists, 100)))
 	if s.hasChecks() { // with this rate, whoever came before the opening soon has a ticket
 		l.Rate = least(l.Rate, max(l.Rate, maxThrottle), 100, func(v float64) bool {
 			return s.admission(v, free.SoldOut).Wait <= s.Wait.Seconds()

@@ -9,6 +9,8 @@ import (
 const (
 	BuyRate            = "BuyRate"
 	BuyBurst           = "BuyBurst"
+	PollRate           = "PollRate"
+	PollBurst          = "PollBurst"
 	ThrottleRate       = "ThrottleRate"
 	ThrottleBurst      = "ThrottleBurst"
 	NotifyRate         = "NotifyRate"
@@ -43,7 +45,8 @@ var dayParameters = []struct {
 	name   string
 	normal float64
 }{
-	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
+	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {PollRate, Today.Poll}, {PollBurst, Today.PollBurst},
+	{ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
 	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
 	{SigninRate, Today.Signin}, {SigninConcurrency, Today.SigninKept},
 	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
@@ -54,7 +57,8 @@ var dayParameters = []struct {
 // overrides compares the plan with the defaults of stack and account.
 func (p *Plan) overrides() {
 	l := &p.Planned.Limits
-	want := map[string]float64{BuyRate: l.BuyRate, BuyBurst: l.BuyBurst, ThrottleRate: l.Rate, ThrottleBurst: l.Burst,
+	want := map[string]float64{BuyRate: l.BuyRate, BuyBurst: l.BuyBurst, PollRate: l.Poll, PollBurst: l.PollBurst,
+		ThrottleRate: l.Rate, ThrottleBurst: l.Burst,
 		NotifyRate: l.Notify, NotifyBurst: l.NotifyBurst, NotifyConcurrency: l.NotifyKept,
 		SigninRate: l.Signin, SigninConcurrency: l.SigninKept,
 		BuyProvisioned:     l.Provisioned,
@@ -75,11 +79,20 @@ func (p *Plan) overrides() {
 		{"API Gateway: throttle rate", "L-8A5B8E43", accountRate, int(l.Account)},
 		{"API Gateway: throttle burst", "", accountBurst, int(l.AccountSize)},
 		{"Lambda: concurrent executions", "L-B99A9384", accountConcurrency, int(l.Concurrency)},
+		{"CloudFront: requests per second", "requests per second for each distribution", EdgeRate, int(p.edgePeak())},
 	} {
 		if q.Want > q.Have {
 			p.Quotas = append(p.Quotas, q)
 		}
 	}
+}
+
+// edgePeak returns the calls in the CDN's busiest second, 0 without one.
+func (p *Plan) edgePeak() float64 {
+	if !p.Sale.Edge {
+		return 0
+	}
+	return up(p.Planned.Outcome.PeakEdge, 10_000)
 }
 
 // override returns a parameter's value, or 0 when the plan does not set it.

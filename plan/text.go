@@ -111,7 +111,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 	for _, q := range p.Quotas {
 		code := "Service Quotas, " + q.Code
 		if q.Code == "" {
-			code = "AWS sets it with the rate, ask for both"
+			code = "AWS sets it by the rate"
 		}
 		line("  raise   %-32s %8d → %-8d %s; days ahead", q.Name, q.Have, q.Want, code)
 	}
@@ -186,13 +186,13 @@ func (p *Plan) lambdaText(line func(string, ...any)) {
 func (p *Plan) apiText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	rate, burst := l.Calls()
-	line("  have    API Gateway, per second and at once: buy %.0f and %.0f, each of %d other methods %.0f and %.0f, "+
-		"signin",
-		l.BuyRate, l.BuyBurst, Methods, l.Rate, l.Burst)
-	line("          %.0f and %.0f, notify %.0f and %.0f: together %.0f and %.0f. The account's %.0f and %.0f cover "+
-		"them, so a",
-		l.Signin, l.SigninKept, l.Notify, l.NotifyBurst, rate, burst, l.Account, l.AccountSize)
-	line("          crowd cannot use up what payment notifications need")
+	line("  have    API Gateway, per second and at once: buy %.0f and %.0f, polls %.0f and %.0f, each of %d other "+
+		"methods", l.BuyRate, l.BuyBurst, l.Poll, l.PollBurst, Methods)
+	line("          %.0f and %.0f, signin %.0f and %.0f, notify %.0f and %.0f: together %.0f and %.0f. The account's "+
+		"%.0f and", l.Rate, l.Burst, l.Signin, l.SigninKept, l.Notify, l.NotifyBurst, rate, burst, l.Account)
+	line("          %.0f cover them (2,500 and 1,250 in thirteen regions), so a crowd cannot use up what payment",
+		l.AccountSize)
+	line("          notifications need")
 }
 
 // signinText prints how long the crowd takes to sign in.

@@ -24,14 +24,15 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// notifyPath, buyPath, officePath and staffPath are the paths of Alipay's notifications, of purchases and of staff's
-// commands, by a signature or from a browser, as GetStage names them, without the first slash. notifyPatch is
-// notifyPath as UpdateStage names it.
+// notifyPath, buyPath, pollPath, officePath and staffPath are the paths of Alipay's notifications, of purchases, of
+// buyers' looks at orders and of staff's commands, by a signature or from a browser, as GetStage names them, without
+// the first slash. notifyPatch is notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	officePath  = "operator/{role}"
 	staffPath   = "admin/{proxy+}"
 	buyPath     = "seckill/buy"
+	pollPath    = "seckill/order/{seckill_id}"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
 
@@ -212,12 +213,13 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 			return err
 		case key == doctor.EveryMethod:
 			ops = append(ops, throttleTo(doctor.EveryMethod, rate, burst)...)
-		case isMethod(key, buyPath):
-			buyRate, buyBurst, err := s.deployed("Buy")
+		case isMethod(key, buyPath), isMethod(key, pollPath):
+			whose := map[bool]string{true: "Buy", false: "Poll"}[isMethod(key, buyPath)]
+			itsRate, itsBurst, err := s.deployed(whose)
 			if err != nil { // the stack is older than these parameters
-				buyRate, buyBurst = rate, burst
+				itsRate, itsBurst = rate, burst
 			}
-			ops = append(ops, throttleTo(patchKey(key), buyRate, buyBurst)...)
+			ops = append(ops, throttleTo(patchKey(key), itsRate, itsBurst)...)
 		default:
 			ops = append(ops, throttleTo(patchKey(key), rate, burst)...)
 			own = append(own, key)
@@ -241,8 +243,8 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// deployed returns a throttle of the stack's parameters: Throttle is that of all methods, Buy that of purchases. No
-// other source has these values, so a missing one is an error.
+// deployed returns a throttle of the stack's parameters: Throttle is that of all methods, Buy that of purchases, Poll
+// that of looks at orders. No other source has these values, so a missing one is an error.
 func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	for _, p := range s.found.Parameters {
 		switch aws.ToString(p.ParameterKey) {

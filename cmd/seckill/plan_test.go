@@ -39,9 +39,9 @@ func TestPlan(t *testing.T) {
 		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
 	}
 	// The text has every parameter: a value from an earlier sale would otherwise remain.
-	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate,
-		plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned, plan.ConsumeConcurrency,
-		plan.CacheGigabytes, plan.CacheEcpu} {
+	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.PollRate, plan.PollBurst, plan.ThrottleRate,
+		plan.ThrottleBurst, plan.NotifyRate, plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned,
+		plan.ConsumeConcurrency, plan.CacheGigabytes, plan.CacheEcpu} {
 		if strings.Count(stdout, name+"=") != 1 {
 			t.Errorf("%s is not named once: %s", name, stdout)
 		}
@@ -53,12 +53,12 @@ func TestPlan(t *testing.T) {
 func TestPlanTakesASaleBack(t *testing.T) {
 	t.Chdir("../..")
 	for env, want := range map[string]string{
-		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
-			"NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
+		"prod": "BuyRate=1000 BuyBurst=200 PollRate=300 PollBurst=100 ThrottleRate=300 ThrottleBurst=100 " +
+			"NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
-		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
-			"NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
+		"dev": "BuyRate=200 BuyBurst=100 PollRate=300 PollBurst=100 ThrottleRate=200 ThrottleBurst=100 " +
+			"NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
 	} {

@@ -38,7 +38,7 @@ const (
 // deployment is a stack in an account, in AWS's own figures.
 type deployment struct {
 	limits account.Limits
-	// of the stage, by method: parameters BuyRate, ThrottleRate, NotifyRate and their bursts
+	// of the stage, by method: parameters BuyRate, PollRate, ThrottleRate, NotifyRate and their bursts
 	throttles map[string]account.Throttle
 	consume   float64 // ConsumeConcurrency
 }
@@ -52,6 +52,7 @@ var reserved = map[string]float64{"expire": 7, "stage": 5, "refund": 3, "repair"
 func (d *deployment) planned() plan.Limits {
 	l := plan.Today
 	l.BuyRate, l.BuyBurst = d.throttles[ofBuy].Rate, d.throttles[ofBuy].Burst
+	l.Poll, l.PollBurst = d.throttles[ofPoll].Rate, d.throttles[ofPoll].Burst
 	l.Rate, l.Burst = d.throttles[ofOthers].Rate, d.throttles[ofOthers].Burst
 	l.Notify, l.NotifyBurst = d.throttles[ofNotify].Rate, d.throttles[ofNotify].Burst
 	l.Concurrency, l.Consume, l.Ramp = d.limits.Concurrency, d.consume, d.limits.Growth
@@ -182,6 +183,8 @@ func (w *rig) within(d *limited, o *lambdahost.Options) error {
 			Parameters: map[string]string{
 				"BuyRate":       fmt.Sprint(d.throttles[ofBuy].Rate),
 				"BuyBurst":      fmt.Sprint(d.throttles[ofBuy].Burst),
+				"PollRate":      fmt.Sprint(d.throttles[ofPoll].Rate),
+				"PollBurst":     fmt.Sprint(d.throttles[ofPoll].Burst),
 				"ThrottleRate":  fmt.Sprint(d.throttles[ofOthers].Rate),
 				"ThrottleBurst": fmt.Sprint(d.throttles[ofOthers].Burst),
 				"NotifyRate":    fmt.Sprint(d.throttles[ofNotify].Rate),
@@ -388,6 +391,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // Methods with their own throttles in the template; the others share a setting.
 const (
 	ofBuy    = "/seckill/buy/POST"
+	ofPoll   = "/seckill/order/{seckill_id}/GET"
 	ofNotify = "/seckill/alipay/notify/POST"
 	ofOthers = "*/*"
 )

@@ -29,7 +29,7 @@ var (
 func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) map[string]account.Throttle {
 	return map[string]account.Throttle{
 		ofBuy: {Rate: buy, Burst: buyBurst}, ofOthers: {Rate: others, Burst: othersBurst},
-		ofNotify: {Rate: notify, Burst: notifyBurst},
+		ofPoll: {Rate: others, Burst: othersBurst}, ofNotify: {Rate: notify, Burst: notifyBurst},
 	}
 }
 

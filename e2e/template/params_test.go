@@ -157,6 +157,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 		}
 	}
 	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst,
+		plan.PollRate: plan.Today.Poll, plan.PollBurst: plan.Today.PollBurst,
 		plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst,
 		plan.NotifyConcurrency: plan.Today.NotifyKept, plan.SigninRate: plan.Today.Signin,
 		plan.SigninConcurrency: plan.Today.SigninKept, plan.ThrottleRate: plan.Today.Rate,

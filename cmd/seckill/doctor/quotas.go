@@ -135,7 +135,8 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	} else {
 		for method, s := range c.throttles() {
 			whose := map[string]string{EveryMethod: "a method of the API (parameter ThrottleRate)",
-				"seckill/buy/POST": "the API (parameter BuyRate)"}[method]
+				"seckill/buy/POST":               "the API (parameter BuyRate)",
+				"seckill/order/{seckill_id}/GET": "the API (parameter PollRate)"}[method]
 			if whose != "" && s.ThrottlingRateLimit > 0 {
 				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
 			}
@@ -145,6 +146,9 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 		c.unasked("for the limit of the account's APIs", err)
 	} else if out.ThrottleSettings != nil && out.ThrottleSettings.RateLimit > 0 {
 		limits = append(limits, limit{"the account (Service Quotas, L-8A5B8E43)", rate, out.ThrottleSettings.RateLimit})
+	}
+	if edge := c.outputs["Edge"]; edge != "" && edge != "none" {
+		limits = append(limits, limit{"CloudFront (a distribution's quota unless raised)", rate, plan.EdgeRate})
 	}
 	if len(limits) == 0 {
 		c.unasked("for limits of calls", errors.New("neither the API's stage nor the account has one"))
