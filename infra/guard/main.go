@@ -2,8 +2,9 @@
 // -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment; the templates in infra. Out:
 // exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
 //
-//	guard deploy    checks that no table's throughput would have to be lowered and that the secret of each function is
-//	                there (also for sandboxes), that queues are empty and no order is open (or BUSY=true), and that
+//	guard deploy    checks that no table's throughput would have to be lowered, that one field of the cache changes at
+//	                most, and that the secret of each function is there (also for sandboxes), that queues are empty
+//	                and no order is open (or BUSY=true), and that
 //	                the stack's name is typed. KEY=VALUE… are the deployment's parameters. A stack whose creation
 //	                failed is deleted; a new one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
@@ -114,6 +115,9 @@ func (g *guard) run(ctx context.Context) error {
 		return nil
 	}
 	if g.action == "deploy" {
+		if err := g.oneField(found); err != nil {
+			return err
+		}
 		if err := g.warm(ctx, cfg, found); err != nil {
 			return err
 		}
@@ -170,12 +174,7 @@ const newest = "admit"
 func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	path := stacks.Output(s, "SecretsPath")
-	for _, p := range g.given {
-		if v, ok := strings.CutPrefix(p, "SecretsPath="); ok {
-			path = v
-		}
-	}
+	path := g.wanted("SecretsPath", stacks.Output(s, "SecretsPath"))
 	if path == "" {
 		return nil // never deployed completely
 	}
@@ -190,6 +189,36 @@ func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) err
 		return fmt.Errorf("secret %s cannot be asked for: %w", name, err)
 	}
 	return nil
+}
+
+// wanted returns the value of a parameter of this deployment, which keeps what is not given.
+func (g *guard) wanted(name, has string) string {
+	for _, p := range g.given {
+		if v, ok := strings.CutPrefix(p, name+"="); ok {
+			has = v
+		}
+	}
+	return has
+}
+
+// cacheFields are the fields of the cache (infra/cache.yaml), by the parameters that change them.
+var cacheFields = map[string]string{"RedisPassword": "UserGroupId", "CacheGigabytes": "CacheUsageLimits",
+	"CacheEcpu": "CacheUsageLimits"}
+
+// oneField refuses a deployment that changes two fields of the cache. ElastiCache takes one in a request ("Serverless
+// Cache modifications only support modifying one field per request"), and whether CloudFormation sends two is unknown.
+func (g *guard) oneField(s *types.Stack) error {
+	changed := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(cacheFields)) {
+		if has := stacks.Parameter(s, name); has != "" && g.wanted(name, has) != has {
+			changed[cacheFields[name]] = append(changed[cacheFields[name]], name)
+		}
+	}
+	if len(changed) < 2 || stacks.Parameter(s, "CreateCache") != "true" {
+		return nil
+	}
+	return fmt.Errorf("refused, %s and %s change two fields of the cache, and AWS changes one at a time: deploy one "+
+		"of them first", changed["UserGroupId"][0], strings.Join(changed["CacheUsageLimits"], ", "))
 }
 
 // warmed maps tables to the parameters with their warm throughput (infra/data.yaml). warmBefore was the single one
@@ -213,11 +242,7 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 		if have == "" {
 			have, want = stacks.Parameter(s, warmBefore), warmDefault
 		}
-		for _, p := range g.given {
-			if v, ok := strings.CutPrefix(p, name+"="); ok {
-				want = v
-			}
-		}
+		want = g.wanted(name, want)
 		if want == have || have == "" && want == warmDefault {
 			continue
 		}

@@ -77,9 +77,9 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		warm := ""
 		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000",
-			"WarmNotifications=4000"} {
+			"WarmNotifications=4000", "CreateCache=true", "RedisPassword=false", "CacheGigabytes=5", "CacheEcpu=0"} {
 			name, value, _ := strings.Cut(p, "=")
-			if a.older {
+			if a.older && strings.HasPrefix(name, "Warm") {
 				name, value = "WarmWrites", "8000"
 			}
 			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value +
@@ -156,6 +156,12 @@ func TestGuard(t *testing.T) {
 			want:  "refused, there is no secret /seckill/shop/admit"},
 		"deploy, other secrets": {action: "deploy", typed: "shop\n", given: []string{"SecretsPath=/seckill/other"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" }},
+		"deploy, the cache's user": {action: "deploy", typed: "shop\n", given: []string{"RedisPassword=true"}},
+		"deploy, the cache's size": {action: "deploy", typed: "shop\n", given: []string{"CacheGigabytes=9",
+			"CacheEcpu=9000", "RedisPassword=false"}},
+		"deploy, the cache's user and size": {action: "deploy", typed: "shop\n",
+			given: []string{"RedisPassword=true", "CacheEcpu=9000", "CacheGigabytes=9"},
+			want:  "refused, RedisPassword and CacheEcpu, CacheGigabytes change two fields of the cache"},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},

@@ -97,12 +97,12 @@ type made struct {
 
 // stack is one of the account's, or one in another.
 type stack struct {
-	name, id, status, reason string
-	params                   map[string]string
-	began                    time.Time
-	resources                []*made
-	events                   []made // name is the reason; the newest last
-	termination              bool
+	name, id, status string
+	params           map[string]string
+	began            time.Time
+	resources        []*made
+	events           []made // name is the reason; the newest last
+	termination      bool
 }
 
 func (s *stack) event(logical, kind, physical, status, reason string) {
