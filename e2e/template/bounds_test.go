@@ -35,9 +35,10 @@ func TestThrottles(t *testing.T) {
 			str(m, "ThrottlingBurstLimit", "Ref")
 	}
 	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst",
-		"/~1seckill~1buy POST":            "BuyRate BuyBurst",
-		"/~1seckill~1alipay~1notify POST": "NotifyRate NotifyBurst",
-		"/~1signin POST":                  "SigninRate SigninConcurrency"}, got); diff != "" {
+		"/~1seckill~1buy POST":                "BuyRate BuyBurst",
+		"/~1seckill~1order~1{seckill_id} GET": "PollRate PollBurst",
+		"/~1seckill~1alipay~1notify POST":     "NotifyRate NotifyBurst",
+		"/~1signin POST":                      "SigninRate SigninConcurrency"}, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
 	}
 	slices.Sort(limited)
@@ -48,12 +49,13 @@ func TestThrottles(t *testing.T) {
 	paths, _ := at(api, "DefinitionBody", "paths").(map[string]any)
 	for path, methods := range paths {
 		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && path != "/admin/{proxy+}" &&
+			path != "/seckill/order/{seckill_id}" &&
 			(at(methods, "get") != nil || at(methods, "post") != nil) {
 			others++ // of /signin this is the list of issuers
 		}
 	}
 	if others-rare != plan.Methods || rare != plan.RareMethods {
-		t.Errorf("pages call %d methods beside buy, notify and the sign-in, %d of them rarely; package plan "+
+		t.Errorf("pages call %d methods beside buy, polls, notify and the sign-in, %d of them rarely; package plan "+
 			"counts %d and %d",
 			others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
 	}
@@ -128,7 +130,9 @@ func TestEndpointsInChina(t *testing.T) {
 // TestAnyPartition checks that no template names AWS's standard partition. Service principals are the same in aws-cn.
 // infra/edge.yaml is for the standard partition only.
 func TestAnyPartition(t *testing.T) {
-	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com", "delivery.logs.amazonaws.com"}
+	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com", "delivery.logs.amazonaws.com",
+		"codedeploy.amazonaws.com", "elasticache.amazonaws.com", "ops.apigateway.amazonaws.com",
+		"replication.dynamodb.amazonaws.com", "email.cognito-idp.amazonaws.com", "sts.amazonaws.com"}
 	files := open(t).files
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for _, found := range regexp.MustCompile(`arn:aws:|[a-z0-9.-]+\.amazonaws\.com`).FindAllString(
