@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/your-org/seckill/plan"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 )
 
@@ -87,6 +89,33 @@ func TestRestoreNamesAll(t *testing.T) {
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(tables)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("tables %v, want %v", tables, want)
+	}
+	expiring := strings.Fields(regexp.MustCompile(`(?m)^for t in (.*); do
+  aws dynamodb update-time-to-live`).FindStringSubmatch(page)[1])
+	want = nil
+	kept := 0
+	for _, table := range all.resources(kindTable) {
+		if !strings.HasPrefix(str(table.all, "DeletionPolicy"), "Retain") {
+			continue // it goes with its stack
+		}
+		kept++
+		if at(table.prop(), "TimeToLiveSpecification") != nil {
+			want = append(want, strings.TrimPrefix(str(table.prop(), "TableName", "Fn::Sub"), "${AWS::StackName}-"))
+		}
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(expiring)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("restored tables whose rows expire: %v, want %v", expiring, want)
+	}
+	deploy := read(t, filepath.Join(root, "docs", "DEPLOY.md"))
+	for _, fact := range []string{fmt.Sprintf("**%d tables**", kept),
+		fmt.Sprintf("keeps %.0f, and AWS wants %d unreserved", plan.Today.Reserved(), plan.Unreserved)} {
+		if !strings.Contains(deploy, fact) {
+			t.Errorf("DEPLOY.md does not say %q", fact)
+		}
+	}
+	if says := str(all.tree, "Parameters", "ReserveConcurrency", "Description"); !strings.HasPrefix(says,
+		fmt.Sprintf("Keep %d and ", plan.Reserved)) {
+		t.Errorf("ReserveConcurrency: %s", says)
 	}
 	for _, m := range regexp.MustCompile(`\$\(id (?:Sale|Money|Events) (\w+)\)`).FindAllStringSubmatch(page, -1) {
 		got = append(got, m[1])
