@@ -88,6 +88,10 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 			return err
 		}
 		found, err = stacks.Find(ctx, c.cfn, c.name())
+		if err == nil && found != nil && stacks.Parameter(found, "DomainName") != "" {
+			fmt.Fprintf(os.Stderr, "%s has to lead to %s (a CNAME record)\n", stacks.Parameter(found, "DomainName"),
+				stacks.Output(found, "DistributionDomain"))
+		}
 		fallthrough
 	case action == "url":
 		if found != nil {
