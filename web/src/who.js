@@ -151,15 +151,16 @@ export async function whoSheet() {
     sheet.close();
   };
   const toIssuer = () => sheet.close(() => signIn());
+  // First what comes over the network: nothing may move under a finger that is about to press.
+  const body = el('div', { class: 'by-token' });
+  if (isLocal() || !shopper()?.issuer) await byToken({ body }, choose).catch(() => put(body, t('no_answer')));
   put(
     sheet.body,
     shopper() && el('p', { class: 'soft' }, t('shopper_now', { name: shopper().name })),
     !signedIn() && el('button', { class: 'button', type: 'button', onclick: toIssuer }, t('sign_in')),
     shopper() && el('button', { class: 'button plain', type: 'button', onclick: () => signOut(sheet) }, t('who_leave')),
-    el('div', { class: 'by-token' }),
+    body,
   );
-  const body = sheet.body.querySelector('.by-token');
-  if (isLocal() || !shopper()?.issuer) await byToken({ body }, choose).catch(() => put(body, t('no_answer')));
 }
 
 async function signOut(sheet) {
