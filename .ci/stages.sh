@@ -9,14 +9,14 @@ stage() {
   shift
   printf '\n=== %s\n' "$name"
   "$@" || { result=FAILED failed=1; }
-  stages+=("$(printf '%-34s %-8s %3d:%02d' "$name" "$result" $(((SECONDS - from) / 60)) $(((SECONDS - from) % 60)))")
+  stages+=("$(printf '%-42s %-8s %3d:%02d' "$name" "$result" $(((SECONDS - from) / 60)) $(((SECONDS - from) % 60)))")
   [ "$result" = ok ] || [ "$keep_going" = yes ] || exit 1
 }
 
 finish() {
   local code=$?
-  stages+=("$(printf '%-34s %-8s %3d:%02d' "in all" "" $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60)))")
-  printf '\n%-34s %-8s %s\n' "stage" "result" "min:s"
+  stages+=("$(printf '%-42s %-8s %3d:%02d' "in all" "" $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60)))")
+  printf '\n%-42s %-8s %s\n' "stage" "result" "min:s"
   printf '%s\n' "${stages[@]}"
   [ "$code" != 0 ] || code=$failed
   exit "$code"

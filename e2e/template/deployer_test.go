@@ -16,7 +16,8 @@ import (
 )
 
 // unasked are rights that handlers name for what our templates do not use: data of tables, streams, imports, keys of
-// one's own, code signing, other kinds of buckets, other services' logs and caches, groups and users of IAM.
+// one's own, code signing, other kinds of buckets, other services' logs and caches, groups and users of IAM; and names
+// that IAM does not know.
 var unasked = strings.Fields(`dynamodb:*Item dynamodb:Query dynamodb:Scan dynamodb:*Replica dynamodb:ImportTable
 	dynamodb:*KinesisStreamingDestination kinesis:* kms:* firehose:* payments:* s3tables:* s3files:* vpc-lattice:* vpce:*
 	elasticfilesystem:* autoloop:* codewhisperer:* workmail:* iam:*GroupPolicy iam:*UserPolicy iam:*PermissionsBoundary
@@ -25,7 +26,7 @@ var unasked = strings.Fields(`dynamodb:*Item dynamodb:Query dynamodb:Scan dynamo
 	ec2:ModifyVpcTenancy ec2:UpdateSecurityGroupRule* elasticache:ModifyReplicationGroup logs:*KmsKey logs:CreateLogStream
 	logs:PutLogEvents logs:*DataProtectionPolicy logs:AllowVended* s3:*Metadata* s3:*Analytics* s3:*Replication*
 	s3:*Object* s3:*Website s3:*Cors s3:*CORS s3:*Lifecycle s3:*Metrics* s3:*Abac s3:REST.* cloudfront:*ConnectionGroup
-	cloudfront:GetVpcOrigin cloudfront:*Staging* cloudfront:updateDistribution s3:DeleteBucketEncryption`)
+	apigateway:*Resource cloudfront:*WithTags cloudfront:GetVpcOrigin cloudfront:*Staging* cloudfront:updateDistribution s3:DeleteBucketEncryption`)
 
 // beside are rights that no handler names: CloudFormation's own, SAM's bucket, and what the commands ask.
 var beside = strings.Fields(`cloudformation:* sts:GetCallerIdentity sts:AssumeRoleWithWebIdentity
