@@ -25,8 +25,9 @@ var unasked = strings.Fields(`dynamodb:*Item dynamodb:Query dynamodb:Scan dynamo
 	lambda:PassCapacityProvider codedeploy:RegisterOnPremisesInstance ec2:*CidrBlock ec2:*Encryption* ec2:DescribeInstances
 	ec2:ModifyVpcTenancy ec2:UpdateSecurityGroupRule* elasticache:ModifyReplicationGroup logs:*KmsKey logs:CreateLogStream
 	logs:PutLogEvents logs:*DataProtectionPolicy logs:AllowVended* s3:*Metadata* s3:*Analytics* s3:*Replication*
-	s3:*Object* s3:*Website s3:*Cors s3:*CORS s3:*Lifecycle s3:*Metrics* s3:*Abac s3:REST.* cloudfront:*ConnectionGroup
-	apigateway:*Resource cloudfront:*WithTags cloudfront:GetVpcOrigin cloudfront:*Staging* cloudfront:updateDistribution s3:DeleteBucketEncryption`)
+	s3:*Object* s3:*Website s3:*Cors s3:*CORS s3:*Lifecycle s3:*Metrics* s3:*Abac s3:REST.*
+	cloudfront:*ConnectionGroup cloudfront:*WithTags cloudfront:GetVpcOrigin cloudfront:*Staging*
+	cloudfront:updateDistribution apigateway:*Resource s3:DeleteBucketEncryption`)
 
 // beside are rights that no handler names: CloudFormation's own, SAM's bucket, and what the commands ask.
 var beside = strings.Fields(`cloudformation:* sts:GetCallerIdentity sts:AssumeRoleWithWebIdentity
