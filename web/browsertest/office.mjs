@@ -66,8 +66,10 @@ export async function auditLog(page, place) {
     log += await main(page);
     while (await page.locator('#page-next').count()) {
       const before = page.url();
-      await press(place, page, '#page-next');
-      await page.waitForURL((url) => url.href !== before);
+      for (let n = 1; page.url() === before; n++) { // a list that is being drawn anew may lose a press
+        await press(place, page, '#page-next');
+        await page.waitForURL((url) => url.href !== before, { timeout: 20_000 }).catch((e) => n < 3 || Promise.reject(e));
+      }
       await still(page);
       log += await main(page);
     }
