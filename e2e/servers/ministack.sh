@@ -50,7 +50,7 @@ launch() {
   # Functions inherit this environment: nothing of the caller's is in it. DOCKER_HOST at nothing: no Docker daemon of this machine must be touched.
   env -i PATH="$PATH" HOME="$dir" GATEWAY_PORT="$port" BIND_HOST="$host" MINISTACK_HOST="$host" MINISTACK_REGION=eu-west-1 MINISTACK_ACCOUNT_ID=000000000000 \
     AWS_DEFAULT_REGION=eu-west-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_ENDPOINT_URL="$endpoint" \
-    LAMBDA_EXECUTOR=local DOCKER_HOST=unix:///nonexistent TMPDIR="$dir" S3_DATA_DIR="$dir/s3" STATE_DIR="$dir/state" \
+    LAMBDA_EXECUTOR=local LAMBDA_WARM_TTL_SECONDS=3600 DOCKER_HOST=unix:///nonexistent TMPDIR="$dir" S3_DATA_DIR="$dir/s3" STATE_DIR="$dir/state" \
     setsid "$venv/bin/ministack" >"$dir/$name.log" 2>&1 </dev/null &
 }
 

@@ -97,7 +97,7 @@ func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, err
 		case a.Status == 200:
 			acked()
 		case code == "limit_reached":
-		case code == "sold_out" || later(a, true): // a stand-in on a full machine lets a call time out now and then
+		case code == "sold_out" || later(a, true): // on a full machine a stand-in lets a call time out
 			return false, nil
 		default:
 			return false, fmt.Errorf("buy: %v", a)
