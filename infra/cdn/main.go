@@ -167,23 +167,16 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
 		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
 	began := time.Now()
-	switch stacks.LifeOf(found) {
-	case stacks.Busy:
-		return fmt.Errorf("CloudFormation is still at work on %s (%s): try again when it is done", name,
-			found.StackStatus)
-	case stacks.Halted:
-		return fmt.Errorf("%s: aws cloudformation continue-update-rollback --stack-name %s --region %s", name, name,
-			home)
-	case stacks.Dead:
+	if err := stacks.Updatable(found, home); err != nil {
+		return err
+	}
+	life := stacks.LifeOf(found)
+	if life == stacks.Dead {
 		if err := c.remove(ctx, found); err != nil {
 			return err
 		}
-		found = nil
-	case stacks.None:
-		found = nil
-	case stacks.Alive:
 	}
-	if found == nil {
+	if life == stacks.Dead || life == stacks.None {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
 			Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})

@@ -17,24 +17,8 @@ import (
 	"github.com/your-org/seckill/infra/stacks"
 )
 
-// standing refuses what CloudFormation would refuse because of the stack's status.
-func (g *guard) standing(s *types.Stack) error {
-	switch life := stacks.LifeOf(s); {
-	case life == stacks.Busy:
-		return fmt.Errorf("CloudFormation is still at work on %s (%s): try again when it is done", g.stack,
-			s.StackStatus)
-	case life == stacks.Halted && g.action == "deploy":
-		return errors.New("neither the last update nor its rollback came to an end; then: " + g.halted())
-	}
-	return nil
-}
-
-func (g *guard) halted() string {
-	return fmt.Sprintf("aws cloudformation continue-update-rollback --stack-name %s --region %s; then deploy again",
-		g.stack, g.region)
-}
-
-// bury deletes a stack that can be used for nothing else, after a word why, and what it left of what nobody used.
+// bury says why a dead stack is dead, deletes it, and then the tables without rows that this has left. A shop's name
+// has to be typed first.
 func (g *guard) bury(ctx context.Context, cfn *cloudformation.Client, db *dynamodb.Client, s *types.Stack) error {
 	why, err := g.reason(ctx, cfn, s)
 	if err != nil {
@@ -112,7 +96,7 @@ func (g *guard) failed(ctx context.Context, cfn *cloudformation.Client, s *types
 	case stacks.Dead, stacks.None:
 		next = "mend that, and deploy again, which deletes what is left"
 	case stacks.Halted:
-		next = "mend that, then: " + g.halted()
+		next = "mend that, then: " + stacks.ContinueRollback(s, g.region) + "; then deploy again"
 	case stacks.Busy:
 		next = "CloudFormation is still at work (" + string(s.StackStatus) + ")"
 	case stacks.Alive:

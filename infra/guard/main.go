@@ -98,10 +98,12 @@ func (g *guard) run(ctx context.Context) error {
 	if g.action == "failed" && found != nil {
 		return g.failed(ctx, cfn, found)
 	}
-	if err := g.standing(found); err != nil {
-		return err
-	}
 	life, db := stacks.LifeOf(found), dynamodb.NewFromConfig(cfg)
+	if life != stacks.Halted || g.action == "deploy" { // a halted stack can be deleted
+		if err := stacks.Updatable(found, g.region); err != nil {
+			return err
+		}
+	}
 	if g.action == "deploy" && life == stacks.Dead {
 		if err := g.bury(ctx, cfn, db, found); err != nil {
 			return err

@@ -169,7 +169,7 @@ func TestGuard(t *testing.T) {
 		"destroy, a sandbox": {action: "destroy", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, whatever": {action: "destroy", env: env{"BUSY": "true", "CONFIRM": "shop"},
 			spoil: func(a *account) { a.messages = "1" }, want: "stop the sale, and wait until all is handled"},
-		"something else": {action: "remove", want: "protect or destroy, not remove"},
+		"something else": {action: "remove", want: "want deploy, failed, shields, protect or destroy, not remove"},
 		"destroy, open order": {action: "destroy", typed: "shop\n",
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 	} {

@@ -61,6 +61,26 @@ func LifeOf(s *types.Stack) Life {
 	return Alive
 }
 
+// Updatable returns nil if a stack can be updated or deleted, or there is none; else what has to be done before.
+func Updatable(s *types.Stack, region string) error {
+	switch LifeOf(s) {
+	case Busy:
+		return fmt.Errorf("CloudFormation is still at work on %s (%s): try again when it is done",
+			aws.ToString(s.StackName), s.StackStatus)
+	case Halted:
+		return fmt.Errorf("neither the last update of %s nor its rollback came to an end: %s; then deploy again",
+			aws.ToString(s.StackName), ContinueRollback(s, region))
+	case None, Alive, Dead:
+	}
+	return nil
+}
+
+// ContinueRollback returns the command that ends the rollback of a halted stack.
+func ContinueRollback(s *types.Stack, region string) string {
+	return fmt.Sprintf("aws cloudformation continue-update-rollback --stack-name %s --region %s",
+		aws.ToString(s.StackName), region)
+}
+
 // Sandbox reports whether a stack has a fake payment gateway. One whose creation failed has no outputs.
 func Sandbox(s *types.Stack) bool {
 	return Output(s, "Sandbox") == "true" || Parameter(s, "Sandbox") == "true"
