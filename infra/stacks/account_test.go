@@ -95,18 +95,20 @@ type made struct {
 	protected, kept             bool
 }
 
+type event struct{ logical, kind, physical, status, reason string }
+
 // stack is one of the account's, or one in another.
 type stack struct {
 	name, id, status string
 	params           map[string]string
 	began            time.Time
 	resources        []*made
-	events           []made // name is the reason; the newest last
+	events           []event // the newest last
 	termination      bool
 }
 
 func (s *stack) event(logical, kind, physical, status, reason string) {
-	s.events = append(s.events, made{logical: logical, kind: kind, name: physical + "\x00" + reason, status: status})
+	s.events = append(s.events, event{logical, kind, physical, status, reason})
 }
 
 // account is a fake of an AWS account, and of what `sam deploy` does there. Resources are made one after the other, in
@@ -367,9 +369,8 @@ func (a *account) query(w http.ResponseWriter, r *http.Request) {
 	case "DescribeStackEvents":
 		out.WriteString("<StackEvents>")
 		for _, e := range slices.Backward(s.events) {
-			physical, reason, _ := strings.Cut(e.name, "\x00")
 			fmt.Fprintf(&out, "<member>"+resourceXML+"<ResourceStatusReason>%s</ResourceStatusReason><Timestamp>%s"+
-				"</Timestamp></member>", e.logical, e.kind, physical, e.status, reason,
+				"</Timestamp></member>", e.logical, e.kind, e.physical, e.status, e.reason,
 				s.began.UTC().Format(time.RFC3339))
 		}
 		out.WriteString("</StackEvents>")
