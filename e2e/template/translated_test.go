@@ -39,6 +39,21 @@ func processed(t *testing.T, file string, params map[string]string) map[string]a
 	return tree
 }
 
+// asDeployed returns a template as CloudFormation sees it: one with SAM's resources processed, another as it is.
+// gradual is the parameter GradualDeployment.
+func asDeployed(t *testing.T, file string, text []byte, gradual string) map[string]any {
+	t.Helper()
+	if strings.Contains(string(text), "AWS::Serverless::") && filepath.Dir(file) == "infra" {
+		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday,
+			"GradualDeployment": gradual})
+	}
+	tree, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
 const (
 	monday  = "aaaaaaaaaaaaaaaaaaaaaaaa"
 	tuesday = "bbbbbbbbbbbbbbbbbbbbbbbb"
