@@ -214,7 +214,10 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 		case key == doctor.EveryMethod:
 			ops = append(ops, throttleTo(doctor.EveryMethod, rate, burst)...)
 		case isMethod(key, buyPath), isMethod(key, pollPath):
-			whose := map[bool]string{true: "Buy", false: "Poll"}[isMethod(key, buyPath)]
+			whose := "Buy"
+			if isMethod(key, pollPath) {
+				whose = "Poll"
+			}
 			itsRate, itsBurst, err := s.deployed(whose)
 			if err != nil { // the stack is older than these parameters
 				itsRate, itsBurst = rate, burst
