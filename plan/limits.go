@@ -62,7 +62,7 @@ const (
 
 	slotECPU    = 30_000     // ElastiCache Serverless, quotas: per second and hash slot; an item's keys are in one slot
 	maxECPU     = 15_000_000 // ECPUPerSecond.Minimum: 1,000 to 15 million
-	maxThrottle = 100_000    // MaxValue of BuyRate in template.yaml; answer more at the edge
+	maxThrottle = 100_000    // of BuyRate, ours; answer more at the edge
 
 	// "Scaling ElastiCache", pre-scaling: an empty cache serves 30,000 ECPU per second and doubles that within 10 to 12
 	// minutes; a minimum takes effect within 60.

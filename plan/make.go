@@ -12,7 +12,8 @@ func Make(s Sale) *Plan {
 	p.Reads = reads(&s, &p.Planned)
 	p.Admission = s.admission(p.Planned.Limits.Rate, p.Planned.Outcome.SoldOut)
 	p.Door = p.accesses()
-	p.overrides()
+	p.sized()
+	p.quotas()
 	p.Bill = bill(p)
 	for _, l := range p.Bill {
 		p.Total += l.USD

@@ -1,80 +1,8 @@
 package plan
 
-import (
-	"math"
-	"strings"
-)
-
-// Parameters of template.yaml that a plan sets.
-const (
-	BuyRate            = "BuyRate"
-	BuyBurst           = "BuyBurst"
-	PollRate           = "PollRate"
-	PollBurst          = "PollBurst"
-	ThrottleRate       = "ThrottleRate"
-	ThrottleBurst      = "ThrottleBurst"
-	NotifyRate         = "NotifyRate"
-	NotifyBurst        = "NotifyBurst"
-	NotifyConcurrency  = "NotifyConcurrency"
-	SigninRate         = "SigninRate"
-	SigninConcurrency  = "SigninConcurrency"
-	BuyProvisioned     = "BuyProvisioned"
-	ConsumeConcurrency = "ConsumeConcurrency"
-	WarmUnits          = "WarmUnits"
-	WarmOrders         = "WarmOrders"
-	WarmQuotas         = "WarmQuotas"
-	WarmPayments       = "WarmPayments"
-	WarmNotifications  = "WarmNotifications"
-	CacheGigabytes     = "CacheGigabytes"
-	CacheEcpu          = "CacheEcpu"
-)
-
-// WarmParameters are the parameters of tables' warm throughput, by table. They apply to a table's indexes too.
-var WarmParameters = map[string]string{
-	"units": WarmUnits, "orders": WarmOrders, "quotas": WarmQuotas, "payments": WarmPayments,
-	"notifications": WarmNotifications,
-}
-
-// warms reports whether a parameter is one of WarmParameters.
-func warms(name string) bool { return strings.HasPrefix(name, "Warm") }
-
-const defaultGigabytes = 5 // CacheGigabytes
-
-// dayParameters are the parameters that a plan sets, with their defaults in template.yaml.
-var dayParameters = []struct {
-	name   string
-	normal float64
-}{
-	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {PollRate, Today.Poll}, {PollBurst, Today.PollBurst},
-	{ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
-	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
-	{SigninRate, Today.Signin}, {SigninConcurrency, Today.SigninKept},
-	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
-	{WarmUnits, NewTableWrites}, {WarmOrders, NewTableWrites}, {WarmQuotas, NewTableWrites},
-	{WarmPayments, NewTableWrites}, {WarmNotifications, NewTableWrites},
-}
-
-// overrides compares the plan with the defaults of stack and account.
-func (p *Plan) overrides() {
+// quotas lists those of the account that the plan exceeds.
+func (p *Plan) quotas() {
 	l := &p.Planned.Limits
-	want := map[string]float64{BuyRate: l.BuyRate, BuyBurst: l.BuyBurst, PollRate: l.Poll, PollBurst: l.PollBurst,
-		ThrottleRate: l.Rate, ThrottleBurst: l.Burst,
-		NotifyRate: l.Notify, NotifyBurst: l.NotifyBurst, NotifyConcurrency: l.NotifyKept,
-		SigninRate: l.Signin, SigninConcurrency: l.SigninKept,
-		BuyProvisioned:     l.Provisioned,
-		ConsumeConcurrency: l.Consume,
-		CacheGigabytes:     max(math.Ceil(1.5*float64(p.Redis.Bytes)/1e9), defaultGigabytes)}
-	if p.Redis.Ready > 0 { // the cache would grow by itself, but slower than a sale goes
-		want[CacheEcpu] = min(up(p.Redis.wanted(), 1000), maxECPU)
-	}
-	for _, t := range p.Tables {
-		want[WarmParameters[t.Name]] = float64(t.Warm)
-	}
-	for _, d := range dayParameters {
-		if v := want[d.name]; v != d.normal {
-			p.Overrides = append(p.Overrides, Override{d.name, int(v)})
-		}
-	}
 	for _, q := range []Quota{
 		{"API Gateway: throttle rate", "L-8A5B8E43", accountRate, int(l.Account)},
 		{"API Gateway: throttle burst", "", accountBurst, int(l.AccountSize)},
@@ -93,16 +21,6 @@ func (p *Plan) edgePeak() float64 {
 		return 0
 	}
 	return up(p.Planned.Outcome.PeakEdge, 10_000)
-}
-
-// override returns a parameter's value, or 0 when the plan does not set it.
-func (p *Plan) override(name string) float64 {
-	for _, o := range p.Overrides {
-		if o.Name == name {
-			return float64(o.Value)
-		}
-	}
-	return 0
 }
 
 // notes lists what the plan's settings cannot solve, each with a remedy where there is one.

@@ -21,14 +21,16 @@ type Plan struct {
 	Door      []Access   `json:"door,omitempty"`
 	Bill      []Line     `json:"bill"`
 	Total     float64    `json:"total_usd"`
-	// Overrides are the parameters of template.yaml that differ from their defaults.
+	// Size is the value of template.yaml's parameter that has the plan's numbers. Overrides are those that differ from
+	// small's.
+	Size      string     `json:"size"`
 	Overrides []Override `json:"overrides"`
 	// Quotas are those to raise at AWS.
 	Quotas []Quota  `json:"quotas"`
 	Notes  []string `json:"notes"` // what settings cannot solve
 }
 
-// Override is a parameter of template.yaml.
+// Override is a number of Plan, a parameter of template.yaml.
 type Override struct {
 	Name  string `json:"name"`
 	Value int    `json:"value"`

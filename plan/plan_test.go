@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"math"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -173,7 +175,7 @@ func TestCrowdSignsIn(t *testing.T) {
 		}
 		l := p.Planned.Limits
 		if l.Signin != c.rate || l.SigninKept != c.kept || l.Fits() != nil || !strings.Contains(b.String(), c.says) ||
-			c.within > 0 && p.override(SigninConcurrency) != c.kept {
+			c.within > 0 && p.number(SigninConcurrency) != c.kept {
 			t.Errorf("within %v: %.0f/s, %.0f instances, %q, to deploy %v\n%s", c.within, l.Signin, l.SigninKept,
 				l.Fits(), p.Overrides, b.String())
 		}
@@ -201,7 +203,7 @@ func TestAWebhookIsPaidFor(t *testing.T) {
 // TestEnough: a small sale needs neither quotas nor parameters.
 func TestEnough(t *testing.T) {
 	p := Make(sale(5_000, 100, false))
-	if p.Quotas != nil || p.Overrides != nil || p.Notes != nil {
+	if p.Quotas != nil || p.Overrides != nil || p.Notes != nil || p.Deploy() != "Size=small" {
 		t.Errorf("%+v %+v %q", p.Quotas, p.Overrides, p.Notes)
 	}
 }
@@ -236,6 +238,35 @@ func TestDefaultsFit(t *testing.T) {
 		if why := l.Fits(); !strings.Contains(strings.Join(why, "\n"), tt.want) {
 			t.Errorf("%s: %q, want %q", name, why, tt.want)
 		}
+	}
+}
+
+// TestSizes: an account with default quotas serves what large admits. A plan that large covers deploys large.
+func TestSizes(t *testing.T) {
+	large := Today
+	large.Poll, large.PollBurst = 2500, 700
+	if why := large.Fits(); why != nil {
+		t.Errorf("%q", why)
+	}
+	for units, want := range map[int]string{1000: "Size=large", 5000: "Size=large", 10_000: "Size=planned Plan=BuyRate="} {
+		p := Make(sale(1_000_000, units, true))
+		got := p.Deploy()
+		if p.Size == Planned && !strings.HasPrefix(got, want) || p.Size == Large && got != want {
+			t.Errorf("%d units: %s", units, got)
+		}
+		at := func(name string) string {
+			return map[string]string{"Size": p.Size, "Plan": strings.TrimPrefix(got, "Size=planned Plan=")}[name]
+		}
+		deployed := Numbers(at)
+		for _, o := range p.Overrides {
+			if n, err := strconv.Atoi(deployed[o.Name]); err != nil || n < o.Value {
+				t.Errorf("%d units: %s=%s, want %d or more", units, o.Name, deployed[o.Name], o.Value)
+			}
+		}
+	}
+	older := map[string]string{BuyRate: "900"}
+	if got := Numbers(func(name string) string { return older[name] }); !maps.Equal(got, older) {
+		t.Errorf("a stack of an older release has %v", got)
 	}
 }
 

@@ -50,7 +50,7 @@ func bill(p *Plan) []Line {
 		perPaid += w.Place + w.Each*float64(s.Count) + w.Pay
 		warmed += float64(warm[w.Table]) - NewTableWrites
 	}
-	ecpu := max(p.Redis.ECPU, p.override(CacheEcpu)*hours*3600)
+	ecpu := max(p.Redis.ECPU, p.number(CacheEcpu)*hours*3600)
 	gb := max(0.1, float64(p.Redis.Bytes)/1e9)
 	out := kilobytesOut
 	if s.Edge {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,7 +104,7 @@ func (p *Plan) outcomes(line func(string, ...any)) {
 
 func (p *Plan) todo(line func(string, ...any)) {
 	line("do this")
-	if len(p.Quotas) == 0 && len(p.Overrides) == 0 {
+	if len(p.Quotas) == 0 && len(p.Overrides) == 0 && !p.warmer() {
 		line("  nothing: the defaults are enough")
 	}
 	for _, q := range p.Quotas {
@@ -115,12 +114,21 @@ func (p *Plan) todo(line func(string, ...any)) {
 		}
 		line("  raise   %-32s %8d → %-8d %s; days ahead", q.Name, q.Have, q.Want, code)
 	}
-	if len(p.Overrides) > 0 {
-		line("  deploy  %s", p.OverridesText())
+	switch p.Size {
+	case Large:
+		line("  deploy  Size=large")
+	case Planned:
+		parts := make([]string, len(p.Overrides))
+		for i, o := range p.Overrides {
+			parts[i] = o.Name + "=" + strconv.Itoa(o.Value)
+		}
+		line("  deploy  Size=planned and a Plan, which seckill plan --overrides prints, with")
+		line("          %s", strings.Join(parts, " "))
 	}
-	if slices.ContainsFunc(p.Overrides, func(o Override) bool { return warms(o.Name) }) {
-		line("          Warm… cannot be lowered again and costs once. A table that was busy may have it already:")
-		line("          see seckill doctor --crowd")
+	if p.warmer() {
+		line("  deploy %s", p.warmText())
+		line("          It cannot be lowered again and costs once. A table that was busy may have it already: see")
+		line("          seckill doctor --crowd")
 	}
 	p.redisText(line)
 	p.lambdaText(line)
@@ -160,7 +168,7 @@ func (p *Plan) redisText(line func(string, ...any)) {
 	}
 	line("          ElastiCache Serverless serves %d ECPU per second at once. Deploy CacheEcpu=%s two hours before "+
 		"the sale:",
-		firstECPU, strconv.FormatFloat(p.override(CacheEcpu), 'f', -1, 64))
+		firstECPU, strconv.FormatFloat(p.number(CacheEcpu), 'f', -1, 64))
 	line("          the cache then has it within %.0f minutes. Else it doubles each %.0f minutes or so and",
 		preScaling.Minutes(), doubles.Minutes())
 	line("          refuses the excess until %.0f minutes after the opening; purchases then get 503", r.Ready/60)
@@ -208,46 +216,4 @@ func (p *Plan) signinText(line func(string, ...any)) {
 		line("          most an hour, and the page renews it, which counts as another; --signin 1h plans for all " +
 			"within an hour")
 	}
-}
-
-// OverridesText returns the plan's parameters for `sam deploy --parameter-overrides`.
-func (p *Plan) OverridesText() string {
-	parts := make([]string, len(p.Overrides))
-	for i, o := range p.Overrides {
-		parts[i] = o.Name + "=" + strconv.Itoa(o.Value)
-	}
-	return strings.Join(parts, " ")
-}
-
-// DayText returns every parameter of a sale's day, also those at their defaults: a parameter that a deployment leaves
-// out keeps the value of an earlier sale. It leaves out Warm… parameters at their defaults, because tables cannot
-// shrink.
-func (p *Plan) DayText() string {
-	var parts []string
-	for _, d := range dayParameters {
-		switch v := p.override(d.name); {
-		case v > 0:
-			parts = append(parts, d.name+"="+strconv.Itoa(int(v)))
-		case !warms(d.name):
-			parts = append(parts, d.name+"="+strconv.Itoa(int(d.normal)))
-		}
-	}
-	return strings.Join(parts, " ")
-}
-
-// BackText returns the parameters that end a sale's day: each as given (by samconfig.toml), else as template.yaml has
-// it. It leaves out Warm… parameters, because tables cannot shrink.
-func BackText(given map[string]string) string {
-	var parts []string
-	for _, d := range dayParameters {
-		if warms(d.name) {
-			continue
-		}
-		v, ok := given[d.name]
-		if !ok {
-			v = strconv.Itoa(int(d.normal))
-		}
-		parts = append(parts, d.name+"="+v)
-	}
-	return strings.Join(parts, " ")
 }

@@ -315,7 +315,7 @@ func TestDoctorFinds(t *testing.T) {
 			delete(c.parameters, "CreatePush")
 		}, "the stack has no output TellFunction", nil},
 		{"two names of one person", func(c *clinic) {
-			c.parameters["RefundAloneDaily"], c.parameters["StaffIssuer"] = "5", "https://id.example.com|office"
+			c.parameters["RefundAlone"], c.parameters["StaffIssuer"] = "yuan=0,daily=5", "https://id.example.com|office"
 			c.parameters["StaffClaims"] = "groups|shop-|sub|openid"
 		}, "office: refunds take two people, and StaffClaims names staff in a browser by sub", nil},
 		{"no table of connections", func(c *clinic) {

@@ -21,6 +21,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/plan"
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
@@ -249,14 +251,9 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 // deployed returns a throttle of the stack's parameters: Throttle is that of all methods, Buy that of purchases, Poll
 // that of looks at orders. No other source has these values, so a missing one is an error.
 func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
-	for _, p := range s.found.Parameters {
-		switch aws.ToString(p.ParameterKey) {
-		case whose + "Rate":
-			rate, _ = strconv.ParseFloat(aws.ToString(p.ParameterValue), 64)
-		case whose + "Burst":
-			burst, _ = strconv.Atoi(aws.ToString(p.ParameterValue))
-		}
-	}
+	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(&s.found, name) })
+	rate, _ = strconv.ParseFloat(numbers[whose+"Rate"], 64)
+	burst, _ = strconv.Atoi(numbers[whose+"Burst"])
 	if rate <= 0 || burst <= 0 {
 		return 0, 0, fmt.Errorf(
 			"stack %s has no parameters %sRate and %sBurst with the throttle to set: deploy it again",

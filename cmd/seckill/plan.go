@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +16,6 @@ type planFlags struct {
 	plan.Sale
 	at              string
 	compare         string
-	back            string
 	json, overrides bool
 }
 
@@ -40,7 +37,7 @@ status and the time; purchases and looks at orders pass it.`,
   seckill load --json report.json; seckill plan --compare report.json
   make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 \
     --at 2026-12-12T10:00:00Z --overrides)"                           for the day of the sale
-  make deploy ENV=prod OVERRIDES="$(seckill plan --overrides-back prod)"   after it`,
+  make deploy ENV=prod                                               after it`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -70,17 +67,12 @@ status and the time; purchases and looks at orders pass it.`,
 	p.BoolVar(&f.json, "json", false, "print the result as JSON")
 	p.BoolVar(&f.overrides, "overrides", false,
 		"print only the parameters for the day of the sale, for make deploy OVERRIDES=…")
-	p.StringVar(&f.back, "overrides-back", "",
-		"print the parameters that undo --overrides, by this environment in ./samconfig.toml")
 	return cmd
 }
 
 func (f *planFlags) run(cmd *cobra.Command) error {
 	if f.compare != "" {
 		return f.beside(cmd)
-	}
-	if cmd.Flags().Changed("overrides-back") {
-		return f.backText(cmd)
 	}
 	if f.at == "" {
 		return errors.New("--at is missing: give the opening of the sale, such as 2026-12-12T10:00:00+08:00")
@@ -99,36 +91,11 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	p := plan.Make(f.Sale)
 	switch {
 	case f.overrides:
-		return say(cmd, "%s", p.DayText())
+		return say(cmd, "%s", p.Deploy())
 	case f.json:
 		return writeJSON(cmd.OutOrStdout(), p)
 	}
 	return p.WriteText(cmd.OutOrStdout())
-}
-
-// samconfig has the parameters of make deploy, by environment.
-const samconfig = "samconfig.toml"
-
-// backText prints the parameters that undo those of a sale's day. A deployment keeps the value of a parameter that is
-// left out, so the text has them all.
-func (f *planFlags) backText(cmd *cobra.Command) error {
-	if cmd.Flags().NFlag() > 1 {
-		return errors.New("--overrides-back takes no other flag")
-	}
-	text, err := os.ReadFile(samconfig)
-	if err != nil {
-		return fmt.Errorf("--overrides-back: %w", err)
-	}
-	_, section, ok := strings.Cut(string(text), "\n["+f.back+".deploy.parameters]\n")
-	if !ok || f.back == "" {
-		return fmt.Errorf("--overrides-back: %s has no environment %q", samconfig, f.back)
-	}
-	section, _, _ = strings.Cut(section, "\n[")
-	given := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^\s*"([A-Za-z]+)=([^"]*)"`).FindAllStringSubmatch(section, -1) {
-		given[m[1]] = m[2]
-	}
-	return say(cmd, "%s", plan.BackText(given))
 }
 
 // beside compares a prediction with the results of a crowd.

@@ -35,46 +35,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("exit %d, %s, checks are missing in\n%s", code, stderr, stdout)
 	}
 	stdout, stderr, code = run("--overrides")
-	if code != exitOK || strings.TrimSpace(stdout) != p.DayText() {
-		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
-	}
-	// The text has every parameter: a value from an earlier sale would otherwise remain.
-	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.PollRate, plan.PollBurst, plan.ThrottleRate,
-		plan.ThrottleBurst, plan.NotifyRate, plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned,
-		plan.ConsumeConcurrency, plan.CacheGigabytes, plan.CacheEcpu} {
-		if strings.Count(stdout, name+"=") != 1 {
-			t.Errorf("%s is not named once: %s", name, stdout)
-		}
-	}
-}
-
-// TestPlanTakesASaleBack checks that the text resets every parameter to the environment's value in samconfig.toml, or
-// else to template.yaml's default.
-func TestPlanTakesASaleBack(t *testing.T) {
-	t.Chdir("../..")
-	for env, want := range map[string]string{
-		"prod": "BuyRate=1000 BuyBurst=200 PollRate=300 PollBurst=100 ThrottleRate=300 ThrottleBurst=100 " +
-			"NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
-			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
-			"CacheEcpu=0\n",
-		"dev": "BuyRate=200 BuyBurst=100 PollRate=300 PollBurst=100 ThrottleRate=200 ThrottleBurst=100 " +
-			"NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 SigninRate=80 SigninConcurrency=20 " +
-			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
-			"CacheEcpu=0\n",
-	} {
-		if code, stdout, stderr := command(t, "plan", "--overrides-back", env); code != exitOK || stdout != want ||
-			stderr != "" {
-			t.Errorf("%s: exit %d, %s%s, want %s", env, code, stdout, stderr, want)
-		}
-	}
-	for args, want := range map[string]string{
-		"--overrides-back nowhere":           `samconfig.toml has no environment "nowhere"`,
-		"--overrides-back prod --units 1000": "--overrides-back takes no other flag",
-	} {
-		if code, _, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...); code != exitUsage ||
-			!strings.Contains(stderr, want) {
-			t.Errorf("%s: exit %d, %s, want %q", args, code, stderr, want)
-		}
+	if code != exitOK || strings.TrimSpace(stdout) != p.Deploy() {
+		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.Deploy())
 	}
 }
 

@@ -33,7 +33,7 @@ secrets() { "$root/bin/seckill" keys --path "/seckill/$1" --sandbox >"$dir/keys-
 
 # parameters STACK REDIS: of a sandbox; a line each.
 parameters() {
-  printf '%s\n' Sandbox=true "Hold=${HOLD:-20s}" "Architecture=$architecture" "SecretsPath=/seckill/$1" "RedisEndpoint=$2" RedisTls=false LogRetention=1
+  printf '%s\n' Sandbox=true "Hold=${HOLD:-20s}" "Architecture=$architecture" "SecretsPath=/seckill/$1" "RedisEndpoint=$2" Retention=logs=1,notifications=1095,addresses=1095,network=0
 }
 
 # logs STACK: the last lines that its functions wrote, without those of level INFO: acts alone would fill it. Not with sam's --stack-name: it fails at a WebSocket API, which it takes for an HTTP one.

@@ -38,10 +38,10 @@ deploy_stack() {
   # is that of the stand-in for the CDN, which the suite starts there.
   if [ "$1" = seckill-b ]; then
     public=http://127.0.0.1:$(free_port)
-    parameters+=(Edge=only "NotifyUrl=$base/seckill/alipay/notify" "GatewayEndpoint=$base")
+    parameters+=(Edge=only "ApiUrl=$base")
   fi
   # MiniStack's Cognito and WebSocket APIs name AWS as their host and answer here.
-  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}" "StaffIssuer=$(staff "$1" "$public")" RefundAloneYuan=100)
+  parameters+=(CreateIdentity=true CreatePush=true "StandIn=${AWS_ENDPOINT_URL#http://}" "StaffIssuer=$(staff "$1" "$public")" RefundAlone=yuan=100,daily=0)
   TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$public"
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,7 +67,8 @@ func TestThrottles(t *testing.T) {
 func TestReservations(t *testing.T) {
 	tpl := open(t)
 	params := maps.Clone(whole)
-	params["ConsumeConcurrency"] = "50"
+	params["Size"] = plan.Planned
+	params["Plan"] = strings.Replace(plan.SizeText(plan.Small), "ConsumeConcurrency=20", "ConsumeConcurrency=50", 1)
 	for _, c := range []struct {
 		on   string
 		want map[string]string

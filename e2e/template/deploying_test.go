@@ -26,7 +26,7 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/deployment",
+	for _, name := range []string{"go.mod", "go.sum", "plan", "shared", "template.yaml", "infra/deployment",
 		"infra/cdn", "infra/edge", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
@@ -86,12 +86,12 @@ func TestOverridesPublish(t *testing.T) {
 		return values
 	}
 	plain := deploy()
-	day := deploy("OVERRIDES=BuyProvisioned=300 RedisEndpoint=10.0.0.1:6379")
-	again := deploy("OVERRIDES=BuyProvisioned=300 RedisEndpoint=10.0.0.1:6379")
+	day := deploy("OVERRIDES=Size=large RedisEndpoint=10.0.0.1:6379")
+	again := deploy("OVERRIDES=Size=large RedisEndpoint=10.0.0.1:6379")
 	back := deploy()
 	for _, told := range [][]string{day, again} {
-		if p, r := given(told, "BuyProvisioned"), given(told, "RedisEndpoint"); fmt.Sprint(p,
-			r) != "[300] [10.0.0.1:6379]" {
+		if p, r := given(told, "Size"), given(told, "RedisEndpoint"); fmt.Sprint(p,
+			r) != "[large] [10.0.0.1:6379]" {
 			t.Errorf("told %v", told)
 		}
 	}

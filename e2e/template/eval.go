@@ -111,6 +111,21 @@ func (w *stackValues) eval(v any) (any, error) {
 			return w.eval(l[2])
 		case "Fn::FindInMap":
 			return w.find(list(m, name))
+		case "Fn::Split":
+			v, err := w.eval(list(m, name)[1])
+			between, _ := list(m, name)[0].(string)
+			return strings.Split(fmt.Sprint(v), between), err
+		case "Fn::Select":
+			v, err := w.eval(list(m, name)[1])
+			parts, _ := v.([]string)
+			n, isNumber := list(m, name)[0].(int)
+			if err == nil && (!isNumber || n >= len(parts)) {
+				err = fmt.Errorf("%v of %q is not there", list(m, name)[0], parts)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return parts[n], nil
 		case "Fn::Equals", "Fn::Contains", "Fn::Not", "Fn::And":
 			return w.logic(name, list(m, name))
 		default:

@@ -19,14 +19,14 @@ print(json.dumps(CfnParameterOverridesType().convert(tuple(sys.argv[1:]), None, 
 // is written: SAM's own parser ends a plain value at a space.
 func TestOverridesReachSAMWhole(t *testing.T) {
 	want := map[string]string{"Contact": "400 123 4567", "StaffClaims": `groups|a b|sub|openid "x" email`,
-		"WebhookUrl": `https://erp.example.com/a\b`, "BuyProvisioned": "300"}
+		"WebhookUrl": `https://erp.example.com/a\b`, "Plan": "BuyRate=1000,BuyBurst=200"}
 	var more []string
 	for name, value := range want {
-		if name != "BuyProvisioned" {
+		if name != "Plan" {
 			more = append(more, "  \""+name+"="+value+"\",\n")
 		}
 	}
-	told := deployer(t, more...)("OVERRIDES=BuyProvisioned=300")
+	told := deployer(t, more...)("OVERRIDES=Plan=BuyRate=1000,BuyBurst=200")
 	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
 	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), "-c", samParser)
 	cmd.Args = append(cmd.Args, overrides...)

@@ -184,8 +184,7 @@ func checkBatch(f *resource, e event, add func(string, ...any)) {
 	}
 }
 
-// bounded reports whether v is at least 2, as Lambda requires: a number, or a mapping's value for each value that a
-// parameter may have.
+// bounded reports whether v is at least 2, as Lambda requires: a number, or each value that a mapping may give.
 func (t *template) bounded(v any) bool {
 	if n, ok := v.(int); ok {
 		return n >= 2
@@ -194,15 +193,13 @@ func (t *template) bounded(v any) bool {
 	if len(find) != 3 {
 		return false
 	}
-	name, _ := find[0].(string)
-	row, _ := find[1].(string)
-	allowed := list(at(t.tree, "Parameters", str(find[2], "Ref")), "AllowedValues")
-	for _, a := range allowed {
-		if number(t.tree, "Mappings", name, row, fmt.Sprint(a)) < 2 {
+	row, _ := at(t.tree, "Mappings", fmt.Sprint(find[0]), fmt.Sprint(find[1])).(map[string]any)
+	for key := range row {
+		if number(row, key) < 2 {
 			return false
 		}
 	}
-	return len(allowed) > 0
+	return len(row) > 0
 }
 
 func (t *template) checkTable(r *resource, add func(string, ...any)) {

@@ -79,7 +79,7 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		"a bound of one": {"            ScalingConfig: {MaximumConcurrency: 5}\n",
 			"            ScalingConfig: {MaximumConcurrency: 1}\n",
 			"ExpireFunction: takes from its queue without a bound"},
-		"a choice without a bound": {`"700": 700, `, "", "ConsumeFunction: takes from its queue without a bound"},
+		"a choice without a bound": {`"700": 700, `, `"700": 1, `, "ConsumeFunction: takes from its queue without a bound"},
 		"repeated schedule":        {"MaximumRetryAttempts: 0", "MaximumRetryAttempts: 2", "Lambda repeats"},
 		"endpoint": {"          HOLD: !Ref Hold\n", "          AWS_ENDPOINT_URL: http://localhost\n",
 			"for local stand-ins"},

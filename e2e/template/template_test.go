@@ -229,11 +229,11 @@ var (
 	sandbox = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "Hold": "20s"}
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
-		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
+		"RedisEndpoint":    "a:1,b:2", "RedisMode": "tls-cluster", "RedisUsername": "app",
 		"RedisPassword": "true", "JwtKids": "2026", "SigninIssuers": issuers, "CreatePush": "true"}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
 		"StorefrontOrigin": "https://shop.example.com",
-		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
+		"CreateCache":      "true", "CreateApiLogRole": "true",
 		"PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com",
 		"WebhookUrl": "https://erp.example.com/hook", "CreatePush": "true",
 		"StaffIssuer": "https://id.example.com|office", "StaffSecret": "true"}
@@ -243,7 +243,7 @@ var (
 	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379",
 		"StorefrontOrigin": "http://localhost:8100",
 		"PublicUrl":        "http://127.0.0.1:4566/_aws/execute-api/x/live",
-		"GatewayEndpoint":  "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
+		"ApiUrl":           "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
 )
 
 // TestSettings checks that every function gets all settings that it needs, none that it does not know, and that each
@@ -368,8 +368,8 @@ func TestAddresses(t *testing.T) {
 			"ALIPAY_NOTIFY_URL": "https://Api.execute-api.eu-west-1.amazonaws.com/live/seckill/alipay/notify",
 			"CASHIER_URL":       "https://Api.execute-api.eu-west-1.amazonaws.com/live/cashier",
 			"ALIPAY_FAKE":       "true"}},
-		"elsewhere": {elsewhere, map[string]string{"ALIPAY_GATEWAY": elsewhere["GatewayEndpoint"] + "/gateway.do",
-			"ALIPAY_NOTIFY_URL": elsewhere["PublicUrl"] + "/seckill/alipay/notify",
+		"elsewhere": {elsewhere, map[string]string{"ALIPAY_GATEWAY": elsewhere["ApiUrl"] + "/gateway.do",
+			"ALIPAY_NOTIFY_URL": elsewhere["ApiUrl"] + "/seckill/alipay/notify",
 			"CASHIER_URL":       elsewhere["PublicUrl"] + "/cashier", "ALIPAY_FAKE": "true"}},
 		"Alipay": {whole, map[string]string{"ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
 			"ALIPAY_NOTIFY_URL": "https://api.example.com/seckill/alipay/notify",

@@ -31,6 +31,7 @@ import (
 
 	"github.com/your-org/seckill/infra/edge"
 	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/plan"
 )
 
 const (
@@ -138,7 +139,8 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		c.share, _ = strconv.Atoi(tag(found, "share")) // none of a release before
 	}
 	c.share = cmp.Or(c.share, edge.DefaultShare)
-	throttle := func(name string) string { return stacks.Parameter(behind, name) }
+	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(behind, name) })
+	throttle := func(name string) string { return numbers[name] }
 	params, err := edge.Floods(throttle, c.share)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -44,6 +45,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/plan"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
@@ -203,52 +205,46 @@ func (g *guard) wanted(name, has string) string {
 	return has
 }
 
-// cacheFields are the fields of the cache (infra/cache.yaml), by the parameters that change them.
-var cacheFields = map[string]string{"RedisPassword": "UserGroupId", "CacheGigabytes": "CacheUsageLimits",
-	"CacheEcpu": "CacheUsageLimits"}
+// cacheFields are the fields of the cache (infra/cache.yaml), by the parameter or number that changes them.
+var cacheFields = map[string]string{"RedisPassword": "UserGroupId", plan.CacheGigabytes: "CacheUsageLimits",
+	plan.CacheEcpu: "CacheUsageLimits"}
 
 // oneField refuses a deployment that changes two fields of the cache. ElastiCache takes one in a request ("Serverless
 // Cache modifications only support modifying one field per request"), and whether CloudFormation sends two is unknown.
 func (g *guard) oneField(s *types.Stack) error {
+	has := func(name string) string { return stacks.Parameter(s, name) }
+	want := func(name string) string { return g.wanted(name, has(name)) }
+	before, after := plan.Numbers(has), plan.Numbers(want)
+	before["RedisPassword"], after["RedisPassword"] = has("RedisPassword"), want("RedisPassword")
 	changed := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(cacheFields)) {
-		if has := stacks.Parameter(s, name); has != "" && g.wanted(name, has) != has {
+		if before[name] != "" && after[name] != before[name] {
 			changed[cacheFields[name]] = append(changed[cacheFields[name]], name)
 		}
 	}
-	if len(changed) < 2 || stacks.Parameter(s, "CreateCache") != "true" {
+	if len(changed) < 2 || has("CreateCache") != "true" {
 		return nil
 	}
 	return fmt.Errorf("refused, %s and %s change two fields of the cache, and AWS changes one at a time: deploy one "+
 		"of them first", changed["UserGroupId"][0], strings.Join(changed["CacheUsageLimits"], ", "))
 }
 
-// warmed maps tables to the parameters with their warm throughput (infra/data.yaml). warmBefore was the single one
-// for all five, and still is in stacks that an older release deployed.
-var warmed = map[string]string{ledger.TableUnits: "WarmUnits", ledger.TableOrders: "WarmOrders",
-	ledger.TableQuotas: "WarmQuotas", ledger.TablePayments: "WarmPayments",
-	ledger.TableNotifications: "WarmNotifications"}
-
-const warmBefore, warmDefault = "WarmWrites", "4000"
+// warmDefault is the parameter Warm of a stack that was deployed before there was one.
+const warmDefault = "units=4000,orders=4000,quotas=4000,payments=4000,notifications=4000"
 
 // warm refuses a deployment with a lower warm throughput than a table has: DynamoDB never lowers it, and the stack
-// would be rolled back midway. An unchanged parameter requests nothing.
+// would be rolled back midway. A table's unchanged value requests nothing.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	db := dynamodb.NewFromConfig(cfg)
-	for _, table := range slices.Sorted(maps.Keys(warmed)) {
-		name := warmed[table]
-		have := stacks.Parameter(s, name)
-		want := have
-		if have == "" {
-			have, want = stacks.Parameter(s, warmBefore), warmDefault
-		}
-		want = g.wanted(name, want)
-		if want == have || have == "" && want == warmDefault {
+	has := stacks.Parameter(s, "Warm")
+	have, want := plan.List(has), plan.List(cmp.Or(g.wanted("Warm", has), warmDefault))
+	for _, table := range slices.Sorted(maps.Keys(want)) {
+		if want[table] == have[table] {
 			continue
 		}
-		if err := g.warmTable(ctx, db, table, have, want); err != nil {
+		if err := g.warmTable(ctx, db, table, have[table], want[table]); err != nil {
 			return err
 		}
 	}
@@ -257,14 +253,13 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 
 // warmTable refuses to lower the write units of one table.
 func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have, want string) error {
-	parameter := warmed[table]
 	n, err := strconv.ParseInt(want, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s=%s: want a number", parameter, want)
+		return fmt.Errorf("Warm has %s=%s: want a number", table, want)
 	}
 	refuse := func(what string, takes int64) error {
-		return fmt.Errorf("refused, %s=%d is below %d, which %s: DynamoDB lowers no table; give %s=%d or more",
-			parameter, n, takes, what, parameter, takes)
+		return fmt.Errorf("refused, Warm has %s=%d, below %d, which %s: DynamoDB lowers no table; give it %s=%d or more",
+			table, n, takes, what, table, takes)
 	}
 	if before, err := strconv.ParseInt(have, 10, 64); err == nil && n < before {
 		return refuse("the stack has", before)

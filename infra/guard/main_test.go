@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/your-org/seckill/plan"
 )
 
 // account is a fake AWS with one stack, "shop".
@@ -22,7 +24,7 @@ type account struct {
 	messages string // of the queue of closings, delayed
 	due      string // rows of the index of due orders
 	warm     int    // current write units of an index of orders
-	older    bool   // the stack has the single parameter WarmWrites of older releases
+	older    bool   // the stack is of a release before the parameter Warm
 	secret   string // that the account lacks
 	calls    []string
 }
@@ -76,11 +78,10 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
 		warm := ""
-		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000",
-			"WarmNotifications=4000", "CreateCache=true", "RedisPassword=false", "CacheGigabytes=5", "CacheEcpu=0"} {
+		for _, p := range []string{"Warm=" + warmed("8000"), "CreateCache=true", "RedisPassword=false", "Size=small"} {
 			name, value, _ := strings.Cut(p, "=")
-			if a.older && strings.HasPrefix(name, "Warm") {
-				name, value = "WarmWrites", "8000"
+			if a.older && name == "Warm" {
+				continue
 			}
 			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value +
 				"</ParameterValue></member>"
@@ -92,6 +93,11 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.calls = append(a.calls, action+" "+form.Get("EnableTerminationProtection"))
 		fmt.Fprintf(w, "<%sResponse><%sResult/></%sResponse>", action, action, action)
 	}
+}
+
+// warmed is the parameter Warm with this for orders.
+func warmed(orders string) string {
+	return strings.Replace(warmDefault, "orders=4000", "orders="+orders, 1)
 }
 
 func TestGuard(t *testing.T) {
@@ -124,29 +130,25 @@ func TestGuard(t *testing.T) {
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 		"deploy, all the same": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.messages = "7" }},
-		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=8000", "Hold=15m"},
+		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("8000"), "Hold=15m"},
 			spoil: func(a *account) { a.warm = 20_000 }},
-		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=12000"}},
+		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("12000")}},
 		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n",
-			given: []string{"WarmOrders=12000"},
+			given: []string{"Warm=" + warmed("12000")},
 			spoil: func(a *account) { a.warm = 20_000 },
-			want: "refused, WarmOrders=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; " +
-				"give " +
-				"WarmOrders=20000 or more"},
-		"deploy, another table warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmUnits=12000"},
+			want: "refused, Warm has orders=12000, below 20000, which index orders_due takes: DynamoDB lowers no table; " +
+				"give it orders=20000 or more"},
+		"deploy, another table warmer": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + strings.Replace(warmed("8000"), "units=4000", "units=12000", 1)},
 			spoil: func(a *account) { a.warm = 20_000 }},
-		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=4000"},
+		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("4000")},
 			env:  env{"BUSY": "true"},
-			want: "refused, WarmOrders=4000 is below 8000, which the stack has"},
-		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmOrders=4000"},
-			spoil: func(a *account) { a.sandbox = "true" }, want: "is below 8000"},
-		"deploy, one parameter before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true },
-			want: "refused, WarmNotifications=4000 is below 8000, which the stack has: DynamoDB lowers no table; " +
-				"give WarmNotifications=8000"},
-		"deploy, one parameter before, five given": {action: "deploy", typed: "shop\n",
-			spoil: func(a *account) { a.older = true },
-			given: []string{"WarmNotifications=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000",
-				"WarmUnits=8000"}},
+			want: "refused, Warm has orders=4000, below 8000, which the stack has"},
+		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"Warm=" + warmed("4000")},
+			spoil: func(a *account) { a.sandbox = "true" }, want: "below 8000"},
+		"deploy, no Warm before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true }},
+		"deploy, no Warm before, a warm table": {action: "deploy", typed: "shop\n",
+			spoil: func(a *account) { a.older, a.warm = true, 20_000 },
+			want:  "refused, Warm has orders=4000, below 20000, which index orders_due takes"},
 		"deploy, keys not run": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" },
 			want: "refused, there is no secret /seckill/shop/admit: run seckill keys --path /seckill/shop, which " +
@@ -157,10 +159,10 @@ func TestGuard(t *testing.T) {
 		"deploy, other secrets": {action: "deploy", typed: "shop\n", given: []string{"SecretsPath=/seckill/other"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" }},
 		"deploy, the cache's user": {action: "deploy", typed: "shop\n", given: []string{"RedisPassword=true"}},
-		"deploy, the cache's size": {action: "deploy", typed: "shop\n", given: []string{"CacheGigabytes=9",
-			"CacheEcpu=9000", "RedisPassword=false"}},
+		"deploy, the cache's size": {action: "deploy", typed: "shop\n", given: []string{"Size=planned",
+			"Plan=CacheGigabytes=9,CacheEcpu=9000", "RedisPassword=false"}},
 		"deploy, the cache's user and size": {action: "deploy", typed: "shop\n",
-			given: []string{"RedisPassword=true", "CacheEcpu=9000", "CacheGigabytes=9"},
+			given: []string{"RedisPassword=true", "Size=planned", "Plan=CacheGigabytes=9,CacheEcpu=9000"},
 			want:  "refused, RedisPassword and CacheEcpu, CacheGigabytes change two fields of the cache"},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
@@ -202,8 +204,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestWarmedTables checks that the guard asks about the tables whose warm throughput the template sets, each by its
-// parameter.
+// TestWarmedTables checks that Warm names the tables whose warm throughput the template sets, and has the template's
+// default.
 func TestWarmedTables(t *testing.T) {
 	text, err := os.ReadFile("../data.yaml")
 	if err != nil {
@@ -212,9 +214,15 @@ func TestWarmedTables(t *testing.T) {
 	got := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^      TableName: !Sub "\$\{Name\}-(\w+)"\n      BillingMode: \w+\n`+
 		`      WarmThroughput: .*!Ref (\w+)}`).FindAllSubmatch(text, -1) {
-		got[string(m[1])] = string(m[2])
+		got[string(m[1])] = "4000"
 	}
-	if !maps.Equal(got, warmed) {
-		t.Errorf("the template warms %v, the guard knows %v", got, warmed)
+	if want := plan.List(warmDefault); !maps.Equal(got, want) {
+		t.Errorf("the template warms %v, the guard knows %v", got, want)
+	}
+	if text, err = os.ReadFile("../../template.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `Warm: {Type: String, Default: "`+warmDefault+`"`) {
+		t.Errorf("the template's default is not %s", warmDefault)
 	}
 }

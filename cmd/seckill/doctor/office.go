@@ -14,10 +14,7 @@ import (
 // eyes finds a shop where one person may be two for refunds by two people (ADR 43): AWS knows nobody by an issuer's
 // sub.
 func (c *check) eyes() {
-	limited := false
-	for _, name := range []string{"RefundAloneYuan", "RefundAloneDaily"} {
-		limited = limited || strings.Trim(c.parameters[name], "0") != ""
-	}
+	limited := strings.ContainsAny(c.parameters["RefundAlone"], "123456789")
 	claims := strings.Split(c.parameters["StaffClaims"], "|")
 	if limited && c.parameters["StaffIssuer"] != "" && len(claims) > 2 && claims[2] == oidc.DefaultWho {
 		c.fault("refunds take two people, and StaffClaims names staff in a browser by sub, which AWS does not: who " +

@@ -2,8 +2,11 @@ package doctor
 
 import (
 	"context"
+	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/your-org/seckill/plan"
 )
 
 // Run does all checks. It ends early only with its context.
@@ -15,6 +18,7 @@ func (d *Doctor) Run(ctx context.Context) error {
 	for _, p := range d.Stack.Parameters {
 		d.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}
+	maps.Copy(d.parameters, plan.Numbers(func(name string) string { return d.parameters[name] }))
 	for _, c := range []struct {
 		name string
 		look func(context.Context, *check)

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Values of template.yaml's parameter Size.
+const (
+	Small   = "small"
+	Large   = "large"   // a million shoppers behind the CDN and 5,000 units, in an account whose quotas are the defaults
+	Planned = "planned" // what its parameter Plan says
+)
+
+// The numbers of a size.
+const (
+	BuyRate            = "BuyRate"
+	BuyBurst           = "BuyBurst"
+	PollRate           = "PollRate"
+	PollBurst          = "PollBurst"
+	ThrottleRate       = "ThrottleRate"
+	ThrottleBurst      = "ThrottleBurst"
+	NotifyRate         = "NotifyRate"
+	NotifyBurst        = "NotifyBurst"
+	NotifyConcurrency  = "NotifyConcurrency"
+	SigninRate         = "SigninRate"
+	SigninConcurrency  = "SigninConcurrency"
+	BuyProvisioned     = "BuyProvisioned"
+	ConsumeConcurrency = "ConsumeConcurrency"
+	ConcurrencyAlarm   = "ConcurrencyAlarm"
+	CacheGigabytes     = "CacheGigabytes"
+	CacheEcpu          = "CacheEcpu"
+)
+
+// alarming is the share of the account's concurrent executions at which ConcurrencyAlarm warns.
+const alarming = 0.8
+
+// numbers has the numbers in Plan's order: those of small and large, and a plan's.
+var numbers = []struct {
+	name         string
+	small, large float64
+	of           func(l *Limits, r *Redis) float64
+}{
+	{BuyRate, Today.BuyRate, Today.BuyRate, func(l *Limits, _ *Redis) float64 { return l.BuyRate }},
+	{BuyBurst, Today.BuyBurst, Today.BuyBurst, func(l *Limits, _ *Redis) float64 { return l.BuyBurst }},
+	{PollRate, Today.Poll, 2500, func(l *Limits, _ *Redis) float64 { return l.Poll }},
+	{PollBurst, Today.PollBurst, 700, func(l *Limits, _ *Redis) float64 { return l.PollBurst }},
+	{ThrottleRate, Today.Rate, Today.Rate, func(l *Limits, _ *Redis) float64 { return l.Rate }},
+	{ThrottleBurst, Today.Burst, Today.Burst, func(l *Limits, _ *Redis) float64 { return l.Burst }},
+	{NotifyRate, Today.Notify, Today.Notify, func(l *Limits, _ *Redis) float64 { return l.Notify }},
+	{NotifyBurst, Today.NotifyBurst, Today.NotifyBurst, func(l *Limits, _ *Redis) float64 { return l.NotifyBurst }},
+	{NotifyConcurrency, Today.NotifyKept, Today.NotifyKept, func(l *Limits, _ *Redis) float64 { return l.NotifyKept }},
+	{SigninRate, Today.Signin, Today.Signin, func(l *Limits, _ *Redis) float64 { return l.Signin }},
+	{SigninConcurrency, Today.SigninKept, Today.SigninKept, func(l *Limits, _ *Redis) float64 { return l.SigninKept }},
+	{BuyProvisioned, 0, 0, func(l *Limits, _ *Redis) float64 { return l.Provisioned }},
+	{ConsumeConcurrency, Today.Consume, Today.Consume, func(l *Limits, _ *Redis) float64 { return l.Consume }},
+	{ConcurrencyAlarm, alarming * accountConcurrency, alarming * accountConcurrency,
+		func(l *Limits, _ *Redis) float64 {
+			return math.Floor(alarming * max(l.Concurrency, accountConcurrency))
+		}},
+	{CacheGigabytes, 5, 5, func(_ *Limits, r *Redis) float64 { return max(math.Ceil(1.5*float64(r.Bytes)/1e9), 5) }},
+	// The cache would grow by itself, but slower than a sale goes.
+	{CacheEcpu, 0, 0, func(_ *Limits, r *Redis) float64 {
+		if r.Ready == 0 {
+			return 0
+		}
+		return min(up(r.wanted(), 1000), maxECPU)
+	}},
+}
+
+// sized chooses the smallest size that has the plan's numbers.
+func (p *Plan) sized() {
+	p.Size = Small
+	for _, n := range numbers {
+		v := n.of(&p.Planned.Limits, &p.Redis)
+		if v != n.small {
+			p.Overrides = append(p.Overrides, Override{n.name, int(v)})
+		}
+		switch {
+		case v > n.large:
+			p.Size = Planned
+		case v > n.small && p.Size == Small:
+			p.Size = Large
+		}
+	}
+}
+
+// warmer reports whether a table has to take more than a new one.
+func (p *Plan) warmer() bool {
+	return slices.ContainsFunc(p.Tables, func(t Table) bool { return t.Warm > NewTableWrites })
+}
+
+// number returns a number of the plan, or 0 when it is small's.
+func (p *Plan) number(name string) float64 {
+	for _, o := range p.Overrides {
+		if o.Name == name {
+			return float64(o.Value)
+		}
+	}
+	return 0
+}
+
+// SizeText returns the numbers of small or large as a value of Plan.
+func SizeText(size string) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		v := n.small
+		if size == Large {
+			v = n.large
+		}
+		parts[i] = n.name + "=" + strconv.Itoa(int(v))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Deploy returns the parameters to deploy the plan with. Warm is left out where new tables suffice: the tables cannot
+// shrink.
+func (p *Plan) Deploy() string {
+	text := "Size=" + p.Size
+	if p.Size == Planned {
+		parts := make([]string, len(numbers))
+		for i, n := range numbers {
+			parts[i] = n.name + "=" + strconv.Itoa(int(n.of(&p.Planned.Limits, &p.Redis)))
+		}
+		text += " Plan=" + strings.Join(parts, ",")
+	}
+	return text + p.warmText()
+}
+
+// warmText returns the parameter Warm after a space, "" where new tables suffice.
+func (p *Plan) warmText() string {
+	if !p.warmer() {
+		return ""
+	}
+	parts := make([]string, len(p.Tables))
+	for i, t := range p.Tables {
+		parts[i] = t.Name + "=" + strconv.Itoa(t.Warm)
+	}
+	return " Warm=" + strings.Join(parts, ",")
+}
+
+// Numbers returns the numbers that a stack is deployed with, by name. Parameter returns its parameters, "" for one that
+// it lacks: a stack of an older release has no Size, but each number as a parameter.
+func Numbers(parameter func(name string) string) map[string]string {
+	switch size := parameter("Size"); size {
+	case Planned:
+		return List(parameter("Plan"))
+	case Small, Large:
+		return List(SizeText(size))
+	}
+	out := map[string]string{}
+	for _, n := range numbers {
+		if v := parameter(n.name); v != "" {
+			out[n.name] = v
+		}
+	}
+	return out
+}
+
+// List reads a parameter that is a list: name=value,name=value.
+func List(text string) map[string]string {
+	out := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			out[name] = value
+		}
+	}
+	return out
+}
