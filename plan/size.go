@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -113,6 +114,19 @@ func SizeText(size string) string {
 		parts[i] = n.name + "=" + strconv.Itoa(int(v))
 	}
 	return strings.Join(parts, ",")
+}
+
+// Changed returns the parameters to deploy a size with, some of its numbers changed.
+func Changed(size string, changes map[string]string) (string, error) {
+	text := SizeText(size)
+	for name, value := range changes {
+		was, known := List(text)[name]
+		if _, err := strconv.ParseUint(value, 10, 32); !known || err != nil {
+			return "", fmt.Errorf("%s=%s: want NAME=NUMBER, and a name of %s", name, value, SizeText(size))
+		}
+		text = strings.Replace(","+text, ","+name+"="+was, ","+name+"="+value, 1)[1:]
+	}
+	return "Size=" + Planned + " Plan=" + text, nil
 }
 
 // Deploy returns the parameters to deploy the plan with. Warm is left out where new tables suffice: the tables cannot

@@ -16,6 +16,8 @@ type planFlags struct {
 	plan.Sale
 	at              string
 	compare         string
+	size            string
+	with            map[string]string
 	json, overrides bool
 }
 
@@ -67,12 +69,17 @@ status and the time; purchases and looks at orders pass it.`,
 	p.BoolVar(&f.json, "json", false, "print the result as JSON")
 	p.BoolVar(&f.overrides, "overrides", false,
 		"print only the parameters for the day of the sale, for make deploy OVERRIDES=…")
+	p.StringVar(&f.size, "size", "", "print the parameters of this size, small or large, with the numbers of --with")
+	p.StringToStringVar(&f.with, "with", nil, "with --size: `NUMBERS` to change, such as BuyRate=500,BuyBurst=100")
 	return cmd
 }
 
 func (f *planFlags) run(cmd *cobra.Command) error {
 	if f.compare != "" {
 		return f.beside(cmd)
+	}
+	if f.size != "" || f.with != nil {
+		return f.changed(cmd)
 	}
 	if f.at == "" {
 		return errors.New("--at is missing: give the opening of the sale, such as 2026-12-12T10:00:00+08:00")
@@ -96,6 +103,18 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 		return writeJSON(cmd.OutOrStdout(), p)
 	}
 	return p.WriteText(cmd.OutOrStdout())
+}
+
+// changed prints the parameters of a size of which some numbers are changed.
+func (f *planFlags) changed(cmd *cobra.Command) error {
+	if f.size != plan.Small && f.size != plan.Large || f.with == nil || cmd.Flags().NFlag() > 2 {
+		return errors.New("want --size small or large and --with NAME=NUMBER, and no other flag")
+	}
+	text, err := plan.Changed(f.size, f.with)
+	if err != nil {
+		return fmt.Errorf("--with: %w", err)
+	}
+	return say(cmd, "%s", text)
 }
 
 // beside compares a prediction with the results of a crowd.

@@ -40,6 +40,16 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestPlanChangesASize(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := command(t, "plan", "--size", "large", "--with", "BuyRate=500,CacheEcpu=9000")
+	want := strings.NewReplacer("BuyRate=1000", "BuyRate=500", "CacheEcpu=0", "CacheEcpu=9000").
+		Replace("Size=planned Plan=" + plan.SizeText(plan.Large) + "\n")
+	if code != exitOK || stdout != want || stderr != "" {
+		t.Errorf("exit %d, %s%s, want %s", code, stdout, stderr, want)
+	}
+}
+
 func TestPlanBesideALoad(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := command(t, "plan", "--compare", "../../plan/testdata/load.json")
@@ -61,6 +71,10 @@ func TestPlanRefuses(t *testing.T) {
 		small + " --compare x.json":          "--compare takes no other flag",
 		"--compare nowhere.json":             "--compare: open nowhere.json",
 		"--compare plan_test.go":             "--compare plan_test.go: not a report of seckill load",
+		"--size huge --with BuyRate=1":       "want --size small or large",
+		"--size small":                       "want --size small or large and --with",
+		"--size small --with Rate=1":         "--with: Rate=1: want NAME=NUMBER, and a name of BuyRate=1000,",
+		"--size small --with BuyRate=-1":     "--with: BuyRate=-1: want NAME=NUMBER",
 		small + " now":                       "now",
 	} {
 		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)
