@@ -145,8 +145,11 @@ func newClinic(t *testing.T) *clinic {
 	for _, a := range []string{"drift", "faults"} {
 		c.nested[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
 		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic},
-			"StateValue": "OK", "AlarmDescription": "Runbook " + a}
+			"StateValue": "OK", "AlarmDescription": "Severity 3: Runbook " + a}
 	}
+	c.nested["SaleAtRisk"] = [2]string{"AWS::CloudWatch::CompositeAlarm", "sale-sale-at-risk"}
+	c.alarms["sale-sale-at-risk"] = m{"AlarmName": "sale-sale-at-risk", "ActionsEnabled": true,
+		"AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "The sale is at risk"}
 	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
 		c.tables["sale-"+table.Name] = table
 		c.backups["sale-"+table.Name] = "ENABLED"
@@ -232,11 +235,15 @@ func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, st
 }
 
 func (c *clinic) cloudwatch() any {
-	all := []any{}
+	all, composite := []any{}, []any{}
 	for _, name := range slices.Sorted(maps.Keys(c.alarms)) {
-		all = append(all, c.alarms[name])
+		if name == "sale-sale-at-risk" {
+			composite = append(composite, c.alarms[name])
+		} else {
+			all = append(all, c.alarms[name])
+		}
 	}
-	return m{"MetricAlarms": all}
+	return m{"MetricAlarms": all, "CompositeAlarms": composite}
 }
 
 func cborOf(v any) cbor.Value {

@@ -329,10 +329,13 @@ func TestDoctorFinds(t *testing.T) {
 			c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"}
 		}, "the alarm sale-drift does not notify the stack's topic", nil},
 		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" },
-			"the alarm sale-drift is in state ALARM: Runbook drift", nil},
+			"the alarm sale-drift is in state ALARM: Severity 3: Runbook drift", nil},
+		{"the sale is at risk", func(c *clinic) { c.alarms["sale-sale-at-risk"]["StateValue"] = "ALARM" },
+			"the alarm sale-sale-at-risk is in state ALARM: The sale is at risk", nil},
 		{"no alarms", func(c *clinic) {
 			delete(c.nested, "driftAlarm")
 			delete(c.nested, "faultsAlarm")
+			delete(c.nested, "SaleAtRisk")
 		}, "the stack has no alarms", nil},
 		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} },
 			"no one receives alarms yet", nil},

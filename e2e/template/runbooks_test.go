@@ -24,14 +24,8 @@ var occasions = []string{"restore"}
 func TestRunbooks(t *testing.T) {
 	folder := filepath.Join(root, "docs", "runbooks")
 	about := map[string][]string{} // alarms' names, by page
-	all := open(t)
-	cache, err := parse(all.files["infra/cache.yaml"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range append(all.resources(kindAlarm), (&template{tree: cache}).resources(kindAlarm)...) {
-		name := strings.TrimPrefix(strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-"),
-			"${Name}-")
+	for _, a := range alarms(t) {
+		name := alarmName(a)
 		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
 		if page == nil || !strings.HasPrefix(name, page[1]) {
 			t.Errorf("%s: the alarm %s names the page %v", a.id, name, page)

@@ -149,7 +149,7 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if err != nil {
 		return err
 	}
-	params["Stack"], params["Key"] = c.stack, value
+	params["Stack"], params["Key"], params["AlarmEmail"] = c.stack, value, stacks.Parameter(behind, "AlarmEmail")
 	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")

@@ -3,10 +3,10 @@
 // exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
 //
 //	guard deploy    checks that no table's throughput would have to be lowered, that one field of the cache changes at
-//	                most, and that the secret of each function is there (also for sandboxes), that queues are empty
-//	                and no order is open (or BUSY=true), and that
-//	                the stack's name is typed. KEY=VALUE… are the deployment's parameters. A stack whose creation
-//	                failed is deleted; a new one is refused where tables with its names are
+//	                most, that GRADUAL suits the release, that the secret of each function is there (also for
+//	                sandboxes), that queues are empty and no order is open (or BUSY=true), and that the stack's name is
+//	                typed. KEY=VALUE… are the deployment's parameters. A stack whose creation failed is deleted; a new
+//	                one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
 //	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
 //	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then
@@ -28,6 +28,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,9 @@ func (g *guard) run(ctx context.Context) error {
 	}
 	if g.action == "deploy" {
 		if err := g.oneField(found); err != nil {
+			return err
+		}
+		if err := g.gradual(found); err != nil {
 			return err
 		}
 		if err := g.warm(ctx, cfg, found); err != nil {
@@ -227,6 +231,30 @@ func (g *guard) oneField(s *types.Stack) error {
 	}
 	return fmt.Errorf("refused, %s and %s change two fields of the cache, and AWS changes one at a time: deploy one "+
 		"of them first", changed["UserGroupId"][0], strings.Join(changed["CacheUsageLimits"], ", "))
+}
+
+// formats is the output with the versions of what a release writes.
+var formats = regexp.MustCompile(`Outputs: \{Formats: \{Value: "([a-z0-9=,]+)"\}`)
+
+// gradual refuses to shift traffic step by step to a release that writes what the one before cannot read: the two run
+// side by side, and CodeDeploy may go back.
+func (g *guard) gradual(s *types.Stack) error {
+	if g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) != "true" {
+		return nil
+	}
+	text, err := fs.ReadFile(g.root, "template.yaml")
+	if err != nil {
+		return err
+	}
+	m := formats.FindSubmatch(text)
+	if m == nil {
+		return errors.New("template.yaml has no output Formats")
+	}
+	if is, will := stacks.Output(s, "Formats"), string(m[1]); is != will {
+		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before cannot "+
+			"read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
+	}
+	return nil
 }
 
 // warmDefault is the parameter Warm of a stack that was deployed before there was one.

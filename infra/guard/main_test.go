@@ -26,6 +26,7 @@ type account struct {
 	warm     int    // current write units of an index of orders
 	older    bool   // the stack is of a release before the parameter Warm
 	secret   string // that the account lacks
+	formats  string // versions of what the stack's release writes
 	calls    []string
 }
 
@@ -71,7 +72,7 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"exist</Message></Error></ErrorResponse>")
 	case action == "DescribeStacks":
 		outputs := ""
-		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-",
+		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-", "Formats": a.formats,
 			"SecretsPath":      "/seckill/shop",
 			"OrdersQueueUrl":   "http://" + r.Host + "/1/orders",
 			"ClosingsQueueUrl": "http://" + r.Host + "/1/closings"} {
@@ -98,6 +99,17 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // warmed is the parameter Warm with this for orders.
 func warmed(orders string) string {
 	return strings.Replace(warmDefault, "orders=4000", "orders="+orders, 1)
+}
+
+// written returns the versions of what this release writes.
+func written(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../template.yaml")
+	m := formats.FindSubmatch(text)
+	if err != nil || m == nil {
+		t.Fatalf("no formats: %v", err)
+	}
+	return string(m[1])
 }
 
 func TestGuard(t *testing.T) {
@@ -149,6 +161,15 @@ func TestGuard(t *testing.T) {
 		"deploy, no Warm before, a warm table": {action: "deploy", typed: "shop\n",
 			spoil: func(a *account) { a.older, a.warm = true, 20_000 },
 			want:  "refused, Warm has orders=4000, below 20000, which index orders_due takes"},
+		"deploy, step by step": {action: "deploy", typed: "shop\n", given: []string{"GradualDeployment=true"},
+			spoil: func(a *account) { a.formats = written(t) }},
+		"deploy, step by step, another version": {action: "deploy", typed: "shop\n",
+			given: []string{"GradualDeployment=true"},
+			spoil: func(a *account) { a.formats = "rows=1,items=2,catalog=1,messages=1" },
+			want: `the stack writes versions "rows=1,items=2,catalog=1,messages=1" and this release writes "` + written(t) +
+				`", which the one before cannot read`},
+		"deploy, at once, another version": {action: "deploy", typed: "shop\n", given: []string{"GradualDeployment=false"},
+			spoil: func(a *account) { a.formats = "rows=1" }},
 		"deploy, keys not run": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" },
 			want: "refused, there is no secret /seckill/shop/admit: run seckill keys --path /seckill/shop, which " +

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		c.fault("the stack has no alarms: deploy it again")
 		return
 	}
+	if risk, err := d.made("AWS::CloudWatch::CompositeAlarm"); err == nil {
+		ids = append(ids, risk...)
+	}
 	client, found := cloudwatch.NewFromConfig(d.AWS), map[string]types.MetricAlarm{}
 	var names []string
 	for _, id := range ids {
@@ -34,7 +38,8 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 	}
 	for part := range slices.Chunk(names, maxAlarms) {
 		out, err := client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: part,
-			MaxRecords: aws.Int32(maxAlarms)})
+			MaxRecords: aws.Int32(maxAlarms),
+			AlarmTypes: []types.AlarmType{types.AlarmTypeMetricAlarm, types.AlarmTypeCompositeAlarm}})
 		if err != nil {
 			c.unasked("for the alarms", err)
 			return
@@ -42,8 +47,12 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		for _, a := range out.MetricAlarms {
 			found[aws.ToString(a.AlarmName)] = a
 		}
+		for _, a := range out.CompositeAlarms { // of a sale at risk
+			found[aws.ToString(a.AlarmName)] = types.MetricAlarm{ActionsEnabled: a.ActionsEnabled,
+				AlarmActions: a.AlarmActions, StateValue: a.StateValue, AlarmDescription: a.AlarmDescription}
+		}
 	}
-	quiet := 0
+	quiet, of := 0, [4]int{}
 	for _, name := range names {
 		a, ok := found[name]
 		switch {
@@ -60,9 +69,15 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		default:
 			quiet++
 		}
+		for severity := 1; severity <= 3; severity++ {
+			if strings.HasPrefix(aws.ToString(a.AlarmDescription), fmt.Sprintf("Severity %d: ", severity)) {
+				of[severity]++
+			}
+		}
 	}
 	if quiet > 0 {
-		c.ok("%d of %d alarms are quiet and notify the stack's topic", quiet, len(names))
+		c.ok("%d of %d alarms are quiet and notify the stack's topic; %d are of severity 1, %d of 2, %d of 3", quiet,
+			len(names), of[1], of[2], of[3])
 	}
 	c.subscriptions(ctx)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// catalogVersion is the schema version of description rows, in their attribute v.
-const catalogVersion int64 = 1
+// CatalogVersion is the schema version of description rows, in their attribute v.
+const CatalogVersion int64 = 1
 
 func descriptionKey(item string) ledger.Key {
 	return ledger.Key{Table: TableCatalog, PK: "item#" + item}
@@ -37,15 +37,15 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 }
 
 func encodeDescription(it *seckill.Item, d *seckill.Description) ledger.Row {
-	return ledger.Row{"v": catalogVersion, "version": it.Version, "detail": d.Detail, "covers": d.Covers}
+	return ledger.Row{"v": CatalogVersion, "version": it.Version, "detail": d.Detail, "covers": d.Covers}
 }
 
 // decodeDescription reads what encodeDescription wrote.
 func decodeDescription(row ledger.Row) (seckill.Description, error) {
 	key, _ := row["id"].(string)
-	if v, ok := row["v"].(int64); !ok || v != catalogVersion {
+	if v, ok := row["v"].(int64); !ok || v != CatalogVersion {
 		return seckill.Description{}, unreadable(TableCatalog, key,
-			fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], catalogVersion))
+			fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], CatalogVersion))
 	}
 	a := attributes{row: row}
 	d := seckill.Description{Covers: field[[]string](&a, "covers"), Detail: field[string](&a, "detail")}

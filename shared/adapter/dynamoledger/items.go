@@ -21,7 +21,7 @@ import (
 // Schema versions of an item's row, in its attribute v. Another version is an error.
 const (
 	itemVersion    int64 = 1
-	variantVersion int64 = 2 // has a family, which the put of a release that does not know it would drop
+	VariantVersion int64 = 2 // has a family, which the put of a release that does not know it would drop
 )
 
 // maxScan is the largest number of pages of 1 MB that List reads before it fails. A shop with more items needs an
@@ -147,7 +147,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 func (t *Items) MarkErased(ctx context.Context, id string, what seckill.Kept, at time.Time) error {
 	err := t.rows.Transact(ctx,
 		[]ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{mark(what): at.UnixMilli()},
-			If: []ledger.Cond{ledger.Eq("id", id), ledger.AtMost("v", variantVersion)}}})
+			If: []ledger.Cond{ledger.Eq("id", id), ledger.AtMost("v", VariantVersion)}}})
 	var canceled *ledger.Canceled
 	if errors.As(err, &canceled) {
 		return seckill.Refuse(seckill.CodeItemUnknown)
@@ -179,7 +179,7 @@ func encodeItem(it *seckill.Item) ledger.Row {
 		row["cover"] = it.Cover
 	}
 	if v := &it.Variant; v.Family != "" {
-		row["v"], row["family"], row["options"] = variantVersion, v.Family, v.Options.String()
+		row["v"], row["family"], row["options"] = VariantVersion, v.Family, v.Options.String()
 		if v.LimitSpans {
 			row["limit_spans"] = int64(1)
 		}
@@ -229,9 +229,9 @@ func (d *attributes) stops() (out []seckill.Stop) {
 // decodeItem decodes what encodeItem encoded. A missing attribute, or one of another type, is an error that names it.
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
-	if v, ok := row["v"].(int64); !ok || v < itemVersion || v > variantVersion {
+	if v, ok := row["v"].(int64); !ok || v < itemVersion || v > VariantVersion {
 		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(" has version v=%v, this code reads %d to %d",
-			row["v"], itemVersion, variantVersion))
+			row["v"], itemVersion, VariantVersion))
 	}
 	d := attributes{row: row}
 	it := seckill.Item{

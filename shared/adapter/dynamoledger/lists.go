@@ -91,7 +91,7 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	if err != nil {
 		return err
 	}
-	list := ledger.Row{"v": catalogVersion, "version": l.Version, "items": text}
+	list := ledger.Row{"v": CatalogVersion, "version": l.Version, "items": text}
 	if len(l.Activities) > 0 {
 		titles, err := pack(l.Activities)
 		if err != nil {
@@ -114,7 +114,7 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	var writes []ledger.Write
 	for n := range listCopies {
 		writes = append(writes,
-			ledger.Write{Key: listKey("version", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion,
+			ledger.Write{Key: listKey("version", n), Op: ledger.OpPut, Row: ledger.Row{"v": CatalogVersion,
 				"version": l.Version}},
 			ledger.Write{Key: listKey("list", n), Op: ledger.OpPut, Row: maps.Clone(list)})
 	}
@@ -157,9 +157,9 @@ func decodeList(row ledger.Row) (seckill.List, error) {
 	a := attributes{row: row}
 	l := seckill.List{Version: a.number("version")}
 	rows, err := unpack(field[string](&a, "items"))
-	if v, ok := row["v"].(int64); !ok || v != catalogVersion || a.bad != "" {
+	if v, ok := row["v"].(int64); !ok || v != CatalogVersion || a.bad != "" {
 		return seckill.List{}, unreadable(TableCatalog, key,
-			fmt.Sprintf(" has version v=%v, this code reads %d; or no attribute %s", row["v"], catalogVersion, a.bad))
+			fmt.Sprintf(" has version v=%v, this code reads %d; or no attribute %s", row["v"], CatalogVersion, a.bad))
 	}
 	if err != nil {
 		return seckill.List{}, unreadable(TableCatalog, key, ": "+err.Error())
