@@ -101,7 +101,7 @@ var floors = []struct{ folder, imports, tests string }{
 	{"report", "audit record shared", "local"},
 	{"functions", "shared web", "audit local"},
 	{"sim", "shared", ""},
-	{"infra", "shared", ""},
+	{"infra", "plan shared", ""},
 	{"local", "audit record shared web", ""},
 	{"crowd", "record shared", "audit local"},
 	{"cmd", "audit crowd infra local plan record report shared sim", "functions"},

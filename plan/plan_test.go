@@ -248,7 +248,8 @@ func TestSizes(t *testing.T) {
 	if why := large.Fits(); why != nil {
 		t.Errorf("%q", why)
 	}
-	for units, want := range map[int]string{1000: "Size=large", 5000: "Size=large", 10_000: "Size=planned Plan=BuyRate="} {
+	for units, want := range map[int]string{1000: "Size=large", 5000: "Size=large",
+		10_000: "Size=planned Plan=BuyRate="} {
 		p := Make(sale(1_000_000, units, true))
 		got := p.Deploy()
 		if p.Size == Planned && !strings.HasPrefix(got, want) || p.Size == Large && got != want {

@@ -11,7 +11,7 @@ import (
 // Values of template.yaml's parameter Size.
 const (
 	Small   = "small"
-	Large   = "large"   // a million shoppers behind the CDN and 5,000 units, in an account whose quotas are the defaults
+	Large   = "large"   // a million shoppers behind the CDN and 5,000 units, in an account with default quotas
 	Planned = "planned" // what its parameter Plan says
 )
 

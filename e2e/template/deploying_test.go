@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,6 +109,56 @@ func TestOverridesPublish(t *testing.T) {
 	}
 }
 
+// TestIdleCostAddsUp: the rows of DEPLOY.md's idle month add up, in each region, and count what the templates have.
+func TestIdleCostAddsUp(t *testing.T) {
+	page := read(t, filepath.Join(root, "docs", "DEPLOY.md"))
+	_, page, _ = strings.Cut(page, "| resource | why |")
+	page, _, _ = strings.Cut(page, "\n\n")
+	var sum, cdn, cache [2]float64
+	for line := range strings.Lines(page) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 6 {
+			continue
+		}
+		for i := range sum {
+			usd, err := strconv.ParseFloat(strings.Trim(cells[3+i], " *"), 64)
+			if err != nil {
+				continue
+			}
+			want := -1.0
+			switch why := strings.Trim(cells[2], " *"); {
+			case why == "together":
+				want = sum[i]
+			case why == "without the CDN":
+				want = sum[i] - cdn[i]
+			case why == "and with a Redis of your own":
+				want = sum[i] - cdn[i] - cache[i]
+			case strings.HasPrefix(why, "EDGE: "):
+				cdn[i] += usd
+			case strings.HasPrefix(why, "CreateCache: "):
+				cache[i] += usd
+			}
+			if want < 0 {
+				sum[i] += usd
+			} else if math.Abs(want-usd) > 0.001 {
+				t.Errorf("%s adds up to %.2f", strings.TrimSpace(line), want)
+			}
+		}
+	}
+	if sum[0] == 0 {
+		t.Fatal("DEPLOY.md has no idle month")
+	}
+	tree, err := parse([]byte(read(t, filepath.Join(root, "infra", "edge.yaml"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := len(list(tree, "Resources", "Acl", "Properties", "Rules"))
+	if want := fmt.Sprintf("a web ACL with %d rules | EDGE: 5 + %[1]d × 1 | %.2f |", rules, 5+float64(rules)); !strings.
+		Contains(page, want) {
+		t.Errorf("no %q", want)
+	}
+}
+
 // TestFormats: the template has the versions of what the code writes; GRADUAL refuses a release with others.
 func TestFormats(t *testing.T) {
 	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d", ledger.SpanVersion, dynamoledger.VariantVersion,
@@ -116,8 +168,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// beside are templates with alarms that conditions open, or that are no part of the stack.
-var beside = []string{"infra/cache.yaml", "infra/alert.yaml", "infra/edge.yaml"}
+// besideStack are templates with alarms that conditions open, or that are no part of the stack.
+var besideStack = []string{"infra/cache.yaml", "infra/alert.yaml", "infra/edge.yaml"}
 
 // alarms returns the alarms of a shop with all that it may have.
 func alarms(t *testing.T) (out []*resource) {
@@ -128,7 +180,7 @@ func alarms(t *testing.T) (out []*resource) {
 			out = append(out, a)
 		}
 	}
-	for _, name := range beside {
+	for _, name := range besideStack {
 		tree, err := parse([]byte(read(t, filepath.Join(root, name))))
 		if err != nil {
 			t.Fatal(err)

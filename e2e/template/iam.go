@@ -21,7 +21,7 @@ infra/office.yaml, such as FinancePolicy, each of one route; what its role may d
 
 Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone.
 Functions on a queue take messages off it by ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in
-their name. What each secret has: [DATA.md](DATA.md#secrets). Inside a network (` + "`CreateNetwork=true`" + `) the five
+their name. What each secret has: [DATA.md](DATA.md#secrets). Inside a network (` + "`CreateCache=true`" + `) the five
 functions that use Redis also have the policy of infra/network.yaml. No function has a right to decrypt: secrets are
 under the account's key of Secrets Manager (aws/secretsmanager), which needs none.
 

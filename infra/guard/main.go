@@ -4,8 +4,8 @@
 //
 //	guard deploy    checks that no table's throughput would have to be lowered, that one field of the cache changes at
 //	                most, that GRADUAL suits the release, that the secret of each function is there (also for
-//	                sandboxes), that queues are empty and no order is open (or BUSY=true), and that the stack's name is
-//	                typed. KEY=VALUE… are the deployment's parameters. A stack whose creation failed is deleted; a new
+//	                sandboxes), that queues are empty and no order is open (or BUSY=true), and the typed name.
+//	                KEY=VALUE… are the deployment's parameters. A stack whose creation failed is deleted; a new
 //	                one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
 //	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
@@ -251,8 +251,8 @@ func (g *guard) gradual(s *types.Stack) error {
 		return errors.New("template.yaml has no output Formats")
 	}
 	if is, will := stacks.Output(s, "Formats"), string(m[1]); is != will {
-		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before cannot "+
-			"read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
+		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before "+
+			"cannot read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
 	}
 	return nil
 }
@@ -286,7 +286,8 @@ func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have,
 		return fmt.Errorf("Warm has %s=%s: want a number", table, want)
 	}
 	refuse := func(what string, takes int64) error {
-		return fmt.Errorf("refused, Warm has %s=%d, below %d, which %s: DynamoDB lowers no table; give it %s=%d or more",
+		return fmt.Errorf("refused, Warm has %s=%d, below %d, which %s: DynamoDB lowers no table; give it "+
+			"%s=%d or more",
 			table, n, takes, what, table, takes)
 	}
 	if before, err := strconv.ParseInt(have, 10, 64); err == nil && n < before {

@@ -79,7 +79,8 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
 		warm := ""
-		for _, p := range []string{"Warm=" + warmed("8000"), "CreateCache=true", "RedisPassword=false", "Size=small"} {
+		for _, p := range []string{"Warm=" + warmed("8000"), "CreateCache=true", "RedisPassword=false",
+			"Size=small"} {
 			name, value, _ := strings.Cut(p, "=")
 			if a.older && name == "Warm" {
 				continue
@@ -142,15 +143,17 @@ func TestGuard(t *testing.T) {
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 		"deploy, all the same": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.messages = "7" }},
-		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("8000"), "Hold=15m"},
+		"deploy, as warm as before": {action: "deploy", typed: "shop\n",
+			given: []string{"Warm=" + warmed("8000"), "Hold=15m"},
 			spoil: func(a *account) { a.warm = 20_000 }},
 		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("12000")}},
 		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n",
 			given: []string{"Warm=" + warmed("12000")},
 			spoil: func(a *account) { a.warm = 20_000 },
-			want: "refused, Warm has orders=12000, below 20000, which index orders_due takes: DynamoDB lowers no table; " +
-				"give it orders=20000 or more"},
-		"deploy, another table warmer": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + strings.Replace(warmed("8000"), "units=4000", "units=12000", 1)},
+			want: "refused, Warm has orders=12000, below 20000, which index orders_due takes: DynamoDB lowers no " +
+				"table; give it orders=20000 or more"},
+		"deploy, another table warmer": {action: "deploy", typed: "shop\n",
+			given: []string{"Warm=" + strings.Replace(warmed("8000"), "units=4000", "units=12000", 1)},
 			spoil: func(a *account) { a.warm = 20_000 }},
 		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"Warm=" + warmed("4000")},
 			env:  env{"BUSY": "true"},
@@ -166,9 +169,10 @@ func TestGuard(t *testing.T) {
 		"deploy, step by step, another version": {action: "deploy", typed: "shop\n",
 			given: []string{"GradualDeployment=true"},
 			spoil: func(a *account) { a.formats = "rows=1,items=2,catalog=1,messages=1" },
-			want: `the stack writes versions "rows=1,items=2,catalog=1,messages=1" and this release writes "` + written(t) +
-				`", which the one before cannot read`},
-		"deploy, at once, another version": {action: "deploy", typed: "shop\n", given: []string{"GradualDeployment=false"},
+			want: `the stack writes versions "rows=1,items=2,catalog=1,messages=1" and this release writes "` +
+				written(t) + `", which the one before cannot read`},
+		"deploy, at once, another version": {action: "deploy", typed: "shop\n",
+			given: []string{"GradualDeployment=false"},
 			spoil: func(a *account) { a.formats = "rows=1" }},
 		"deploy, keys not run": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.secret = "/seckill/shop/admit" },

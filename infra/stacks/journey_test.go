@@ -134,7 +134,7 @@ func TestFailedFirst(t *testing.T) {
 	root := project(t)
 	for env, shop := range map[string]bool{"dev": false, "prod": true} {
 		all := operate(t, root, env).order()
-		if len(all) != 15 {
+		if len(all) != 17 {
 			t.Fatalf("%d nested stacks: %v", len(all), all)
 		}
 		for _, nested := range all {
