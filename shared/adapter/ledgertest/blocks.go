@@ -78,7 +78,7 @@ var blockCases = []testCase{
 	{"blocks are read, replaced, listed and dropped", func(s *suite) {
 		everywhere := s.block("user:7", seckill.Everywhere, now.Add(time.Hour))
 		s.block("user:7", "1", time.Time{})
-		one := s.block("user:7", "1", time.UnixMilli(math.MaxInt32).UTC().AddDate(60, 0, 0))
+		one := s.block("user:7", "1", time.UnixMilli(math.MaxInt32).UTC().AddDate(160, 0, 0))
 		s.block("user:7", "2", time.Time{})
 		net := s.block("net:2001:db8::/64", "1", time.Time{})
 		s.CatchUp()

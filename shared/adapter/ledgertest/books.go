@@ -32,7 +32,7 @@ var bookCases = []testCase{
 		s.same("another order's", got, []seckill.KeptNotification{})
 	}},
 	{"every reconciliation of a day is kept", func(s *suite) {
-		full := seckill.Reconciliation{Day: "2026-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1,
+		full := seckill.Reconciliation{Day: "2096-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1,
 			Returned: 8_80, Others: 2, Count: seckill.MaxDifferences + 1}
 		for i := range seckill.MaxDifferences {
 			full.Differences = append(full.Differences, seckill.Difference{Kind: seckill.RefundForeign,
@@ -46,20 +46,20 @@ var bookCases = []testCase{
 		got, err := s.Ledger.Reconciliations(s.ctx, full.Day)
 		s.ok(err)
 		s.same("reconciliations", got, []seckill.Reconciliation{empty, full})
-		got, err = s.Ledger.Reconciliations(s.ctx, "2026-07-02")
+		got, err = s.Ledger.Reconciliations(s.ctx, "2096-07-02")
 		s.ok(err)
 		s.same("of another day", got, []seckill.Reconciliation{})
 		full.Differences = append(full.Differences, full.Differences[0])
 		s.refused("too many differences", isPlain, func() error { return s.Ledger.KeepReconciliation(s.ctx, full) })
 	}},
 	{"a day's payments and refunds are found by their days in UTC+8", func(s *suite) {
-		midnight := time.Date(2026, 7, 1, 16, 0, 0, 0, time.UTC)
+		midnight := time.Date(2096, 7, 1, 16, 0, 0, 0, time.UTC)
 		want := map[string][]string{}
 		for i := range 40 {
 			o := s.placed("1", fmt.Sprint(7+i), i+1)
 			p := payment(o, fmt.Sprintf("t%02d", i))
 			p.At = midnight.Add(time.Duration(i-20) * time.Millisecond)
-			day := map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i < 20]
+			day := map[bool]string{true: "2096-07-01", false: "2096-07-02"}[i < 20]
 			s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
 			want["paid "+day] = append(want["paid "+day], p.TradeNo)
 			if i%2 == 0 {
@@ -68,12 +68,12 @@ var bookCases = []testCase{
 			s.ok(s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, seckill.Decision{}, midnight, "c"))
 			back := midnight.Add(time.Duration(20-i) * time.Millisecond)
 			s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, back, "c"))
-			day = map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i > 20]
+			day = map[bool]string{true: "2096-07-01", false: "2096-07-02"}[i > 20]
 			want["back "+day] = append(want["back "+day], p.TradeNo)
 		}
 		s.CatchUp()
 		for _, limit := range []int{1, 3, 100} {
-			for _, day := range []string{"2026-06-30", "2026-07-01", "2026-07-02"} {
+			for _, day := range []string{"2096-06-30", "2096-07-01", "2096-07-02"} {
 				s.same("paid on "+day, s.trades(limit, func(after string) (seckill.Page[seckill.Payment], error) {
 					return s.Ledger.PaymentsOn(s.ctx, day, after, limit)
 				}), want["paid "+day])
@@ -82,11 +82,11 @@ var bookCases = []testCase{
 				}), want["back "+day])
 			}
 		}
-		page, err := s.Ledger.RefundsOn(s.ctx, "2026-07-01", "", 1)
+		page, err := s.Ledger.RefundsOn(s.ctx, "2096-07-01", "", 1)
 		s.ok(err)
 		all := s.payments(page.Rows[0].Order)
 		s.same("a row of the index", page.Rows, all)
-		if _, err := s.Ledger.PaymentsOn(s.ctx, "2026-07-01", "no cursor", 1); !isPlain(err) {
+		if _, err := s.Ledger.PaymentsOn(s.ctx, "2096-07-01", "no cursor", 1); !isPlain(err) {
 			s.Errorf("a page after nothing: %v", err)
 		}
 	}},

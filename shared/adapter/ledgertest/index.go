@@ -235,8 +235,8 @@ var indexCases = []testCase{
 						Row: ledger.Row{"v": later}},
 					{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut,
 						Row: ledger.Row{"v": later,
-							"refund_shard": in, "refund_at": soon, "paid_day": "2026-07-01#" + in,
-							"back_day": "2026-07-01#" + in}},
+							"refund_shard": in, "refund_at": soon, "paid_day": "2096-07-01#" + in,
+							"back_day": "2096-07-01#" + in}},
 				}))
 				want = append(want, id)
 			}
@@ -275,7 +275,7 @@ var indexCases = []testCase{
 				s.same("refunds that are not due", len(rows)+len(bad), 0)
 			})
 			paid, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
-				return s.Ledger.PaymentsOn(s.ctx, "2026-07-01", after, limit)
+				return s.Ledger.PaymentsOn(s.ctx, "2096-07-01", after, limit)
 			})
 			s.same("payments of the day", len(paid), len(payments))
 			s.same("payments that cannot be read", slices.Sorted(slices.Values(bad)),
