@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,32 +39,43 @@ const (
 // alarming is the share of the account's concurrent executions at which ConcurrencyAlarm warns.
 const alarming = 0.8
 
-// numbers has the numbers in Plan's order: those of small and large, and a plan's.
+// Patterns of numbers, of which template.yaml has its pattern of Plan.
+const (
+	some  = "[1-9][0-9]{0,5}"
+	maybe = "(0|" + some + ")"
+)
+
+// numbers has the numbers in Plan's order: their patterns, those of small and large, and a plan's.
 var numbers = []struct {
-	name         string
-	small, large float64
-	of           func(l *Limits, r *Redis) float64
+	name, pattern string
+	small, large  float64
+	of            func(l *Limits, r *Redis) float64
 }{
-	{BuyRate, Today.BuyRate, Today.BuyRate, func(l *Limits, _ *Redis) float64 { return l.BuyRate }},
-	{BuyBurst, Today.BuyBurst, Today.BuyBurst, func(l *Limits, _ *Redis) float64 { return l.BuyBurst }},
-	{PollRate, Today.Poll, 2500, func(l *Limits, _ *Redis) float64 { return l.Poll }},
-	{PollBurst, Today.PollBurst, 700, func(l *Limits, _ *Redis) float64 { return l.PollBurst }},
-	{ThrottleRate, Today.Rate, Today.Rate, func(l *Limits, _ *Redis) float64 { return l.Rate }},
-	{ThrottleBurst, Today.Burst, Today.Burst, func(l *Limits, _ *Redis) float64 { return l.Burst }},
-	{NotifyRate, Today.Notify, Today.Notify, func(l *Limits, _ *Redis) float64 { return l.Notify }},
-	{NotifyBurst, Today.NotifyBurst, Today.NotifyBurst, func(l *Limits, _ *Redis) float64 { return l.NotifyBurst }},
-	{NotifyConcurrency, Today.NotifyKept, Today.NotifyKept, func(l *Limits, _ *Redis) float64 { return l.NotifyKept }},
-	{SigninRate, Today.Signin, Today.Signin, func(l *Limits, _ *Redis) float64 { return l.Signin }},
-	{SigninConcurrency, Today.SigninKept, Today.SigninKept, func(l *Limits, _ *Redis) float64 { return l.SigninKept }},
-	{BuyProvisioned, 0, 0, func(l *Limits, _ *Redis) float64 { return l.Provisioned }},
-	{ConsumeConcurrency, Today.Consume, Today.Consume, func(l *Limits, _ *Redis) float64 { return l.Consume }},
-	{ConcurrencyAlarm, alarming * accountConcurrency, alarming * accountConcurrency,
+	{BuyRate, some, Today.BuyRate, Today.BuyRate, func(l *Limits, _ *Redis) float64 { return l.BuyRate }},
+	{BuyBurst, some, Today.BuyBurst, Today.BuyBurst, func(l *Limits, _ *Redis) float64 { return l.BuyBurst }},
+	{PollRate, some, Today.Poll, 2500, func(l *Limits, _ *Redis) float64 { return l.Poll }},
+	{PollBurst, some, Today.PollBurst, 700, func(l *Limits, _ *Redis) float64 { return l.PollBurst }},
+	{ThrottleRate, some, Today.Rate, Today.Rate, func(l *Limits, _ *Redis) float64 { return l.Rate }},
+	{ThrottleBurst, some, Today.Burst, Today.Burst, func(l *Limits, _ *Redis) float64 { return l.Burst }},
+	{NotifyRate, some, Today.Notify, Today.Notify, func(l *Limits, _ *Redis) float64 { return l.Notify }},
+	{NotifyBurst, some, Today.NotifyBurst, Today.NotifyBurst,
+		func(l *Limits, _ *Redis) float64 { return l.NotifyBurst }},
+	{NotifyConcurrency, some, Today.NotifyKept, Today.NotifyKept,
+		func(l *Limits, _ *Redis) float64 { return l.NotifyKept }},
+	{SigninRate, some, Today.Signin, Today.Signin, func(l *Limits, _ *Redis) float64 { return l.Signin }},
+	{SigninConcurrency, some, Today.SigninKept, Today.SigninKept,
+		func(l *Limits, _ *Redis) float64 { return l.SigninKept }},
+	{BuyProvisioned, maybe, 0, 0, func(l *Limits, _ *Redis) float64 { return l.Provisioned }},
+	{ConsumeConcurrency, "(20|50|100|200|400|700|1000)", Today.Consume, Today.Consume,
+		func(l *Limits, _ *Redis) float64 { return l.Consume }},
+	{ConcurrencyAlarm, some, alarming * accountConcurrency, alarming * accountConcurrency,
 		func(l *Limits, _ *Redis) float64 {
 			return math.Floor(alarming * max(l.Concurrency, accountConcurrency))
 		}},
-	{CacheGigabytes, 5, 5, func(_ *Limits, r *Redis) float64 { return max(math.Ceil(1.5*float64(r.Bytes)/1e9), 5) }},
+	{CacheGigabytes, "([1-9][0-9]{0,2}|[1-4][0-9]{3}|5000)", 5, 5,
+		func(_ *Limits, r *Redis) float64 { return max(math.Ceil(1.5*float64(r.Bytes)/1e9), 5) }},
 	// The cache would grow by itself, but slower than a sale goes.
-	{CacheEcpu, 0, 0, func(_ *Limits, r *Redis) float64 {
+	{CacheEcpu, "(0|[1-9][0-9]{3,6}|1[0-4][0-9]{6}|15000000)", 0, 0, func(_ *Limits, r *Redis) float64 {
 		if r.Ready == 0 {
 			return 0
 		}
@@ -116,17 +128,34 @@ func SizeText(size string) string {
 	return strings.Join(parts, ",")
 }
 
-// Changed returns the parameters to deploy a size with, some of its numbers changed.
-func Changed(size string, changes map[string]string) (string, error) {
-	text := SizeText(size)
-	for name, value := range changes {
-		was, known := List(text)[name]
-		if _, err := strconv.ParseUint(value, 10, 32); !known || err != nil {
-			return "", fmt.Errorf("%s=%s: want NAME=NUMBER, and a name of %s", name, value, SizeText(size))
+// Changed returns the parameters to deploy a stack with, some of whose numbers are changed. Deployed are its numbers.
+func Changed(deployed, changes map[string]string) (string, error) {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		value, changed := changes[n.name]
+		if !changed {
+			value = deployed[n.name]
 		}
-		text = strings.Replace(","+text, ","+name+"="+was, ","+name+"="+value, 1)[1:]
+		if !regexp.MustCompile("^" + n.pattern + "$").MatchString(value) {
+			return "", fmt.Errorf("%s=%s: want %s", n.name, value, n.pattern)
+		}
+		parts[i] = n.name + "=" + value
 	}
-	return "Size=" + Planned + " Plan=" + text, nil
+	for name := range changes {
+		if _, known := List(strings.Join(parts, ","))[name]; !known {
+			return "", fmt.Errorf("no number is called %s: they are in %s", name, strings.Join(parts, ","))
+		}
+	}
+	return "Size=" + Planned + " Plan=" + strings.Join(parts, ","), nil
+}
+
+// Pattern returns what template.yaml accepts as Plan.
+func Pattern() string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = n.name + "=" + n.pattern
+	}
+	return "^(|" + strings.Join(parts, ",") + ")$"
 }
 
 // Deploy returns the parameters to deploy the plan with. Warm is left out where new tables suffice: the tables cannot

@@ -362,7 +362,7 @@ func TestDoctorFinds(t *testing.T) {
 				"has 100", crowd},
 		{"crowd over the API", func(c *clinic) {
 			c.accounts["stage"] = 500
-		}, "and a method of the API (parameter ThrottleRate) allows 500 of 1000", crowd},
+		}, "and a method of the API (ThrottleRate of Plan) allows 500 of 1000", crowd},
 		{"crowd over the account", func(c *clinic) {
 			c.accounts["account"] = 1000
 		},

@@ -256,7 +256,7 @@ func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	burst, _ = strconv.Atoi(numbers[whose+"Burst"])
 	if rate <= 0 || burst <= 0 {
 		return 0, 0, fmt.Errorf(
-			"stack %s has no parameters %sRate and %sBurst with the throttle to set: deploy it again",
+			"stack %s has no %sRate and %sBurst, neither by its Size or Plan nor by themselves: deploy it again",
 			s.stack, whose, whose,
 		)
 	}

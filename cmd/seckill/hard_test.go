@@ -289,8 +289,7 @@ func TestHardStopRefused(t *testing.T) {
 		"no such stage": {func(g *gate) { g.outputs["ApiId"] = "gone" }, []string{"stop", "--hard", "--yes"},
 			exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
 		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume",
-			"--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst with the " +
-			"throttle to set"},
+			"--hard"}, exitUsage, "stack sale has no ThrottleRate and ThrottleBurst"},
 		"no id": {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
 		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
 			`ID "x": want 1 to 19 digits`},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/infra/stacks"
 	"github.com/your-org/seckill/plan"
 )
 
@@ -16,7 +17,7 @@ type planFlags struct {
 	plan.Sale
 	at              string
 	compare         string
-	size            string
+	to              target
 	with            map[string]string
 	json, overrides bool
 }
@@ -39,7 +40,8 @@ status and the time; purchases and looks at orders pass it.`,
   seckill load --json report.json; seckill plan --compare report.json
   make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 \
     --at 2026-12-12T10:00:00Z --overrides)"                           for the day of the sale
-  make deploy ENV=prod                                               after it`,
+  make deploy ENV=prod OVERRIDES=Size=small                          after it
+  make deploy ENV=prod BUSY=true OVERRIDES="$(seckill plan --stack seckill-prod --with BuyRate=500)"`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -69,8 +71,10 @@ status and the time; purchases and looks at orders pass it.`,
 	p.BoolVar(&f.json, "json", false, "print the result as JSON")
 	p.BoolVar(&f.overrides, "overrides", false,
 		"print only the parameters for the day of the sale, for make deploy OVERRIDES=…")
-	p.StringVar(&f.size, "size", "", "print the parameters of this size, small or large, with the numbers of --with")
-	p.StringToStringVar(&f.with, "with", nil, "with --size: `NUMBERS` to change, such as BuyRate=500,BuyBurst=100")
+	p.StringVar(&f.to.stack, "stack", "",
+		"print the parameters of this deployed stack, with the numbers of --with changed")
+	f.to.onAWS(p.StringVar)
+	p.StringToStringVar(&f.with, "with", nil, "with --stack: `NUMBERS` to change, such as BuyRate=500,BuyBurst=100")
 	return cmd
 }
 
@@ -78,7 +82,7 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	if f.compare != "" {
 		return f.beside(cmd)
 	}
-	if f.size != "" || f.with != nil {
+	if f.to.stack != "" || f.with != nil {
 		return f.changed(cmd)
 	}
 	if f.at == "" {
@@ -105,12 +109,17 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	return p.WriteText(cmd.OutOrStdout())
 }
 
-// changed prints the parameters of a size of which some numbers are changed.
+// changed prints the parameters of a stack of which some numbers are changed.
 func (f *planFlags) changed(cmd *cobra.Command) error {
-	if f.size != plan.Small && f.size != plan.Large || f.with == nil || cmd.Flags().NFlag() > 2 {
-		return errors.New("want --size small or large and --with NAME=NUMBER, and no other flag")
+	if f.to.stack == "" || f.with == nil {
+		return errors.New("want --stack NAME and --with NAME=NUMBER together: numbers of the stack to change")
 	}
-	text, err := plan.Changed(f.size, f.with)
+	s, err := openStack(cmd.Context(), &f.to, waitingOn(cmd.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(&s.found, name) })
+	text, err := plan.Changed(numbers, f.with)
 	if err != nil {
 		return fmt.Errorf("--with: %w", err)
 	}

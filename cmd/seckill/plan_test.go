@@ -40,13 +40,23 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestPlanChangesASize(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := command(t, "plan", "--size", "large", "--with", "BuyRate=500,CacheEcpu=9000")
-	want := strings.NewReplacer("BuyRate=1000", "BuyRate=500", "CacheEcpu=0", "CacheEcpu=9000").
-		Replace("Size=planned Plan=" + plan.SizeText(plan.Large) + "\n")
+// TestPlanChangesAStack: the numbers that are not named stay the stack's, whatever its size.
+func TestPlanChangesAStack(t *testing.T) {
+	g := newGate(t, nil)
+	g.parameters = map[string]string{"Size": "planned",
+		"Plan": strings.Replace(plan.SizeText(plan.Large), "BuyProvisioned=0", "BuyProvisioned=300", 1)}
+	args := []string{"plan", "--stack", "sale", "--with"}
+	code, stdout, stderr := command(t, append(args, "BuyRate=500,CacheEcpu=9000")...)
+	want := strings.NewReplacer("BuyRate=1000", "BuyRate=500", "CacheEcpu=0", "CacheEcpu=9000", "BuyProvisioned=0",
+		"BuyProvisioned=300").Replace("Size=planned Plan=" + plan.SizeText(plan.Large) + "\n")
 	if code != exitOK || stdout != want || stderr != "" {
 		t.Errorf("exit %d, %s%s, want %s", code, stdout, stderr, want)
+	}
+	for with, want := range map[string]string{"Rate=1": "--with: no number is called Rate",
+		"BuyRate=0": "--with: BuyRate=0: want [1-9]", "ConsumeConcurrency=30": "want (20|50|"} {
+		if code, _, stderr := command(t, append(args, with)...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %s, want %q", with, code, stderr, want)
+		}
 	}
 }
 
@@ -71,10 +81,8 @@ func TestPlanRefuses(t *testing.T) {
 		small + " --compare x.json":          "--compare takes no other flag",
 		"--compare nowhere.json":             "--compare: open nowhere.json",
 		"--compare plan_test.go":             "--compare plan_test.go: not a report of seckill load",
-		"--size huge --with BuyRate=1":       "want --size small or large",
-		"--size small":                       "want --size small or large and --with",
-		"--size small --with Rate=1":         "--with: Rate=1: want NAME=NUMBER, and a name of BuyRate=1000,",
-		"--size small --with BuyRate=-1":     "--with: BuyRate=-1: want NAME=NUMBER",
+		"--stack sale":                       "want --stack NAME and --with NAME=NUMBER together",
+		"--with BuyRate=1":                   "want --stack NAME and --with NAME=NUMBER together",
 		small + " now":                       "now",
 	} {
 		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)

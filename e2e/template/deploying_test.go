@@ -203,6 +203,7 @@ var severity = regexp.MustCompile(`^Severity ([123]): `)
 // region.
 func TestAlarmsAreCounted(t *testing.T) {
 	n, of, first := 0, map[string]int{}, map[string]bool{}
+	index := read(t, filepath.Join(root, "docs", "runbooks", "README.md"))
 	for _, a := range alarms(t) {
 		says := severity.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
 		if says == nil {
@@ -211,6 +212,10 @@ func TestAlarmsAreCounted(t *testing.T) {
 		}
 		n++
 		of[says[1]]++
+		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
+		if page == nil || !regexp.MustCompile(`\[`+page[1]+`\]\([a-z-]+\.md\) \|[^|]*\|[^|]*\b`+says[1]+`\b`).MatchString(index) {
+			t.Errorf("%s: the index does not say severity %s of %s", alarmName(a), says[1], page)
+		}
 		if name := alarmName(a); says[1] == "1" && name != "api-faults-edge" {
 			first[name] = true
 		}
@@ -230,7 +235,7 @@ func TestAlarmsAreCounted(t *testing.T) {
 		t.Errorf("DEPLOY.md says %v, want %s", said, want)
 	}
 	if want := fmt.Sprintf("%d alarms have severity 1, %d severity 2 and %d severity 3", of["1"], of["2"],
-		of["3"]); !strings.Contains(read(t, filepath.Join(root, "docs", "runbooks", "README.md")), want) {
+		of["3"]); !strings.Contains(index, want) {
 		t.Errorf("the index of runbooks does not say %q", want)
 	}
 }

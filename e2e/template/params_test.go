@@ -153,6 +153,9 @@ func passed(w *stackValues, name string) string {
 // a nested stack, and that the template's sizes are the plan's.
 func TestPlansCanBeDeployed(t *testing.T) {
 	tpl := open(t)
+	if got := str(tpl.tree, "Parameters", "Plan", "AllowedPattern"); got != plan.Pattern() {
+		t.Errorf("Plan's pattern is\n%s, want\n%s", got, plan.Pattern())
+	}
 	for _, size := range []string{plan.Small, plan.Large} {
 		if got := str(tpl.tree, "Mappings", "Sizes", size, "Plan"); got != plan.SizeText(size) {
 			t.Errorf("%s is %s, want %s", size, got, plan.SizeText(size))

@@ -2,11 +2,11 @@
 // -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment; the templates in infra. Out:
 // exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
 //
-//	guard deploy    checks that no table's throughput would have to be lowered, that one field of the cache changes at
-//	                most, that GRADUAL suits the release, that the secret of each function is there (also for
-//	                sandboxes), that queues are empty and no order is open (or BUSY=true), and the typed name.
-//	                KEY=VALUE… are the deployment's parameters. A stack whose creation failed is deleted; a new
-//	                one is refused where tables with its names are
+//	guard deploy    checks that the template has the parameters, that no table's throughput would have to be lowered,
+//	                that one field of the cache changes at most, that GRADUAL suits the release, that the secret of
+//	                each function is there (also for sandboxes), that queues are empty and no order is open (or
+//	                BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack whose creation
+//	                failed is deleted; a new one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
 //	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
 //	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then
@@ -101,6 +101,11 @@ func (g *guard) run(ctx context.Context) error {
 	if g.action == "failed" && found != nil {
 		return g.failed(ctx, cfn, found)
 	}
+	if g.action == "deploy" {
+		if err := g.known(); err != nil {
+			return err
+		}
+	}
 	life, db := stacks.LifeOf(found), dynamodb.NewFromConfig(cfg)
 	if life != stacks.Halted || g.action == "deploy" { // a halted stack can be deleted
 		if err := stacks.Updatable(found, g.region); err != nil {
@@ -163,6 +168,28 @@ func (g *guard) run(ctx context.Context) error {
 		return g.protect(ctx, cfn, false)
 	}
 	return fmt.Errorf("want deploy, failed, shields, protect or destroy, not %s", g.action)
+}
+
+// parameters are template.yaml's.
+var parameters = regexp.MustCompile(`(?m)^  ([A-Z]\w+): \{Type: (?:String|Number), `)
+
+// known refuses a parameter that the template does not have: SAM would drop it without a word.
+func (g *guard) known() error {
+	text, err := fs.ReadFile(g.root, "template.yaml")
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, m := range parameters.FindAllSubmatch(text, -1) {
+		names = append(names, string(m[1]))
+	}
+	for _, p := range g.given {
+		if name, _, _ := strings.Cut(p, "="); !slices.Contains(names, name) {
+			return fmt.Errorf("refused, there is no parameter %s: CHANGELOG.md says what replaces one of an earlier "+
+				"release, seckill plan --help what changes a number", name)
+		}
+	}
+	return nil
 }
 
 // shield is the parameter that has tables and accounts protected against deletion.
@@ -257,56 +284,66 @@ func (g *guard) gradual(s *types.Stack) error {
 	return nil
 }
 
-// warmDefault is the parameter Warm of a stack that was deployed before there was one.
-const warmDefault = "units=4000,orders=4000,quotas=4000,payments=4000,notifications=4000"
-
 // warm refuses a deployment with a lower warm throughput than a table has: DynamoDB never lowers it, and the stack
-// would be rolled back midway. A table's unchanged value requests nothing.
+// would be rolled back midway. A table's unchanged value requests nothing. A stack of an older release has a parameter
+// for each table.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	db := dynamodb.NewFromConfig(cfg)
-	has := stacks.Parameter(s, "Warm")
-	have, want := plan.List(has), plan.List(cmp.Or(g.wanted("Warm", has), warmDefault))
-	for _, table := range slices.Sorted(maps.Keys(want)) {
-		if want[table] == have[table] {
-			continue
+	has := cmp.Or(stacks.Parameter(s, "Warm"), warmDefault)
+	have, want := plan.List(has), plan.List(g.wanted("Warm", has))
+	var why, give []string
+	for part := range strings.SplitSeq(warmDefault, ",") {
+		table, _, _ := strings.Cut(part, "=")
+		if older := stacks.Parameter(s, "Warm"+strings.ToUpper(table[:1])+table[1:]); older != "" {
+			have[table] = older
 		}
-		if err := g.warmTable(ctx, db, table, have[table], want[table]); err != nil {
-			return err
+		n, err := strconv.ParseInt(want[table], 10, 64)
+		if err != nil {
+			return fmt.Errorf("Warm=%s: want %s, with other numbers", g.wanted("Warm", has), warmDefault)
 		}
+		if want[table] != have[table] {
+			what, takes, err := g.takes(ctx, db, table, have[table])
+			if err != nil {
+				return err
+			}
+			if n < takes {
+				why, n = append(why, fmt.Sprintf("%s=%d is below %d, which %s", table, n, takes, what)), takes
+			}
+		}
+		give = append(give, fmt.Sprintf("%s=%d", table, n))
 	}
-	return nil
+	if why == nil {
+		return nil
+	}
+	return fmt.Errorf("refused, Warm has %s: DynamoDB lowers no table; give Warm=%s", strings.Join(why, "; "),
+		strings.Join(give, ","))
 }
 
-// warmTable refuses to lower the write units of one table.
-func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have, want string) error {
-	n, err := strconv.ParseInt(want, 10, 64)
-	if err != nil {
-		return fmt.Errorf("Warm has %s=%s: want a number", table, want)
-	}
-	refuse := func(what string, takes int64) error {
-		return fmt.Errorf("refused, Warm has %s=%d, below %d, which %s: DynamoDB lowers no table; give it "+
-			"%s=%d or more",
-			table, n, takes, what, table, takes)
-	}
-	if before, err := strconv.ParseInt(have, 10, 64); err == nil && n < before {
-		return refuse("the stack has", before)
+// warmDefault is the default of the parameter Warm.
+const warmDefault = "units=4000,orders=4000,quotas=4000,payments=4000,notifications=4000"
+
+// takes returns the write units that a table cannot go below, and what has them: the stack, the table or an index.
+func (g *guard) takes(ctx context.Context, db *dynamodb.Client, table, have string) (what string, n int64, err error) {
+	what = "the stack has"
+	if n, err = strconv.ParseInt(have, 10, 64); err != nil {
+		return "", 0, fmt.Errorf("the stack's Warm has %s=%q: %w", table, have, err)
 	}
 	name := g.stack + "-" + table
 	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	if err != nil {
-		return fmt.Errorf("table %s cannot be asked what it takes: %w", name, err)
+		return "", 0, fmt.Errorf("table %s cannot be asked what it takes: %w", name, err)
 	}
 	if w := out.Table.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
-		return refuse("table "+name+" takes", *w.WriteUnitsPerSecond)
+		what, n = "table "+name+" takes", *w.WriteUnitsPerSecond
 	}
 	for _, x := range out.Table.GlobalSecondaryIndexes {
 		if w := x.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
-			return refuse("index "+aws.ToString(x.IndexName)+" takes", *w.WriteUnitsPerSecond)
+			what, n = "index "+aws.ToString(x.IndexName)+" takes", *w.WriteUnitsPerSecond
 		}
 	}
-	return nil
+	return what, n, nil
 }
 
 // idle returns nil if no queue has a message and no order is open.

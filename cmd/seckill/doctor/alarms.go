@@ -79,15 +79,13 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		c.ok("%d of %d alarms are quiet and notify the stack's topic; %d are of severity 1, %d of 2, %d of 3", quiet,
 			len(names), of[1], of[2], of[3])
 	}
-	c.subscriptions(ctx)
+	c.subscriptions(ctx, sns.NewFromConfig(c.AWS), c.outputs["AlarmTopic"])
 }
 
-// subscriptions checks that someone receives the topic's notifications.
-func (c *check) subscriptions(ctx context.Context) {
-	topic := c.outputs["AlarmTopic"]
+// subscriptions checks that someone receives a topic's notifications.
+func (c *check) subscriptions(ctx context.Context, client *sns.Client, topic string) {
 	confirmed, waiting := 0, 0
-	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(c.AWS),
-		&sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
+	pages := sns.NewListSubscriptionsByTopicPaginator(client, &sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"github.com/your-org/seckill/infra/stacks"
 )
@@ -34,6 +35,9 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 			cdnRegion)
 	default:
 		c.through(ctx, found)
+		if topic := stacks.Output(found, "AlarmTopic"); topic != "" {
+			c.subscriptions(ctx, sns.NewFromConfig(d.AWS, func(o *sns.Options) { o.Region = cdnRegion }), topic)
+		}
 	}
 	c.past(ctx, edge)
 }

@@ -91,7 +91,8 @@ func (c *check) reserved(have int32) {
 	case reserves && fits && l.Notifying() > l.NotifyKept:
 		c.fault(
 			"up to %.0f payment notifications may come at once, and notify has %.0f reserved instances: Alipay gets "+
-				"503 for the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(),
+				"503 for the others; raise NotifyConcurrency of Plan to %[1].0f or more, or lower NotifyBurst",
+			l.Notifying(),
 			l.NotifyKept)
 	case reserves && fits:
 		c.ok("%d instances are reserved for the functions that a crowd must not starve", wanted)
@@ -134,9 +135,9 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 		c.unasked("for the API's limit", c.stageErr)
 	} else {
 		for method, s := range c.throttles() {
-			whose := map[string]string{EveryMethod: "a method of the API (parameter ThrottleRate)",
-				"seckill/buy/POST":               "the API (parameter BuyRate)",
-				"seckill/order/{seckill_id}/GET": "the API (parameter PollRate)"}[method]
+			whose := map[string]string{EveryMethod: "a method of the API (ThrottleRate of Plan)",
+				"seckill/buy/POST":               "the API (BuyRate of Plan)",
+				"seckill/order/{seckill_id}/GET": "the API (PollRate of Plan)"}[method]
 			if whose != "" && s.ThrottlingRateLimit > 0 {
 				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
 			}
