@@ -43,6 +43,8 @@ var Unplayed = []Exception{
 	{"correct.lua", "n > tonumber(call('HGET', ITEM, 'hw'))", 1, true, nowhere},
 	{"correct_user.lua", "for o in string.gmatch(ARGV[2], '(%w+):%d+')", 1, false,
 		"drift looks only at users that have entries"},
+	{"correct_user.lua", "for o in string.gmatch(ARGV[2], '(%w+):%d+')", 2, false,
+		"drift looks only at users that have entries"},
 	{"install.lua", "call('HLEN', NUSERS) ~= tonumber(ARGV[3])", 1, true,
 		"a loss that takes users from a build takes numbers, too, which are compared first"},
 	{"redraw.lua", "call('HGET', HELD, n) == order", 1, false,

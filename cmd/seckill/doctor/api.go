@@ -118,8 +118,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
 		c.fault("%s answers 429 because the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:
-		c.fault("%s answers 429: the calls exceed a limit (ThrottleRate of the parameter Plan, the account's quota), or a "+
-			"web ACL refuses", url)
+		c.fault("%s answers 429: the calls exceed a limit (ThrottleRate of the parameter Plan, the account's quota), "+
+			"or a web ACL refuses", url)
 	case answer.StatusCode != http.StatusOK:
 		c.fault("%s answers %d: this is not the stack's API, check the parameter PublicUrl", url, answer.StatusCode)
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":
