@@ -76,7 +76,10 @@ func (f *figures) text(seeds uint64, day time.Time) string {
 
 func reportFlows(out io.Writer, root string, blocks []block, table []exception, f *figures) error {
 	reached, all := map[string]int{}, map[string]int{}
-	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b block) bool { return slices.Contains(elsewhere, b.file) })
+	blocks, err := judged(root, blocks)
+	if err != nil {
+		return err
+	}
 	for _, b := range blocks {
 		for _, name := range []string{b.flow(), "all flows"} {
 			all[name] += b.statements

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path"
@@ -64,6 +67,49 @@ func (b block) text(source []string) string {
 	last := len(lines) - 1
 	lines[last] = lines[last][:min(b.endColumn-1, len(lines[last]))]
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+}
+
+// judged returns the blocks without those of elsewhere. The error names a function that its file does not have.
+func judged(root string, blocks []block) (out []block, err error) {
+	without := map[string][][2]int{} // first and last lines
+	for _, b := range blocks {
+		functions, known := elsewhere[b.file]
+		if known && functions != nil && without[b.file] == nil {
+			if without[b.file], err = ranges(filepath.Join(root, b.file), functions); err != nil {
+				return nil, err
+			}
+		}
+		if (!known || functions != nil) && !slices.ContainsFunc(without[b.file], func(lines [2]int) bool {
+			return b.line >= lines[0] && b.endLine <= lines[1]
+		}) {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// ranges returns the lines of functions and methods of a file.
+func ranges(name string, functions []string) (out [][2]int, err error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	left := slices.Clone(functions)
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if i := slices.Index(left, f.Name.Name); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+			out = append(out, [2]int{set.Position(f.Pos()).Line, set.Position(f.End()).Line})
+		}
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("%s has no %s, which is listed as played elsewhere", name, strings.Join(left, ", "))
+	}
+	return out, nil
 }
 
 // unreached describes every block that never ran. The error names invalid entries of the table: their text begins no
