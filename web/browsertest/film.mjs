@@ -23,8 +23,11 @@ await check('a film of a sale', async () => {
     while (filming) {
       const began = Date.now();
       const name = join(folder, `${String(frames.length).padStart(4, '0')}.png`);
-      writeFileSync(name, await page.screenshot({ scale: 'css' }));
-      frames.push([name, Math.max(EVERY, Date.now() - began)]);
+      const picture = await page.screenshot({ scale: 'css' }).catch(() => null); // none between two pages: the frame before lasts
+      if (picture) {
+        writeFileSync(name, picture);
+        frames.push([name, Math.max(EVERY, Date.now() - began)]);
+      }
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, EVERY - (Date.now() - began))));
     }
   })();
@@ -43,6 +46,7 @@ await check('a film of a sale', async () => {
   await page.waitForTimeout(2000);
   filming = false;
   await camera;
+  if (frames.length < 30) throw new Error(`only ${frames.length} pictures could be taken`);
   const film = join(out, 'sale.webp');
   execFileSync('img2webp', ['-loop', '0', '-lossy', '-q', '55', '-m', '4', ...frames.flatMap(([name, ms]) => ['-d', String(ms), name]), '-o', film]);
   rmSync(folder, { recursive: true });
