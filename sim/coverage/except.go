@@ -13,8 +13,8 @@ const pages = "a world's item has fewer orders than a page"
 const many = "a world's operator blocks one at a time"
 const few = "a bound of memory, thousands of entries above what a world has"
 
-// elsewhere has what no world plays, because no guarantee is about it: files, or functions of a file. How files of items
-// and of shipments are read; stopping several items at once, which is SetStopped for each; activities in a list; what a
+// elsewhere has what no world plays, because no guarantee is about it: files, or functions of a file. How files of
+// items and of shipments are read; stopping several items at once, which is SetStopped for each; activities in a list; what a
 // page asks that only looks. Their own tests cover them.
 var elsewhere = map[string][]string{
 	flows + "stage/import.go":  nil,
@@ -34,7 +34,8 @@ var unreachable = []exception{
 	{flows + "buy/admitted.go", "if f.Tickets == nil { return", "each world checks tickets"},
 	{flows + "admit/admit.go", "if err != nil { return seckill.Ticket{}, &seckill.Error{Code: seckill.CodeInternal",
 		"a ticket of a valid item can be made"},
-	{flows + "admit/admit.go", "if c.Proof, err = f.Proofs.Make(by.User, it.ID, work, c.Expires); err != nil { return c",
+	{flows + "admit/admit.go",
+		"if c.Proof, err = f.Proofs.Make(by.User, it.ID, work, c.Expires); err != nil { return c",
 		"a challenge for a valid item can be made"},
 	{flows + "block/block.go", "if len(blocks) == 0 || len(blocks) > MaxPut { return", many},
 	{flows + "block/block.go", "if seen[key(b)] { return", many},
