@@ -14,8 +14,8 @@ const many = "a world's operator blocks one at a time"
 const few = "a bound of memory, thousands of entries above what a world has"
 
 // elsewhere has what no world plays, because no guarantee is about it: files, or functions of a file. How files of
-// items and of shipments are read; stopping several items at once, which is SetStopped for each; activities in a list; what a
-// page asks that only looks. Their own tests cover them.
+// items and of shipments are read; stopping several items at once, which is SetStopped for each; activities in a list;
+// what a page asks that only looks. Their own tests cover them.
 var elsewhere = map[string][]string{
 	flows + "stage/import.go":  nil,
 	flows + "fulfil/ship.go":   nil,

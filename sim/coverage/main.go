@@ -76,7 +76,7 @@ func (f *figures) text(seeds uint64, day time.Time) string {
 
 func reportFlows(out io.Writer, root string, blocks []block, table []exception, f *figures) error {
 	reached, all := map[string]int{}, map[string]int{}
-	blocks, err := judged(root, blocks)
+	blocks, err := counted(root, blocks)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,8 @@ func (b block) text(source []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
-// judged returns the blocks without those of elsewhere. The error names a function that its file does not have.
-func judged(root string, blocks []block) (out []block, err error) {
+// counted returns the blocks without those of elsewhere. The error names a function that its file does not have.
+func counted(root string, blocks []block) (out []block, err error) {
 	without := map[string][][2]int{} // first and last lines
 	for _, b := range blocks {
 		functions, known := elsewhere[b.file]
