@@ -318,16 +318,13 @@ func TestDoctorFinds(t *testing.T) {
 			c.parameters["RefundAlone"], c.parameters["StaffIssuer"] = "yuan=0,daily=5", "https://id.example.com|office"
 			c.parameters["StaffClaims"] = "groups|shop-|sub|openid"
 		}, "office: refunds take two people, and StaffClaims names staff in a browser by sub", nil},
-		{"no table of connections", func(c *clinic) {
-			delete(c.tables, "sale-connections")
-		}, "tables: table sale-connections is missing", nil},
+		{"no table of connections", func(c *clinic) { delete(c.tables, "sale-connections") },
+			"tables: table sale-connections is missing", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
-		{"alarm silenced", func(c *clinic) {
-			c.alarms["sale-drift"]["ActionsEnabled"] = false
-		}, "the actions of the alarm sale-drift are disabled: aws cloudwatch enable-alarm-actions", nil},
-		{"alarm without action", func(c *clinic) {
-			c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"}
-		}, "the alarm sale-drift does not notify the stack's topic", nil},
+		{"alarm silenced", func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false },
+			"the actions of the alarm sale-drift are disabled: aws cloudwatch enable-alarm-actions", nil},
+		{"alarm without action", func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} },
+			"the alarm sale-drift does not notify the stack's topic", nil},
 		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" },
 			"the alarm sale-drift is in state ALARM: Severity 3: Runbook drift", nil},
 		{"the sale is at risk", func(c *clinic) { c.alarms["sale-sale-at-risk"]["StateValue"] = "ALARM" },

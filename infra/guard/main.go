@@ -125,16 +125,7 @@ func (g *guard) run(ctx context.Context) error {
 		return nil
 	}
 	if g.action == "deploy" {
-		if err := g.oneField(found); err != nil {
-			return err
-		}
-		if err := g.gradual(found); err != nil {
-			return err
-		}
-		if err := g.warm(ctx, cfg, found); err != nil {
-			return err
-		}
-		if err := g.secrets(ctx, cfg, found); err != nil {
+		if err := g.fits(ctx, cfg, found); err != nil {
 			return err
 		}
 	}
@@ -168,6 +159,20 @@ func (g *guard) run(ctx context.Context) error {
 		return g.protect(ctx, cfn, false)
 	}
 	return fmt.Errorf("want deploy, failed, shields, protect or destroy, not %s", g.action)
+}
+
+// fits refuses a deployment that AWS would refuse midway, or after which the stack would not work.
+func (g *guard) fits(ctx context.Context, cfg aws.Config, found *types.Stack) error {
+	if err := g.oneField(found); err != nil {
+		return err
+	}
+	if err := g.gradual(found); err != nil {
+		return err
+	}
+	if err := g.warm(ctx, cfg, found); err != nil {
+		return err
+	}
+	return g.secrets(ctx, cfg, found)
 }
 
 // parameters are template.yaml's.
@@ -301,7 +306,7 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 		}
 		n, err := strconv.ParseInt(want[table], 10, 64)
 		if err != nil {
-			return fmt.Errorf("Warm=%s: want %s, with other numbers", g.wanted("Warm", has), warmDefault)
+			return fmt.Errorf("refused, Warm=%s: want %s, with other numbers", g.wanted("Warm", has), warmDefault)
 		}
 		if want[table] != have[table] {
 			what, takes, err := g.takes(ctx, db, table, have[table])
