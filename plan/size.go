@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -115,47 +116,47 @@ func (p *Plan) number(name string) float64 {
 	return 0
 }
 
-// SizeText returns the numbers of small or large as a value of Plan.
-func SizeText(size string) string {
+// listed returns all numbers as Plan has them, each with the value that of gives for the i-th.
+func listed(of func(i int) string) string {
 	parts := make([]string, len(numbers))
 	for i, n := range numbers {
-		v := n.small
-		if size == Large {
-			v = n.large
-		}
-		parts[i] = n.name + "=" + strconv.Itoa(int(v))
+		parts[i] = n.name + "=" + of(i)
 	}
 	return strings.Join(parts, ",")
 }
 
-// Changed returns the parameters to deploy a stack with, some of whose numbers are changed. Deployed are its numbers.
-func Changed(deployed, changes map[string]string) (string, error) {
-	parts := make([]string, len(numbers))
-	for i, n := range numbers {
-		value, changed := changes[n.name]
-		if !changed {
-			value = deployed[n.name]
+// whole writes a number without decimals.
+func whole(v float64) string { return strconv.Itoa(int(v)) }
+
+// SizeText returns the numbers of small or large as a value of Plan.
+func SizeText(size string) string {
+	return listed(func(i int) string {
+		if size == Large {
+			return whole(numbers[i].large)
 		}
-		if !regexp.MustCompile("^" + n.pattern + "$").MatchString(value) {
-			return "", fmt.Errorf("%s=%s: want %s", n.name, value, n.pattern)
-		}
-		parts[i] = n.name + "=" + value
-	}
-	for name := range changes {
-		if _, known := List(strings.Join(parts, ","))[name]; !known {
-			return "", fmt.Errorf("no number is called %s: they are in %s", name, strings.Join(parts, ","))
-		}
-	}
-	return "Size=" + Planned + " Plan=" + strings.Join(parts, ","), nil
+		return whole(numbers[i].small)
+	})
 }
 
 // Pattern returns what template.yaml accepts as Plan.
-func Pattern() string {
-	parts := make([]string, len(numbers))
-	for i, n := range numbers {
-		parts[i] = n.name + "=" + n.pattern
+func Pattern() string { return "^(|" + listed(func(i int) string { return numbers[i].pattern }) + ")$" }
+
+// Changed returns the parameters to deploy a stack with, some of whose numbers are changed. Deployed are its numbers.
+func Changed(deployed, changes map[string]string) (string, error) {
+	all := maps.Clone(deployed)
+	maps.Copy(all, changes)
+	text := listed(func(i int) string { return all[numbers[i].name] })
+	for name := range changes {
+		if _, known := List(text)[name]; !known {
+			return "", fmt.Errorf("no number is called %s: they are in %s", name, text)
+		}
 	}
-	return "^(|" + strings.Join(parts, ",") + ")$"
+	for _, n := range numbers {
+		if !regexp.MustCompile("^" + n.pattern + "$").MatchString(all[n.name]) {
+			return "", fmt.Errorf("%s=%s: want %s", n.name, all[n.name], n.pattern)
+		}
+	}
+	return "Size=" + Planned + " Plan=" + text, nil
 }
 
 // Deploy returns the parameters to deploy the plan with. Warm is left out where new tables suffice: the tables cannot
@@ -163,11 +164,7 @@ func Pattern() string {
 func (p *Plan) Deploy() string {
 	text := "Size=" + p.Size
 	if p.Size == Planned {
-		parts := make([]string, len(numbers))
-		for i, n := range numbers {
-			parts[i] = n.name + "=" + strconv.Itoa(int(n.of(&p.Planned.Limits, &p.Redis)))
-		}
-		text += " Plan=" + strings.Join(parts, ",")
+		text += " Plan=" + listed(func(i int) string { return whole(numbers[i].of(&p.Planned.Limits, &p.Redis)) })
 	}
 	return text + p.warmText()
 }
