@@ -13,9 +13,9 @@ const pages = "a world's item has fewer orders than a page"
 const many = "a world's operator blocks one at a time"
 const few = "a bound of memory, thousands of entries above what a world has"
 
-// elsewhere has what no world plays, because no guarantee is about it: files, or functions of a file. How files of
-// items and of shipments are read; stopping several items at once, which is SetStopped for each; activities in a list;
-// what a page asks that only looks. Their own tests cover them.
+// elsewhere has what no world plays, and the share leaves out: files, or functions of a file. How files of items and of
+// shipments are read; activities in a list; what a page asks that only looks: no guarantee is about these. And stopping
+// several items at once (SetAllStopped), which worlds should play. Their own tests cover them.
 var elsewhere = map[string][]string{
 	flows + "stage/import.go":  nil,
 	flows + "fulfil/ship.go":   nil,

@@ -69,7 +69,8 @@ type figures struct{ reached, statements, taken, ways, listed int }
 
 func (f *figures) text(seeds uint64, day time.Time) string {
 	return fmt.Sprintf("Coverage, run of %s: %s seeds reach %s of %s statements of the flows (%.1f %%) and take %d "+
-		"of %d ways\nout of the scripts' conditions; the other %d are listed, each with the reason.\n",
+		"of %d ways\nout of the scripts' conditions; the other %d are listed, each with the reason. "+
+		"The statements are without those that\nno world plays, which sim/coverage/except.go names.\n",
 		day.Format(time.DateOnly), sim.Thousands(seeds), sim.Thousands(f.reached), sim.Thousands(f.statements),
 		percent(f.reached, f.statements), f.taken, f.ways, f.listed)
 }
