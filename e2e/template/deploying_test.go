@@ -213,7 +213,8 @@ func TestAlarmsAreCounted(t *testing.T) {
 		n++
 		of[says[1]]++
 		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
-		if page == nil || !regexp.MustCompile(`\[`+page[1]+`\]\([a-z-]+\.md\) \|[^|]*\|[^|]*\b`+says[1]+`\b`).MatchString(index) {
+		if page == nil || !regexp.MustCompile(`\[`+page[1]+`\]\([a-z-]+\.md\) \|[^|]*\|[^|]*\b`+says[1]+`\b`).
+			MatchString(index) {
 			t.Errorf("%s: the index does not say severity %s of %s", alarmName(a), says[1], page)
 		}
 		if name := alarmName(a); says[1] == "1" && name != "api-faults-edge" {
@@ -229,8 +230,8 @@ func TestAlarmsAreCounted(t *testing.T) {
 		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
 	}
 	n++ // the sale at risk
-	said := regexp.MustCompile(`\| (\d+) alarms with a cache, a webhook and the CDN \| (\d+) × 0\.10 \+ 0\.50 \| ([0-9.]+) \|`).
-		FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
+	said := regexp.MustCompile(`\| (\d+) alarms with a cache, a webhook and the CDN \| (\d+) × 0\.10 \+ 0\.50 ` +
+		`\| ([0-9.]+) \|`).FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
 	if want := fmt.Sprintf("[%d %d %.2f]", n, n-1, float64(n-1)/10+0.5); said == nil || fmt.Sprint(said[1:]) != want {
 		t.Errorf("DEPLOY.md says %v, want %s", said, want)
 	}
