@@ -11,6 +11,9 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
 REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)
+# The tests that only these files have, and the conformance suites of the drivers in memory: the others are in `make test`.
+REALLY = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(t \*testing.T.*/\1/p' | sort -u | paste -sd '|')
+EMBEDDED = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
 # Of these, what waits longest: begun first.
 SLOW = ./shared/adapter/sqsqueue ./shared/adapter/redisconn/difftest
 PICTURES ?= $(CURDIR)/.tools/pictures
@@ -128,7 +131,7 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	e2e/altcha/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
-	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
+	tests="$(REALLY)|$(EMBEDDED)" e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 -run "^($$tests)$$" $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
