@@ -102,8 +102,9 @@ mkdirSync(out, { recursive: true });
 const complaints = [];
 
 // The browser itself writes to the console of a refusal that a page expects, and of a connection that a page which is
-// left gives up while it is being opened; nothing else may be there.
-export const EXPECTED = [/status of 409/, /WebSocket is closed before the connection is established/];
+// left gives up while it is being opened, and of requests that it drops when the machine's network changes, as it does
+// when a Lambda container starts beside it: the page asks again. Nothing else may be there.
+export const EXPECTED = [/status of 409/, /WebSocket is closed before the connection is established/, /ERR_NETWORK_CHANGED/];
 
 /** A page of its own tab and storage, signed in as the shopper, that notes every complaint; `at` is which page. */
 export async function open({ size, lang, shopper, at = '', path = '', into = browser }) {
