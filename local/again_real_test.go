@@ -14,7 +14,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
-	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -40,7 +39,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	w.refund(paid)
 	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1,
 		Address: address, Created: w.Clock.Now()}
-	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, buy.Resend); err != nil {
+	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, seckill.Resend); err != nil {
 		t.Fatal(err)
 	}
 	w.halt()

@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
-	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -235,7 +234,7 @@ func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
 		Address: address, Created: w.Clock.Now()}
-	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, buy.Resend); err != nil {
+	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, seckill.Resend); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.operators().Erase(t.Context(), "1001", ""); !strings.Contains(refusal(err).Detail,

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -59,7 +58,7 @@ func TestAnOrderPlacedByADeliveryThatDiedIsConfirmedByTheNext(t *testing.T) {
 	now := w.Clock.Now()
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
 		Address: address, Created: now}
-	res, err := w.Stock.Reserve(t.Context(), now, r, true, buy.Resend)
+	res, err := w.Stock.Reserve(t.Context(), now, r, true, seckill.Resend)
 	if err != nil || res.Code != seckill.Reserved {
 		t.Fatalf("reserve: %v, %v", res, err)
 	}

@@ -61,7 +61,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 }
 
 // pictures returns where pictures of items are.
-func (s *System) pictures() gallery.Store {
+func (s *System) pictures() seckill.Pictures {
 	if s.opt.Covers != "" {
 		return gallery.Folder(s.opt.Covers)
 	}

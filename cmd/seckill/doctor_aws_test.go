@@ -29,7 +29,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
@@ -61,7 +60,7 @@ type clinic struct {
 	configs    map[string]m      // functions, by name
 	failures   map[string]string // errors of functions' invocations
 	ahead      time.Duration     // how far the stage function's clock is ahead
-	nodes      []redisconn.Node
+	nodes      []seckill.CacheNode
 	secrets    map[string]string            // of the secret with all values
 	others     map[string]map[string]string // of an audience, if they differ from its part of secrets
 	rules      map[string][2]string         // state, target
@@ -105,7 +104,7 @@ func newClinic(t *testing.T) *clinic {
 		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}},
 		nested:    map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{},
 		alarms: map[string]m{},
-		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000,
+		nodes: []seckill.CacheNode{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000,
 			Used: 100}},
 		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
 			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
@@ -455,7 +454,7 @@ func (c *clinic) stage(event []byte) []byte {
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
 		Clock: shifted(c.ahead), IDs: system.NewIDs(nil), Questions: l, Activities: l})
 	handler := operator.NewItemHandler(flow)
-	handler.Look = func(context.Context) []redisconn.Node {
+	handler.Look = func(context.Context) []seckill.CacheNode {
 		out := slices.Clone(c.nodes)
 		for i := range out {
 			if out[i].Fault == "" && out[i].Time.IsZero() {

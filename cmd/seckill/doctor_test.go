@@ -12,7 +12,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // examine runs the tool on a clinic, and returns its JSON output.
@@ -218,7 +218,7 @@ func TestDoctorFinds(t *testing.T) {
 			delete(c.outputs, "ShopFunction")
 		}, "the stack has no output ShopFunction", nil},
 		{"Redis away", func(c *clinic) {
-			c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}}
+			c.nodes = []seckill.CacheNode{{Fault: "dial tcp: i/o timeout"}}
 		}, "redis: the functions cannot reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
 		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions have no Redis server", nil},
 		{"Redis is a replica", func(c *clinic) {
@@ -562,7 +562,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 // TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not report its policy.
 func TestDoctorOnACacheOfTheStack(t *testing.T) {
 	c := newClinic(t)
-	c.nodes[0] = redisconn.Node{Address: "cache:6379", Refused: "ERR unknown command 'INFO'"}
+	c.nodes[0] = seckill.CacheNode{Address: "cache:6379", Refused: "ERR unknown command 'INFO'"}
 	_, out := examine(t, c)
 	if got := sentences(out.Findings, doctor.Unasked); len(got) != 1 ||
 		!strings.Contains(got[0],

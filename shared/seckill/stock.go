@@ -17,6 +17,9 @@ type Stock interface {
 	DriftCorrector
 }
 
+// Resend is when repair first sends a reservation's message again.
+const Resend = 30 * time.Second
+
 // Reserver hands out units.
 type Reserver interface {
 	// Reserve draws r.Count units for the request and stores the request whole (the outbox), or answers why not.

@@ -6,6 +6,7 @@ const (
 	paymentGo   = "shared/flow/internal/payment/payment.go"
 	expireGo    = "shared/flow/expire/expire.go"
 	repairGo    = "shared/flow/repair/repair.go"
+	givebackGo  = "shared/flow/internal/giveback/giveback.go"
 	driftGo     = "shared/flow/repair/drift.go"
 	itemGo      = "shared/seckill/item.go"
 	stageGo     = "shared/flow/stage/stage.go"
@@ -176,14 +177,14 @@ func (f *Flow) confirmOf`},
 			return nil
 		}
 		if now.Before(o.Due()) {`},
-	{"not-installed-confirms-return", "repair takes \"not installed\" for a confirmed return", repairGo,
-		`if !it.Retired(f.Clock.Now()) {`, `if it.ID == "" {`},
-	{"return-row-first", "repair forgets the return row before the stock has the numbers", repairGo,
-		`	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`,
-		`	if err := f.Ledger.DeleteReturn(ctx, r); err != nil {
+	{"not-installed-confirms-return", "repair takes \"not installed\" for a confirmed return", givebackGo,
+		`if !it.Retired(d.Clock.Now()) {`, `if it.ID == "" {`},
+	{"return-row-first", "repair forgets the return row before the stock has the numbers", givebackGo,
+		`	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`,
+		`	if err := d.Ledger.DeleteReturn(ctx, r); err != nil {
 		return err
 	}
-	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`},
+	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`},
 	{"outbox-forgotten", "repair never sends a stranded reservation's message again", repairGo,
 		`			if err := f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {`,
 		`			if err := ctx.Err(); r.Count < 0 {`},

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
 
-	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (
@@ -136,7 +136,7 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 // sight is the stage function's health report, and when it came.
 type sight struct {
 	reading
-	redis []redisconn.Node
+	redis []seckill.CacheNode
 }
 
 // clocks compares the clocks of this machine, the API, the functions and Redis.

@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"github.com/your-org/seckill/infra/stacks"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // server checks what one Redis server reports about itself.
-func (c *check) server(ctx context.Context, n *redisconn.Node) {
+func (c *check) server(ctx context.Context, n *seckill.CacheNode) {
 	if n.Fault != "" {
 		c.fault("the functions cannot reach Redis at %s: %s; check the endpoint, its TLS, password and security group",
 			c.outputs["RedisEndpoint"], n.Fault)

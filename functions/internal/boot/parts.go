@@ -19,7 +19,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/connections"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/eventbus"
-	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -62,7 +61,7 @@ func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 }
 
 // Pictures returns the store of items' pictures.
-func (b *Boot) Pictures(s config.Pictures) gallery.Store {
+func (b *Boot) Pictures(s config.Pictures) seckill.Pictures {
 	return s3pictures.New(b.aws, s.Bucket, b.Clock, b.Log)
 }
 
@@ -130,9 +129,9 @@ func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
 
 // StockAndServers opens the stock, and returns a function that asks its servers about themselves. It connects at its
 // first use: no instance is kept ready for an operator's stop, and a PING would only add to the wait.
-func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.Context) []redisconn.Node) {
+func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.Context) []seckill.CacheNode) {
 	r := b.runner(s)
-	return redisstock.New(r), func(ctx context.Context) []redisconn.Node { return r.Load().Look(ctx) }
+	return redisstock.New(r), func(ctx context.Context) []seckill.CacheNode { return r.Load().Look(ctx) }
 }
 
 func (b *Boot) runner(s config.Redis) *runner {

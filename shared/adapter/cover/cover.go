@@ -16,6 +16,7 @@ import (
 	"image/png"
 
 	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of a picture. Of one of 16 million pixels Make took this much memory, the process in all: 106 MB for a plain
@@ -41,8 +42,8 @@ const (
 )
 
 // Make checks a file by its content, not by its name, and encodes it anew. The error is a sentence for its author.
-func Make(data []byte, limits Limits) (gallery.Picture, error) {
-	none := gallery.Picture{}
+func Make(data []byte, limits Limits) (seckill.Picture, error) {
+	none := seckill.Picture{}
 	if len(data) > limits.Size {
 		return none, fmt.Errorf("larger than %.1f MiB", mib(limits.Size))
 	}
@@ -67,7 +68,7 @@ func Make(data []byte, limits Limits) (gallery.Picture, error) {
 		return none, fmt.Errorf("damaged: %w", err)
 	}
 	var out bytes.Buffer
-	var p gallery.Picture
+	var p seckill.Picture
 	if format == "jpeg" {
 		m = turned(m, orientation(data))
 		p.Name, err = ".jpg", jpeg.Encode(&out, m, &jpeg.Options{Quality: quality})

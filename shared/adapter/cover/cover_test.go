@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/cover"
-	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // corners is a picture of 48 by 32 pixels whose upper left quarter is red, upper right green, lower left blue.
@@ -84,10 +84,11 @@ func TestMake(t *testing.T) {
 			t.Fatal(kind, err)
 		}
 		_, format, err := image.Decode(bytes.NewReader(got.Data))
-		if err != nil || format != kind || gallery.TypeOf(got.Name) != "image/"+kind || got.Width != 48 ||
+		if err != nil || format != kind || seckill.PictureType(got.Name) != "image/"+kind || got.Width != 48 ||
 			got.Height != 32 ||
 			!regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`).MatchString(got.Name) {
-			t.Errorf("%s: %s, %s, %d by %d, %v", kind, got.Name, gallery.TypeOf(got.Name), got.Width, got.Height, err)
+			t.Errorf("%s: %s, %s, %d by %d, %v", kind, got.Name, seckill.PictureType(got.Name), got.Width, got.Height,
+				err)
 		}
 		for _, s := range []string{"Exif", "121.4737E", "at home", "script"} {
 			if bytes.Contains(got.Data, []byte(s)) {

@@ -6,13 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Folder keeps pictures as files of a folder, by its path.
 type Folder string
 
-// Put implements Store.
-func (folder Folder) Put(_ context.Context, p *Picture) error {
+// Put implements seckill.Pictures.
+func (folder Folder) Put(_ context.Context, p *seckill.Picture) error {
 	if err := os.MkdirAll(string(folder), 0o755); err != nil {
 		return err
 	}
@@ -38,12 +40,12 @@ func (folder Folder) Put(_ context.Context, p *Picture) error {
 	return err
 }
 
-// Get implements Store. It reads regular files alone.
+// Get implements seckill.Pictures. It reads regular files alone.
 func (folder Folder) Get(_ context.Context, name string) ([]byte, error) {
 	path := filepath.Join(string(folder), filepath.Base(name))
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return nil, ErrNone
+		return nil, seckill.ErrNoPicture
 	}
 	if err != nil {
 		return nil, err

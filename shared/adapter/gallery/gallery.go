@@ -23,36 +23,10 @@ const Path = "/pictures/"
 // MaxSize is how many bytes a picture has at most that a function answers with: 6 MB as base64 ("Lambda quotas").
 const MaxSize = 4 << 20
 
-// Picture is a picture that may be served.
-type Picture struct {
-	Name          string // 32 hexadecimal digits of the content's hash, and .jpg or .png
-	Data          []byte
-	Width, Height int // pixels
-}
-
 var validName = regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`)
 
-// TypeOf returns the type of a picture's content.
-func TypeOf(name string) string {
-	return map[string]string{".jpg": "image/jpeg", ".png": "image/png"}[filepath.Ext(name)]
-}
-
-// Control says that a picture never changes.
-const Control = "public, max-age=31536000, immutable"
-
-// ErrNone: there is no such picture.
-var ErrNone = errors.New("gallery: no such picture")
-
-// Store keeps pictures. It is safe for concurrent use.
-type Store interface {
-	// Put stores a picture; one that is there stays. Any error is a fault.
-	Put(ctx context.Context, p *Picture) error
-	// Get returns a picture's bytes, by its name. ErrNone; any other error is a fault.
-	Get(ctx context.Context, name string) ([]byte, error)
-}
-
 // Serve serves a store's pictures below Path; what is none of them goes to next.
-func Serve(s Store, next http.Handler) http.Handler {
+func Serve(s seckill.Pictures, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dir, name := filepath.Split(r.URL.Path)
 		if dir != Path || !validName.MatchString(name) || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
@@ -60,7 +34,7 @@ func Serve(s Store, next http.Handler) http.Handler {
 			return
 		}
 		data, err := s.Get(r.Context(), name)
-		if errors.Is(err, ErrNone) {
+		if errors.Is(err, seckill.ErrNoPicture) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -69,10 +43,10 @@ func Serve(s Store, next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Type", TypeOf(name))
+		h.Set("Content-Type", seckill.PictureType(name))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'")
-		h.Set("Cache-Control", Control)
+		h.Set("Cache-Control", seckill.PictureControl)
 		h.Set("Vary", "Accept") // API Gateway may send base64: whoever asks otherwise must not keep that (ADR 48)
 		etag := `"` + name[:32] + `"`
 		h.Set("ETag", etag)
@@ -95,8 +69,8 @@ type Memory struct {
 	size int
 }
 
-// Put implements Store.
-func (m *Memory) Put(_ context.Context, p *Picture) error {
+// Put implements seckill.Pictures.
+func (m *Memory) Put(_ context.Context, p *seckill.Picture) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.all[p.Name]; ok {
@@ -112,12 +86,12 @@ func (m *Memory) Put(_ context.Context, p *Picture) error {
 	return nil
 }
 
-// Get implements Store.
+// Get implements seckill.Pictures.
 func (m *Memory) Get(_ context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if data, ok := m.all[name]; ok {
 		return data, nil
 	}
-	return nil, ErrNone
+	return nil, seckill.ErrNoPicture
 }

@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
-type broken struct{ gallery.Store }
+type broken struct{ seckill.Pictures }
 
 func (broken) Get(context.Context, string) ([]byte, error) { return nil, errors.New("i/o timeout") }
 
@@ -26,8 +27,9 @@ func TestServe(t *testing.T) {
 	}
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	name := strings.Repeat("a1", 16) + ".jpg"
-	for kind, store := range map[string]gallery.Store{"memory": &gallery.Memory{}, "folder": gallery.Folder(folder)} {
-		p := gallery.Picture{Name: name, Data: []byte("JFIF")}
+	stores := map[string]seckill.Pictures{"memory": &gallery.Memory{}, "folder": gallery.Folder(folder)}
+	for kind, store := range stores {
+		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
 		for range 2 {
 			if err := store.Put(t.Context(), &p); err != nil {
 				t.Fatal(err)
@@ -68,11 +70,11 @@ func TestServe(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	var m gallery.Memory
-	full := gallery.Picture{Name: "full", Data: make([]byte, 64<<20)}
+	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
 	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Put(t.Context(), &gallery.Picture{Name: "more", Data: []byte("x")}); err == nil {
+	if err := m.Put(t.Context(), &seckill.Picture{Name: "more", Data: []byte("x")}); err == nil {
 		t.Error("it takes any number")
 	}
 	if _, err := m.Get(t.Context(), "full"); err != nil {

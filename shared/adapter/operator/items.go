@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/itemfile"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -27,7 +26,7 @@ type page struct {
 // ItemHandler executes commands about items. It is safe for concurrent use.
 type ItemHandler struct {
 	// Look returns the state of the stock's servers; nil: there are none.
-	Look func(context.Context) []redisconn.Node
+	Look func(context.Context) []seckill.CacheNode
 	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
 	Imported func(context.Context)
 
@@ -74,8 +73,8 @@ type ItemChange struct {
 
 // Health is what only the handler can tell an operator before a sale.
 type Health struct {
-	Now   time.Time        `json:"now"` // by the handler's clock
-	Redis []redisconn.Node `json:"redis"`
+	Now   time.Time           `json:"now"` // by the handler's clock
+	Redis []seckill.CacheNode `json:"redis"`
 }
 
 // Health reads the clock and the state of the stock's servers. It changes nothing.

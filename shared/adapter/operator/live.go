@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/flow/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -124,7 +123,7 @@ func (s *LiveSource) Servers(ctx context.Context) ([]seckill.LiveServer, error) 
 }
 
 // problemOf names what is wrong with a server of the stock.
-func problemOf(n *redisconn.Node) string {
+func problemOf(n *seckill.CacheNode) string {
 	switch {
 	case n.Fault != "":
 		return "no_answer"

@@ -11,7 +11,6 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/watch"
 	"github.com/your-org/seckill/shared/seckill"
@@ -75,7 +74,7 @@ func TestViewersLeaveNoTrace(t *testing.T) {
 
 // TestProblemsOfServers names what is wrong with a server of the stock.
 func TestProblemsOfServers(t *testing.T) {
-	for want, n := range map[string]redisconn.Node{
+	for want, n := range map[string]seckill.CacheNode{
 		"no_answer": {Fault: "refused", Role: "slave"}, "replica": {Role: "slave"},
 		"evicts": {Policy: "allkeys-lru", Limit: 100, Used: 99}, "full": {Policy: "noeviction", Limit: 100, Used: 81},
 		"": {Policy: "volatile-lru", Limit: 100, Used: 80}} {

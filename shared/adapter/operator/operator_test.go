@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
 	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
@@ -163,11 +162,11 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	for name, nodes := range map[string][]redisconn.Node{"no servers": nil,
+	for name, nodes := range map[string][]seckill.CacheNode{"no servers": nil,
 		"one":      {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}},
 		"one away": {{Fault: "EOF"}}} {
 		handler := operator.NewItemHandler(w.flow)
-		handler.Look = func(context.Context) []redisconn.Node { return nodes }
+		handler.Look = func(context.Context) []seckill.CacheNode { return nodes }
 		w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), handler)
 		got, err := w.client.Health(t.Context())
 		if diff := cmp.Diff(operator.Health{Now: now, Redis: nodes}, got); err != nil || diff != "" {

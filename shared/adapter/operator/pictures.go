@@ -8,16 +8,17 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/cover"
 	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // PictureHandler executes the command about pictures. It is safe for concurrent use.
 type PictureHandler struct {
-	store gallery.Store
+	store seckill.Pictures
 	one   sync.Mutex // one picture is decoded at a time: each takes up to 240 MB of memory (cover.Limits)
 }
 
 // NewPictureHandler returns a handler that keeps pictures in a store.
-func NewPictureHandler(store gallery.Store) *PictureHandler { return &PictureHandler{store: store} }
+func NewPictureHandler(store seckill.Pictures) *PictureHandler { return &PictureHandler{store: store} }
 
 // PictureKept is a picture that was made and stored.
 type PictureKept struct {
@@ -28,7 +29,7 @@ type PictureKept struct {
 }
 
 // KeptOf describes a picture.
-func KeptOf(p *gallery.Picture) PictureKept {
+func KeptOf(p *seckill.Picture) PictureKept {
 	return PictureKept{gallery.Path + p.Name, p.Width, p.Height, len(p.Data)}
 }
 

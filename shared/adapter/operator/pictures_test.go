@@ -18,6 +18,7 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/cover"
 	"github.com/your-org/seckill/shared/adapter/gallery"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error, m image.Image) []byte {
@@ -35,7 +36,7 @@ type counting struct {
 	n int
 }
 
-func (c *counting) Put(ctx context.Context, p *gallery.Picture) error {
+func (c *counting) Put(ctx context.Context, p *seckill.Picture) error {
 	c.n++
 	return c.Memory.Put(ctx, p)
 }

@@ -9,41 +9,17 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Node is what one server reports about itself. Missing values were refused: hosted servers have no CONFIG and a
-// shorter INFO.
-type Node struct {
-	Address   string    `json:"address"`
-	Fault     string    `json:"fault,omitempty"` // why it does not answer; then nothing else is there
-	Time      time.Time `json:"time"`            // by its own clock
-	TookMS    int64     `json:"took_ms"`         // until it had said the time, with connecting and greeting
-	Refused   string    `json:"refused,omitempty"`
-	Version   string    `json:"version,omitempty"`
-	Role      string    `json:"role,omitempty"` // master, slave
-	Policy    string    `json:"maxmemory_policy,omitempty"`
-	Limit     int64     `json:"maxmemory"` // bytes; 0: none, or not said
-	Used      int64     `json:"used_memory"`
-	Evictions int64     `json:"evicted_keys"` // since it was started
-}
-
-// fullPercent is how much of its memory limit a Redis may use before a sale.
-const fullPercent = 80
-
-// Full reports whether a sale might find no room.
-func (n *Node) Full() bool { return n.Limit > 0 && n.Used > n.Limit/100*fullPercent }
-
-// Evicts reports whether the server evicts keys of a sale when it is full. volatile-… evicts only keys with a time to
-// live: ours have none.
-func (n *Node) Evicts() bool { return strings.HasPrefix(n.Policy, "allkeys-") }
-
 // Look asks the server about itself; in cluster mode each master. It takes at most Options.Timeout.
-func (r *Runner) Look(ctx context.Context) []Node {
+func (r *Runner) Look(ctx context.Context) []seckill.CacheNode {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	if c, ok := r.client.(*redis.ClusterClient); ok {
 		var mu sync.Mutex
-		var out []Node
+		var out []seckill.CacheNode
 		err := c.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
 			n := look(ctx, node)
 			mu.Lock()
@@ -52,16 +28,16 @@ func (r *Runner) Look(ctx context.Context) []Node {
 			return nil
 		})
 		if err != nil {
-			out = append(out, Node{Fault: err.Error()})
+			out = append(out, seckill.CacheNode{Fault: err.Error()})
 		}
-		slices.SortFunc(out, func(a, b Node) int { return strings.Compare(a.Address, b.Address) })
+		slices.SortFunc(out, func(a, b seckill.CacheNode) int { return strings.Compare(a.Address, b.Address) })
 		return out
 	}
-	return []Node{look(ctx, r.client.(*redis.Client))} // newRunner makes no other kind
+	return []seckill.CacheNode{look(ctx, r.client.(*redis.Client))} // newRunner makes no other kind
 }
 
-func look(ctx context.Context, c *redis.Client) Node {
-	n := Node{Address: c.Options().Addr}
+func look(ctx context.Context, c *redis.Client) seckill.CacheNode {
+	n := seckill.CacheNode{Address: c.Options().Addr}
 	began := time.Now()
 	at, err := c.Time(ctx).Result()
 	if err != nil {

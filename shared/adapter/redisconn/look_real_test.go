@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestRealLook checks that a server reports everything, and of a cluster each master; one that refuses INFO still
 // reports the time.
 func TestRealLook(t *testing.T) {
 	s := redistest.Start(t, "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru")
-	check := func(n Node, policy string, limit int64) {
+	check := func(n seckill.CacheNode, policy string, limit int64) {
 		t.Helper()
 		if n.Fault != "" || n.Refused != "" || n.Version == "" || n.Role != "master" || n.Policy != policy ||
 			n.Limit != limit || n.Used == 0 || time.Since(n.Time).Abs() > time.Minute {

@@ -8,6 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestLook(t *testing.T) {
@@ -37,8 +38,8 @@ func TestLook(t *testing.T) {
 		}
 		got := n[0]
 		got.Time, got.TookMS = time.Time{}, 0
-		if want := (redisconn.Node{Address: f.Addr, Version: "7.2.4", Role: "master", Policy: "noeviction", Limit: 1000,
-			Used: 900, Evictions: 3}); got != want {
+		if want := (seckill.CacheNode{Address: f.Addr, Version: "7.2.4", Role: "master", Policy: "noeviction",
+			Limit: 1000, Used: 900, Evictions: 3}); got != want {
 			t.Errorf("cluster %t: %+v\nwant %+v", cluster, got, want)
 		}
 	}

@@ -49,9 +49,9 @@ func New(c aws.Config, bucket string, clock seckill.Clock, log *slog.Logger) *Bu
 	return &Bucket{cfg: c, base: base, clock: clock, log: log}
 }
 
-// Put implements gallery.Store.
-func (b *Bucket) Put(ctx context.Context, p *gallery.Picture) error {
-	header := http.Header{"Content-Type": {gallery.TypeOf(p.Name)}, "Cache-Control": {gallery.Control}}
+// Put implements seckill.Pictures.
+func (b *Bucket) Put(ctx context.Context, p *seckill.Picture) error {
+	header := http.Header{"Content-Type": {seckill.PictureType(p.Name)}, "Cache-Control": {seckill.PictureControl}}
 	status, _, err := b.ask(ctx, http.MethodPut, p.Name, header, p.Data)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("s3pictures: put: status %d", status)
@@ -59,8 +59,8 @@ func (b *Bucket) Put(ctx context.Context, p *gallery.Picture) error {
 	return err
 }
 
-// Get implements gallery.Store. Of a key that is not there S3 says 403 to a role that may not list the bucket, and of
-// every key to a role that may not read it: a line says so.
+// Get implements seckill.Pictures. Of a key that is not there S3 says 403 to a role that may not list the bucket, and
+// of every key to a role that may not read it: a line says so.
 func (b *Bucket) Get(ctx context.Context, name string) ([]byte, error) {
 	status, data, err := b.ask(ctx, http.MethodGet, name, http.Header{}, nil)
 	switch {
@@ -68,9 +68,9 @@ func (b *Bucket) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	case status == http.StatusForbidden:
 		b.log.WarnContext(ctx, "no such picture, or S3 lets this role read none", "picture", name)
-		return nil, gallery.ErrNone
+		return nil, seckill.ErrNoPicture
 	case status == http.StatusNotFound:
-		return nil, gallery.ErrNone
+		return nil, seckill.ErrNoPicture
 	case status != http.StatusOK:
 		return nil, fmt.Errorf("s3pictures: get: status %d", status)
 	}

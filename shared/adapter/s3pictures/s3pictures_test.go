@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/gallery"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/s3pictures"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestBucket: two signed requests of the bucket's own keys, a try more when S3 is too busy, and no picture where S3
@@ -39,7 +40,7 @@ func TestBucket(t *testing.T) {
 		data, known := kept[r.URL.Path]
 		switch {
 		case r.Method == http.MethodPut:
-			if r.Header.Get("Content-Type") != "image/png" || r.Header.Get("Cache-Control") != gallery.Control {
+			if r.Header.Get("Content-Type") != "image/png" || r.Header.Get("Cache-Control") != seckill.PictureControl {
 				t.Errorf("stored with %v", r.Header)
 			}
 			kept[r.URL.Path], _ = io.ReadAll(r.Body)
@@ -53,8 +54,8 @@ func TestBucket(t *testing.T) {
 	b := s3pictures.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &s3.URL, HTTPClient: s3.Client(),
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}, "shop-pictures",
 		memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)), slog.New(slog.NewTextHandler(&log, nil)))
-	p := gallery.Picture{Name: strings.Repeat("a", 32) + ".png", Data: []byte("\x89PNG")}
-	if _, err := b.Get(t.Context(), p.Name); !errors.Is(err, gallery.ErrNone) {
+	p := seckill.Picture{Name: strings.Repeat("a", 32) + ".png", Data: []byte("\x89PNG")}
+	if _, err := b.Get(t.Context(), p.Name); !errors.Is(err, seckill.ErrNoPicture) {
 		t.Errorf("before: %v", err)
 	}
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), p.Name) {

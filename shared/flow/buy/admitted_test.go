@@ -167,7 +167,7 @@ func (f *fixture) drain(t *testing.T) {
 		n := strconv.Itoa(i)
 		r := seckill.Request{Order: seckill.KeyedOrderID("1001", "9", n), Item: "1001", User: "9" + n,
 			Count: 1, Address: "x", Created: f.clock.Now()}
-		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, buy.Resend)
+		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, seckill.Resend)
 		if err != nil || res.Code != seckill.Reserved {
 			t.Fatal(res, err)
 		}

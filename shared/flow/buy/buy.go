@@ -13,8 +13,7 @@ import (
 
 // Times used by the step.
 const (
-	Resend    = 30 * time.Second // when repair first sends a reservation's message again
-	wakeEvery = time.Second      // how often an instance reports that an item is not installed
+	wakeEvery = time.Second // how often an instance reports that an item is not installed
 	// how often an instance reads the row of an item that is not installed: thousands of instances share one row, and
 	// a row allows 3,000 reads a second
 	lookEvery = 10 * time.Second
@@ -99,7 +98,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	} else {
 		r.Order = f.IDs.OrderID(p.Item)
 	}
-	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", Resend)
+	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", seckill.Resend)
 	if errors.Is(err, seckill.ErrNotInstalled) {
 		return "", f.notInstalled(ctx, p, now)
 	}

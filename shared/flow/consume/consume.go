@@ -11,7 +11,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/internal/giveback"
 	"github.com/your-org/seckill/shared/flow/internal/itemcache"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -23,7 +23,6 @@ const maxDraws = 20
 // Repairer is what consume calls of the repair flow.
 type Repairer interface {
 	Wake(ctx context.Context, item string) error
-	FinishReturn(ctx context.Context, r seckill.ReturnRow) error
 }
 
 // Ledger is what consume calls of the ledger.
@@ -172,7 +171,7 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 // redraw asks the stock for other units. done: the message needs no more placing, and err is its outcome.
 func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation,
 	done bool, err error) {
-	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, buy.Resend)
+	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, seckill.Resend)
 	if err != nil {
 		return m, true, err
 	}
@@ -258,5 +257,6 @@ func (f *Flow) giveBack(ctx context.Context, order string) error {
 	if err != nil {
 		return err
 	}
-	return f.Repair.FinishReturn(ctx, row)
+	return giveback.Finish(ctx, giveback.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
+		Meter: f.Meter}, row)
 }

@@ -109,12 +109,7 @@ func (w *ports) Return(_ context.Context, order string) (seckill.ReturnRow, erro
 	if !w.returns[order] {
 		return seckill.ReturnRow{}, seckill.ErrNoReturn
 	}
-	return seckill.ReturnRow{Order: order}, nil
-}
-
-func (w *ports) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
-	w.did("finish the return of %s", r.Order)
-	return nil
+	return seckill.ReturnRow{Order: order, Units: []int{7}}, nil
 }
 
 // ledger exists because the ports of ledger and stock share a method name, so one type cannot implement both.
@@ -127,9 +122,17 @@ func (l ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, er
 	return l.ports.Return(ctx, order)
 }
 
+func (l ledger) DeleteReturn(context.Context, seckill.ReturnRow) error {
+	l.did("delete the return row")
+	return nil
+}
+
 type stock struct{ *ports }
 
-func (s stock) Return(context.Context, string, string, string, []int) error { return errFault }
+func (s stock) Return(_ context.Context, _, order, _ string, units []int) error {
+	s.did("return units %v of %s", units, order)
+	return nil
+}
 
 // queue is the orders or the closings queue.
 type queue struct {
@@ -243,7 +246,8 @@ func TestConsumeTheRest(t *testing.T) {
 		m    seckill.Message
 		then string
 	}{
-		{"a return", seckill.Message{Kind: seckill.MessageReturn, Order: order}, "finish the return of " + order},
+		{"a return", seckill.Message{Kind: seckill.MessageReturn, Order: order},
+			"return units [7] of " + order + "; delete the return row"},
 		{"a return that is finished", seckill.Message{Kind: seckill.MessageReturn, Order: another}, ""},
 		{"a wake", seckill.Message{Kind: seckill.MessageWake, Item: "1"}, "wake item 1"},
 		{"a message of the other queue", seckill.Message{Kind: seckill.MessageClose, Order: order},

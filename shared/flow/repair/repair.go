@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/flow/internal/giveback"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -102,7 +103,8 @@ func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool
 		if failed[r.Item] >= maxFailed {
 			return sweep.Skipped
 		}
-		err := f.FinishReturn(ctx, r)
+		err := giveback.Finish(ctx, giveback.Deps{Stock: f.Stock, Ledger: f.Ledger, Items: f.Items, Clock: f.Clock,
+			Meter: f.Meter}, r)
 		switch {
 		case err == nil:
 		case errors.Is(err, seckill.ErrNotInstalled):
@@ -175,25 +177,6 @@ func (f *Flow) resend(ctx context.Context, item string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// FinishReturn returns an order's units to the stock and then deletes the return row. It keeps the row while the item
-// is not installed: a rebuild may have read the unit rows before they were deleted.
-func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
-	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
-	if errors.Is(err, seckill.ErrNotInstalled) {
-		it, ierr := f.Items.Get(ctx, r.Item)
-		if ierr != nil {
-			return ierr
-		}
-		if !it.Retired(f.Clock.Now()) {
-			return fmt.Errorf("return of %s: %w", r.Order, err)
-		}
-	} else if err != nil {
-		return err
-	}
-	f.Meter.Count(seckill.EventReturned, len(r.Units))
-	return f.Ledger.DeleteReturn(ctx, r)
 }
 
 // rebuild makes a new stock from the unit rows, beside the live keys, and installs it if nothing is installed. It

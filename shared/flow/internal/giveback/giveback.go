@@ -1,0 +1,38 @@
+// Package giveback gives the units of a return row back to the stock, for consume and repair.
+package giveback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Deps are the dependencies of Finish.
+type Deps struct {
+	Stock  seckill.ReservationKeeper
+	Ledger seckill.ReturnKeeper
+	Items  seckill.Items
+	Clock  seckill.Clock
+	Meter  seckill.Meter
+}
+
+// Finish returns an order's units to the stock and then deletes the return row. It keeps the row while the item is not
+// installed: a rebuild may have read the unit rows before they were deleted. Repeating it changes nothing.
+func Finish(ctx context.Context, d Deps, r seckill.ReturnRow) error {
+	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
+	if errors.Is(err, seckill.ErrNotInstalled) {
+		it, ierr := d.Items.Get(ctx, r.Item)
+		if ierr != nil {
+			return ierr
+		}
+		if !it.Retired(d.Clock.Now()) {
+			return fmt.Errorf("return of %s: %w", r.Order, err)
+		}
+	} else if err != nil {
+		return err
+	}
+	d.Meter.Count(seckill.EventReturned, len(r.Units))
+	return d.Ledger.DeleteReturn(ctx, r)
+}
