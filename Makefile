@@ -15,7 +15,7 @@ REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_
 REALLY = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(t \*testing.T.*/\1/p' | sort -u | paste -sd '|')
 EMBEDDED = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
 # Of these, what waits longest: begun first.
-SLOW = ./shared/adapter/sqsqueue ./shared/adapter/redisconn/difftest
+SLOW = ./shared/driver/sqsqueue ./shared/drivertest/difftest
 PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
@@ -117,12 +117,12 @@ check: lint race real browser ## test again under the race detector and on real 
 #   sim for the same reason, but for TestSeedsRepeat, which plays several sales at once;
 #   functions, whose tests start programs that are built without the detector;
 #   cmd/seckill and audit, whose concurrent code crowd and local run as well.
-RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(sim|plan|audit|report|infra|cmd/seckill|e2e/template|shared/adapter/redisconn/difftest)(/|$$))')
+RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(proof/(sim|audit|report)|infra|cmd/seckill|e2e/template|shared/drivertest/difftest)(/|$$))')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
-	CGO_ENABLED=1 $(GO) test -race -run TestSeedsRepeat ./sim
+	CGO_ENABLED=1 $(GO) test -race -run TestSeedsRepeat ./proof/sim
 
 .PHONY: real
 real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against the own code of Alipay, Standard Webhooks and ALTCHA
@@ -131,7 +131,7 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	e2e/altcha/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
-	tests="$(REALLY)|$(EMBEDDED)" e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 -run "^($$tests)$$" $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
+	tests="$(REALLY)|$(EMBEDDED)" e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 -run "^($$tests)$$" $(SLOW) ./shared/fake/memory $(REAL) | $(TOOLS)/conformance'
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
@@ -140,7 +140,7 @@ nightly: ## what takes longer than .ci/run may; prints a table of parts and time
 
 .PHONY: threes
 threes: ## every cast of three actors at one order's money, about an hour and a half
-	$(GO) test -count=1 -timeout 6h ./sim -run TestMoneyInterleaved -v -args -threes 100
+	$(GO) test -count=1 -timeout 6h ./proof/sim -run TestMoneyInterleaved -v -args -threes 100
 
 .PHONY: soak
 soak: build ## simulate until stopped (Ctrl-C), from a seed of its own; FROM=1000000 says which
@@ -153,7 +153,7 @@ second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Ja
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	@dir=$$(mktemp -d) && trap 'e2e/servers/dynamodb.sh stop "$$dir"; rm -rf "$$dir"' EXIT && \
 	SECKILL_TEST_DYNAMODB=$$(e2e/servers/dynamodb.sh start "$$dir" local) && export SECKILL_TEST_DYNAMODB && \
-	bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 60m ./shared/adapter/dynamoledger | $(TOOLS)/conformance'
+	bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 60m ./shared/driver/dynamoledger | $(TOOLS)/conformance'
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
@@ -196,7 +196,7 @@ growth: ## what a sale of more units costs: Redis memory, time of stage, drift p
 
 .PHONY: coverage
 coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more
-	$(GO) run ./sim/coverage $(ARGS)
+	$(GO) run ./proof/sim/coverage $(ARGS)
 
 .PHONY: drills
 drills: build ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
@@ -208,7 +208,7 @@ opening: build ## a sale's first minute in an account that enforces its limits, 
 
 .PHONY: mutants
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
-	$(GO) run ./sim/mutants $(ARGS)
+	$(GO) run ./proof/sim/mutants $(ARGS)
 
 .PHONY: module
 module: ## give the Go module a path of your own: NEW=github.com/YOU/seckill
@@ -227,12 +227,12 @@ fuzz: ## each fuzz target for 30 s
 generate: ## write what is made from code: pages of docs/, and the shop's own in web/dist from web/src
 	$(GO) run ./web/bundle
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
-	$(GO) test ./sim -run 'TestPaymentPage|TestKillPoints' -update
-	$(GO) test ./sim/mutants -run TestMutantsPage -update
+	$(GO) test ./proof/sim -run 'TestPaymentPage|TestKillPoints' -update
+	$(GO) test ./proof/sim/mutants -run TestMutantsPage -update
 	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
-	$(GO) test ./plan -run TestText -update
-	$(GO) test ./shared/adapter/ledger -run TestDataPageListsTheSchema -update
-	$(GO) test ./shared/adapter/alipay/fakegateway -run TestEachFaultIsExplained -update
+	$(GO) test ./infra/plan -run TestText -update
+	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
+	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
 
 .PHONY: figures
 figures: build ## what docs/GUARANTEES.md says of long runs, anew: 100,000 seeds, coverage and all mutants, half an hour

@@ -44,8 +44,8 @@ import (
 	"testing"
 	"time"
 
-	"`+path+`/shared/adapter/alipay/fakegateway"
-	"`+path+`/shared/adapter/memory"
+	"`+path+`/shared/fake/fakegateway"
+	"`+path+`/shared/fake/memory"
 )
 
 func TestPay(t *testing.T) {

@@ -98,17 +98,17 @@ var mayImport = map[string][]string{
 	"C": nil, "crypto/des": nil, "crypto/dsa": nil, "crypto/rc4": nil, "database/sql": nil, "encoding/gob": nil,
 	"encoding/xml": nil, "html/template": nil, "math/rand": nil, "net/rpc": nil, "net/smtp": nil, "os/exec": nil,
 	"plugin": nil, "text/template": nil, "unsafe": nil,
-	"crypto/md5":  {"shared/adapter/alipay/cert.go"},       // Alipay names certificates by it
-	"crypto/sha1": {"shared/adapter/redisstock/script.go"}, // Redis names scripts by it
-	"math/rand/v2": {"shared/adapter/config/secret.go", "shared/adapter/dynamoledger/dynamoledger.go", // waits
-		"shared/adapter/sqsqueue/client.go",
-		"shared/adapter/dynamoledger/lists.go", // one of equal copies
-		"shared/adapter/picture/picture.go"},   // lines and dots
+	"crypto/md5":  {"shared/driver/alipay/cert.go"},       // Alipay names certificates by it
+	"crypto/sha1": {"shared/driver/redisstock/script.go"}, // Redis names scripts by it
+	"math/rand/v2": {"shared/driver/config/secret.go", "shared/driver/dynamoledger/dynamoledger.go", // waits
+		"shared/driver/sqsqueue/client.go",
+		"shared/driver/dynamoledger/lists.go", // one of equal copies
+		"shared/api/picture/picture.go"},      // lines and dots
 }
 
 // notInAShop are folders of code for tests, sandboxes and builds.
 var notInAShop = regexp.MustCompile(
-	`test/|^shared/adapter/memory/|/fakegateway/|^functions/gateway/|^web/bundle/`)
+	`test/|^shared/fake/memory/|/fakegateway/|^functions/gateway/|^web/bundle/`)
 
 // TestCodeLeavesOut: no code of a shop starts programs, speaks SQL, XML, LDAP or mail, fills text templates, turns off
 // memory safety, or uses broken or guessable algorithms for what must not be guessed.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/functions/lambdatest"
-	"github.com/your-org/seckill/shared/adapter/altcha"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/api/altcha"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 )
 
 // TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. shop works as always; functions

@@ -19,13 +19,13 @@ import (
 	_ "github.com/your-org/seckill/functions/internal/boot" // contents of the binaries; see binary
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -193,7 +193,7 @@ func live(id string, stock int) seckill.Item {
 // recorded returns an event from package apigw's collection.
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "shared", "adapter", "apigw", "testdata", name))
+	b, err := os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

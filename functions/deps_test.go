@@ -27,12 +27,12 @@ func TestFunctionsLeaveOut(t *testing.T) {
 		linked[strings.TrimSpace(path)] = true
 	}
 	if !linked["github.com/your-org/seckill/functions/stage"] ||
-		!linked["github.com/your-org/seckill/shared/adapter/operator"] {
+		!linked["github.com/your-org/seckill/shared/api/operator"] {
 		t.Fatalf("the list lacks the stage function:\n%s", out)
 	}
 	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "text/template", "net/rpc",
-		"github.com/your-org/seckill/shared/adapter/alipay/fakegateway",
-		"github.com/your-org/seckill/shared/adapter/gatewaytable",
+		"github.com/your-org/seckill/shared/fake/fakegateway",
+		"github.com/your-org/seckill/shared/fake/gatewaytable",
 		sdk + "config", sdk + "service/cloudformation", sdk + "service/lambda", sdk + "service/sts",
 		sdk + "service/apigateway", sdk + "service/cloudwatch", sdk + "service/sns"} {
 		if linked[path] {

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/functions/lambdatest"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
-	"github.com/your-org/seckill/shared/adapter/gatewaytable"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/fake/gatewaytable"
 )
 
 // TestGatewayFunctionOnRealServers checks that two instances act as one gateway through the table alone.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 )
 
 // A key that is missing, of another kind, or not part of the pair ends init, which names the variable, and the

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/your-org/seckill/functions/lambdatest"
-	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 )
 
 // TestRefusalsAreCountedByReason checks that each is counted under its reason and logged with hashes instead of user

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/audit/servers"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/audit/servers"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/system"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unique"
 
-	"github.com/your-org/seckill/shared/adapter/actlog"
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/actlog"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/acts"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/altcha"
+	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

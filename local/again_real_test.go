@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

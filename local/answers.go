@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/operator"
 )
 
 const maxAdminBody = 4 << 10 // bytes

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/fake/redistest"
 )
 
 // BenchmarkRealPlaced is BenchmarkPlaced for 5,000 units on a real Redis and a DynamoDB-compatible server

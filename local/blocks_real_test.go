@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/fake/redistest"
 )
 
 // TestABlockAmidPurchasesOnRealServers runs blockAmid on Redis and on the DynamoDB-compatible server.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/flow/buy"
-	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/sale/buy"
+	"github.com/your-org/seckill/shared/flow/sale/consume"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

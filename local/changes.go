@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
 // changes collects for one taker the ids of orders whose rows were written, each once until it is taken. It is as

@@ -11,13 +11,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/audit/servers"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/gatewaytable"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/audit/servers"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

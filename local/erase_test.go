@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
-	"github.com/your-org/seckill/shared/flow/fulfil"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

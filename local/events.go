@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/cloudevent"
-	"github.com/your-org/seckill/shared/adapter/stream"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/webhook"
-	"github.com/your-org/seckill/shared/flow/deliver"
-	"github.com/your-org/seckill/shared/flow/tell"
+	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/stream"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/webhook"
+	"github.com/your-org/seckill/shared/flow/front/deliver"
+	"github.com/your-org/seckill/shared/flow/front/tell"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 // The PEM files of a directory of keys. Missing private keys are generated, readable by their owner only; existing ones

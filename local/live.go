@@ -16,10 +16,10 @@ import (
 
 	"github.com/gobwas/ws"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/wspush"
-	"github.com/your-org/seckill/shared/flow/push"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/push"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/your-org/seckill/record/process"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/shared/driver/system"
 )
 
 var started = time.Now()

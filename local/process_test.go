@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/process"
+	"github.com/your-org/seckill/proof/record/process"
 )
 
 func TestTheProcessSaysWhatItUses(t *testing.T) {

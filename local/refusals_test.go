@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/your-org/seckill/shared/adapter/gallery"
-	"github.com/your-org/seckill/shared/adapter/oidc"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/staffdoor"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/session"
+	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/staffdoor"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

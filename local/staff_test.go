@@ -11,9 +11,9 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/adapter/oidc"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

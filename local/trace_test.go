@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -18,7 +18,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/api/httpapi"
 )
 
 //go:embed dist

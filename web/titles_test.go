@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -21,11 +21,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/audit/servers"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/audit/servers"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/record/journal"
-	"github.com/your-org/seckill/shared/adapter/contracttest"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

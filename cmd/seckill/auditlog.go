@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/shared/adapter/operator"
-	flow "github.com/your-org/seckill/shared/flow/audit"
+	"github.com/your-org/seckill/shared/api/operator"
+	flow "github.com/your-org/seckill/shared/flow/office/audit"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
 // TestAuditLogOfARunningShop: what operators do is listed with before and after, and verified; rows that were changed

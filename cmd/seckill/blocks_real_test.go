@@ -13,7 +13,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/blockfile"
 	"github.com/your-org/seckill/cmd/seckill/linefile"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/flow/block"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

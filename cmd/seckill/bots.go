@@ -18,11 +18,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/crowd"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/crowd"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

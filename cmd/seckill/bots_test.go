@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/proof/audit"
 )
 
 // TestBots: one command measures presets in turn, each on a system of its own.

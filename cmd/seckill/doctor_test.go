@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
-	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/redisstock"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
-	"github.com/your-org/seckill/shared/flow/erase"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/infra/stacks"
-	"github.com/your-org/seckill/plan"
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/operator"
 )
 
 // notifyPath, buyPath, pollPath, officePath and staffPath are the paths of Alipay's notifications, of purchases, of

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 )
 
 // TestHardStopOfADeployedStage uses a stand-in's own GetStage and UpdateStage, with its names of methods. It enforces

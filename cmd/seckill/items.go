@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/linefile"
-	"github.com/your-org/seckill/shared/adapter/itemfile"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/api/itemfile"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

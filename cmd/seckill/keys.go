@@ -21,11 +21,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/salts"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/api/salts"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 const (

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
-	"github.com/your-org/seckill/report"
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/salts"
+	"github.com/your-org/seckill/proof/report"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/salts"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,

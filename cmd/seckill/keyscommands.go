@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
-	"github.com/your-org/seckill/report"
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/salts"
+	"github.com/your-org/seckill/proof/report"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/salts"
+	"github.com/your-org/seckill/shared/driver/alipay"
 )
 
 // commands creates the key with which the back office signs commands, or adds another one, and gives functions the

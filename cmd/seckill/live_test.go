@@ -9,7 +9,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
 // TestLive prints the figures of a running sale once and each second, and leaves no trace in the audit log.

@@ -13,8 +13,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/crowd"
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/proof/crowd"
 )
 
 // How often progress is printed: on a terminal, where a line is redrawn, and elsewhere.

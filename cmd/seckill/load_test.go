@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/proof/crowd"
 )
 
 func TestLoadAgainstARunningShop(t *testing.T) {

@@ -20,10 +20,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/fake/redistest"
 )
 
 // TestMain runs the tests, or, as a command of TestSaleDay, the tool.

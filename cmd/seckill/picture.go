@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/shared/adapter/cover"
-	"github.com/your-org/seckill/shared/adapter/gallery"
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/cover"
+	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/api/operator"
 )
 
 func pictureCommand(shop *target) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/infra/stacks"
-	"github.com/your-org/seckill/plan"
 )
 
 // planFlags are the flags of `seckill plan`.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 )
 
 const small = "--shoppers 20000 --units 1000 --at 2026-12-12T10:00:00+08:00"
@@ -62,7 +62,7 @@ func TestPlanChangesAStack(t *testing.T) {
 
 func TestPlanBesideALoad(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := command(t, "plan", "--compare", "../../plan/testdata/load.json")
+	code, stdout, stderr := command(t, "plan", "--compare", "../../infra/plan/testdata/load.json")
 	if code != exitOK || stderr != "" ||
 		!strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 per order, ramp 1s; 2 cores") ||
 		!strings.Contains(stdout, "last press answered after, s") {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/report"
-	"github.com/your-org/seckill/shared/adapter/cloudmetrics"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/report"
+	"github.com/your-org/seckill/shared/driver/cloudmetrics"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/proof/report"
 )
 
 // reported runs `seckill report …`.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/proof/report"
 )
 
 // keyFile reads a private key of reports, which this flag names.

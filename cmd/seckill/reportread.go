@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/audit"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/report"
 )
 
 // dumpFile reads a dump.

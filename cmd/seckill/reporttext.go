@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/your-org/seckill/report"
+	"github.com/your-org/seckill/proof/report"
 )
 
 // checked prints the result of a check.

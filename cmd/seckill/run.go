@@ -18,14 +18,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/gallery"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/itemfile"
-	"github.com/your-org/seckill/shared/adapter/oidc"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/itemfile"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -163,7 +162,8 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&s.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&s.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
-	f.StringVar(&s.pictures, "pictures", "", "folder of items' pictures, shown below "+gallery.Path+" (default memory)")
+	f.StringVar(&s.pictures, "pictures", "",
+		"folder of items' pictures, shown below "+seckill.PicturePath+" (default memory)")
 	f.StringVar(&s.keys, "keys", "",
 		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&s.events, "events", "", "URL or file that gets each change of an order, as a CloudEvent")

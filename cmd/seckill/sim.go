@@ -14,7 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/sim"
+	"github.com/your-org/seckill/proof/sim"
 )
 
 // simFlags are the flags of `seckill sim`.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 )
 
 const defaultValid, maxValid = time.Hour, 30 * 24 * time.Hour // of a token

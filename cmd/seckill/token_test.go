@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 )
 
 func TestTokenIsTaken(t *testing.T) {

@@ -24,8 +24,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/your-org/seckill/e2e/account"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/fake/redistest"
 )
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/your-org/seckill/e2e/account"
-	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/fake/memory"
 )
 
 func dynamo(t *testing.T, clock *memory.Clock, l account.Limits) *dynamodb.Client {

@@ -1,5 +1,5 @@
 // What the samples are about. Amounts, times and texts are written out, so that nothing of them comes from the code under
-// test; want is what shared/adapter/alipay has to make of a sample.
+// test; want is what shared/driver/alipay has to make of a sample.
 
 export const appId = '2021000000000001';
 export const sellerId = '2088000000000001';

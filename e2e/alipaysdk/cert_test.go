@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 func private(t *testing.T, pair fakegateway.KeyPair) crypto.Signer {

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -280,7 +280,7 @@ func TestWrongKeysAreSeenOnBothSides(t *testing.T) {
 // TestSamplesAreWhatTheSDKMakes repeats the making of the checked-in samples, which are not edited by hand.
 func TestSamplesAreWhatTheSDKMakes(t *testing.T) {
 	installed(t)
-	kept, made := filepath.Join("..", "..", "shared", "adapter", "alipay", "testdata"), t.TempDir()
+	kept, made := filepath.Join("..", "..", "shared", "driver", "alipay", "testdata"), t.TempDir()
 	keys, err := filepath.Glob(filepath.Join(kept, "*.pem"))
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("no keys in %s: %v", kept, err)

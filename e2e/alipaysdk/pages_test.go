@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/driver/alipay"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
-	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

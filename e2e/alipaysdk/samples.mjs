@@ -1,4 +1,4 @@
-// Writes the samples that `go test ./shared/adapter/alipay` reads: node samples.mjs FOLDER. Everything signed in them is
+// Writes the samples that `go test ./shared/driver/alipay` reads: node samples.mjs FOLDER. Everything signed in them is
 // signed by Alipay's SDK, with keys that are made for it when the folder has none. The same keys give the same bytes.
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 //go:build real
 
-// Package alipaysdk_test compares shared/adapter/alipay and its fake gateway with Alipay's own SDK for Node.js: each
+// Package alipaysdk_test compares shared/driver/alipay and its fake gateway with Alipay's own SDK for Node.js: each
 // side verifies what the other signed, and the unmodified SDK calls the fake gateway. install.sh in this folder
 // installs the SDK. No money moves, and nothing leaves this machine.
 package alipaysdk_test
@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

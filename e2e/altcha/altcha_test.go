@@ -1,6 +1,6 @@
 //go:build real
 
-// Package altcha_test holds shared/adapter/altcha to ALTCHA's own code, which install.sh in this folder installs: its
+// Package altcha_test holds shared/api/altcha to ALTCHA's own code, which install.sh in this folder installs: its
 // library for servers (altcha-lib) and the worker of its widget (altcha).
 package altcha_test
 
@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/altcha"
-	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/api/altcha"
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/your-org/seckill/e2e/account"
 	"github.com/your-org/seckill/e2e/lambdahost"
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 // A crowd counts as calm, and the next one starts, once its faults have happened and buy answers little: the rest

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/proof/audit"
 )
 
 // how returns how many shoppers ended in any of these ways.

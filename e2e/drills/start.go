@@ -18,10 +18,10 @@ import (
 
 	"github.com/your-org/seckill/e2e/lambdahost"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/gatewaytable"
-	"github.com/your-org/seckill/shared/adapter/ledger"
-	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/sqsqueue"
+	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/proof/audit"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/redisconn"
-	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/driver/redisconn"
+	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

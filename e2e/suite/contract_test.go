@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
 // Capabilities that some targets' gateways lack, by target.

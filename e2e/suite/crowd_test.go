@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 
 	"github.com/your-org/seckill/infra/edge/edgetest"
-	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
 // testEdge puts a stand-in for the CDN in front of the stack: a browser buys and pays through it, and what does not

@@ -20,8 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/your-org/seckill/shared/adapter/cloudevent"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/your-org/seckill/shared/flow/watch"
+	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

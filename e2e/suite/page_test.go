@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
 // testPage signs in, buys and pays in a browser at the stack's own address.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
 // report prints at the end what was called, how fast, and how long each case took.

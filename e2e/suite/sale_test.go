@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/contracttest"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

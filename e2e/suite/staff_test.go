@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/operator/operatortest"
-	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/staffdoor"
+	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

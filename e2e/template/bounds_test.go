@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 )
 
 // TestThrottles checks that Alipay's notifications do not share a crowd's token bucket, nor purchases and sign-ins that

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,8 +34,8 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "plan", "shared", "template.yaml", "infra/deployment",
-		"infra/cdn", "infra/edge", "infra/stacks"} {
+	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/deployment",
+		"infra/cdn", "infra/edge", "infra/plan", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -142,7 +142,7 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{},
 		events: map[seckill.Event]bool{}}
 	own, all := []string{step}, func(string) bool { return true }
-	if _, err := os.Stat(filepath.Join(s.root, "shared", "flow", step)); err != nil {
+	if s.flow(step) == step {
 		own = nil
 		for _, name := range main.flows { // it has another name, and main calls it
 			if err := w.start(name, func(m string) bool { return main.names[m] }); err != nil {
@@ -163,9 +163,17 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 	return w, errors.Join(w.errs...)
 }
 
+// flow returns a flow's folder below shared/flow by its last part: sale/buy of buy. It returns what has none as it is.
+func (s *source) flow(name string) string {
+	if found, err := filepath.Glob(filepath.Join(s.root, "shared", "flow", "*", name)); err == nil && len(found) == 1 {
+		return filepath.Base(filepath.Dir(found[0])) + "/" + name
+	}
+	return name
+}
+
 // start visits the chosen methods of a flow.
 func (w *walk) start(name string, chosen func(method string) bool) error {
-	p, err := w.Import(flowPath + name)
+	p, err := w.Import(flowPath + w.flow(name))
 	if err != nil {
 		return err
 	}

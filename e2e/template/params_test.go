@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/plan"
-	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/driver/config"
 )
 
 // issuers are two, one whose metadata are elsewhere.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 )
 
 const root = "../.."

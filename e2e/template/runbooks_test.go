@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/plan"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
 )
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)

@@ -1,4 +1,4 @@
-// Package webhooks_test has what shared/adapter/webhook signs verified by Standard Webhooks' own libraries: the one for
+// Package webhooks_test has what shared/driver/webhook signs verified by Standard Webhooks' own libraries: the one for
 // Go, and the one for Node.js, which install.sh in this folder installs.
 package webhooks_test
 
@@ -11,8 +11,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/webhook"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/webhook"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/adapter/webhook"
+	"github.com/your-org/seckill/shared/driver/webhook"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

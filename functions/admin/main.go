@@ -8,15 +8,15 @@ import (
 
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/cloudmetrics"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/lambdacall"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/audit"
-	"github.com/your-org/seckill/shared/flow/session"
-	"github.com/your-org/seckill/shared/flow/watch"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/lambdacall"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/cloudmetrics"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/session"
+	"github.com/your-org/seckill/shared/flow/office/watch"
 )
 
 // liveReads is how many figures of a live row are read at once.

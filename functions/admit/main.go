@@ -3,11 +3,11 @@ package main
 
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/picture"
-	"github.com/your-org/seckill/shared/flow/admit"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/picture"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

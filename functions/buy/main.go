@@ -4,10 +4,10 @@ package main
 
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/sale/buy"
 )
 
 func main() {

@@ -4,10 +4,10 @@ package main
 
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/flow/consume"
-	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/sale/consume"
+	"github.com/your-org/seckill/shared/flow/sale/repair"
 )
 
 func main() {

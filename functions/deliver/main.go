@@ -7,12 +7,12 @@ import (
 
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/stream"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/deliver"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/stream"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/flow/front/deliver"
 )
 
 // posts is how many orders are posted at the same time: as many may be slow before they delay others.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
-	"github.com/your-org/seckill/shared/adapter/connections"
-	"github.com/your-org/seckill/shared/adapter/dynamoledger"
-	"github.com/your-org/seckill/shared/adapter/gatewaytable"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/connections"
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/gatewaytable"
 )
 
 // Secret is the name of the one secret, which has all entries.

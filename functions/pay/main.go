@@ -3,10 +3,10 @@ package main
 
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/flow/pay"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/money/pay"
 )
 
 func main() {

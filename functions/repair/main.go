@@ -9,13 +9,13 @@ import (
 
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/flow/block"
-	"github.com/your-org/seckill/shared/flow/erase"
-	"github.com/your-org/seckill/shared/flow/fulfil"
-	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/office/block"
+	"github.com/your-org/seckill/shared/flow/office/erase"
+	"github.com/your-org/seckill/shared/flow/office/fulfil"
+	"github.com/your-org/seckill/shared/flow/sale/repair"
 )
 
 func main() {

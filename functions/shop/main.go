@@ -4,11 +4,11 @@ package main
 
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/gallery"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/web"
 )
 

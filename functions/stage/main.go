@@ -5,12 +5,12 @@ package main
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/flow/activity"
-	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/flow/office/activity"
+	"github.com/your-org/seckill/shared/flow/sale/stage"
 )
 
 func main() {

@@ -8,15 +8,15 @@ import (
 
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/functions/internal/office"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/stream"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/wspush"
-	"github.com/your-org/seckill/shared/flow/count"
-	"github.com/your-org/seckill/shared/flow/push"
-	"github.com/your-org/seckill/shared/flow/tell"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/stream"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/flow/front/push"
+	"github.com/your-org/seckill/shared/flow/front/tell"
+	"github.com/your-org/seckill/shared/flow/office/count"
 )
 
 // pushTime is how long a batch's pushes may take of the function's 30 s.

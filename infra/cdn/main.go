@@ -30,8 +30,8 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/your-org/seckill/infra/edge"
+	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/infra/stacks"
-	"github.com/your-org/seckill/plan"
 )
 
 const (

@@ -21,7 +21,7 @@ function answered(status) {
   return handler({ context: { eventType: 'viewer-response' }, request: {}, response: { statusCode: status, headers: { 'x-now': { value: '1' } } } });
 }
 
-// LANGUAGES is shared/adapter/httpapi/testdata/languages.json.
+// LANGUAGES is shared/api/httpapi/testdata/languages.json.
 LANGUAGES.forEach(function (c) {
   same('Accept-Language ' + JSON.stringify(c.headers), ask('GET', '/', c.headers).headers['accept-language'].value, c.want);
 });

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/shared/adapter/guard"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/api/guard"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/front/shop"
 )
 
 // maxFunction is the bytes of a function's code ("CloudFront quotas", Amazon CloudFront Developer Guide).
@@ -36,7 +36,7 @@ func TestFunction(t *testing.T) {
 		t.Errorf("function.js has %d bytes, at most %d are allowed", len(function), maxFunction)
 	}
 	file := filepath.Join(t.TempDir(), "checks.js")
-	checks := function + "var LANGUAGES = " + read("../../shared/adapter/httpapi/testdata/languages.json") + ";\n" +
+	checks := function + "var LANGUAGES = " + read("../../shared/api/httpapi/testdata/languages.json") + ";\n" +
 		read("check.js")
 	if err := os.WriteFile(file, []byte(checks), 0o600); err != nil {
 		t.Fatal(err)

@@ -45,9 +45,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/infra/stacks"
-	"github.com/your-org/seckill/plan"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
 // patience bounds all calls to AWS, without the time for typing.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 )
 
 // account is a fake AWS with one stack, "shop".

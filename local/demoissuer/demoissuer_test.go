@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/fake/memory"
 )
 
 const (

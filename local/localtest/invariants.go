@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/audit"
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -30,4 +30,3 @@ func (n *CacheNode) Full() bool { return n.Limit > 0 && n.Used > n.Limit/100*cac
 // Evicts reports whether the server evicts keys of a sale when it is full. volatile-… evicts only keys with a time to
 // live: ours have none.
 func (n *CacheNode) Evicts() bool { return strings.HasPrefix(n.Policy, "allkeys-") }
-

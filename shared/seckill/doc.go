@@ -2,5 +2,5 @@
 // order's state table; error codes; and the ports through which flows reach everything outside.
 //
 // It is the ground floor: it imports only the standard library and does no input or output. Flows (shared/flow)
-// decide by these rules; adapters (shared/adapter) implement these ports.
+// decide by these rules; drivers (shared/driver) implement these ports.
 package seckill

@@ -24,6 +24,12 @@ type Pictures interface {
 // ErrNoPicture: there is no such picture.
 var ErrNoPicture = errors.New("no such picture")
 
+// MaxPictureSize is the most bytes of a picture that a function answers with: 6 MB as base64 ("Lambda quotas").
+const MaxPictureSize = 4 << 20
+
+// PicturePath is where pictures are on a server.
+const PicturePath = "/pictures/"
+
 // PictureControl is the Cache-Control of a picture: it never changes.
 const PictureControl = "public, max-age=31536000, immutable"
 

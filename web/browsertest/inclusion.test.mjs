@@ -1,4 +1,4 @@
-// Tests of the browser's check that an order is in a report, with proofs that Go made (report/browser_test.go). Run:
+// Tests of the browser's check that an order is in a report, with proofs that Go made (proof/report/browser_test.go). Run:
 // node --test
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/operator"
 )
 
 // Live is the alias by which each function is called. It points to the version that the last deployment published.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/cmd/seckill/office"
-	"github.com/your-org/seckill/shared/adapter/oidc"
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

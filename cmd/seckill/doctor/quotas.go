@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/your-org/seckill/plan"
-	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
 // callsEach is the number of calls per shopper: a purchase and a look at its order. Package plan has the costs of a

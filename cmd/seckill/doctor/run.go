@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/infra/plan"
 )
 
 // Run does all checks. It ends early only with its context.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/office"
 	"github.com/your-org/seckill/cmd/seckill/office/officetest"
-	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

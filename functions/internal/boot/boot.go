@@ -23,12 +23,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go/logging"
 
-	"github.com/your-org/seckill/shared/adapter/actlog"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/system"
-	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/api/actlog"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

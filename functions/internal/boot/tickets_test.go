@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/altcha"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/api/altcha"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

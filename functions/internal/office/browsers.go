@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/functions/internal/boot"
-	"github.com/your-org/seckill/shared/adapter/apigw"
-	"github.com/your-org/seckill/shared/adapter/config"
-	"github.com/your-org/seckill/shared/adapter/oidc"
-	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/adapter/staffdoor"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/staffdoor"
+	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/seckill"
 )
 

@@ -1,0 +1,269 @@
+package audit
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// addTrade adds a trade of the fake gateway. Trades are read before orders, so their orders are not known yet. Rows
+// whose key begins with "#" are an index of the trades.
+func (s *sale) addTrade(d *decoder) {
+	key := d.text("out_trade_no")
+	if strings.HasPrefix(key, "#") {
+		return
+	}
+	d.ours = true
+	id, _, _ := strings.Cut(key, "#") // an order's second trade ends with "#2"
+	no := d.text("trade_no")
+	row := "gateway_trades " + key
+	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
+		due: d.row["notify_state"] != nil, next: -1}
+	status := d.text("status")
+	switch {
+	case t.captured:
+		d.number("paid")
+	case status == "TRADE_SUCCESS" || status == "TRADE_FINISHED":
+		d.fail("paid", "present, though the trade is "+status)
+	}
+	t.refunded = d.refunds("refunds")
+	if s.tradeBy(id, no) != nil {
+		s.broken(i7, row, "exists twice")
+		return
+	}
+	if first, ok := s.tradeOf[id]; ok {
+		t.order, t.next = s.trades[first].order, s.trades[first].next
+		s.trades[first].next = int32(len(s.trades))
+	} else {
+		s.tradeOf[t.order] = int32(len(s.trades))
+	}
+	s.trades = append(s.trades, t)
+	d.done(i7, row, i6)
+}
+
+// refunds adds up a trade's refunds, a list of JSON texts.
+func (d *decoder) refunds(attr string) (sum int64) {
+	list, ok := d.row[attr].([]string)
+	if !ok && d.row[attr] != nil {
+		d.fail(attr, "a list of texts")
+	}
+	for _, entry := range list {
+		var back struct {
+			Amount int64 `json:"amount"`
+		}
+		if json.Unmarshal([]byte(entry), &back) != nil || back.Amount < 1 {
+			d.fail(attr, "a list of refunds, each with an amount")
+		}
+		sum += back.Amount
+	}
+	return sum
+}
+
+// trade returns an order's first trade, or nil.
+func (s *sale) trade(order string) *trade {
+	if i, ok := s.tradeOf[order]; ok {
+		return &s.trades[i]
+	}
+	return nil
+}
+
+// tradeBy returns the order's trade with a number, or nil.
+func (s *sale) tradeBy(order, no string) *trade {
+	hash := hashOf(no)
+	for t := s.trade(order); t != nil; t = &s.trades[t.next] {
+		if t.no == hash {
+			return t
+		}
+		if t.next < 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// addPayment adds a payment row and checks that it is a captured trade of its order, with the order's amount.
+func (s *sale) addPayment(d *decoder) {
+	id := d.text("order")
+	i, other := s.orderOf(id)
+	if other {
+		return
+	}
+	d.ours = true
+	no, amount, m := d.text("trade_no"), d.number("amount"), &s.money
+	row := "payments " + id + "/" + no
+	var o order // stands in for an unknown order
+	into := &o
+	if i >= 0 {
+		into = s.orders[i]
+	}
+	m.count++
+	m.captured += amount
+	state := seckill.PaymentState(d.text("state"))
+	switch state {
+	case seckill.Captured:
+		into.kept++
+		m.kept += amount
+	case seckill.RefundDue:
+		into.back++
+		m.back += amount
+		if d.row["refund_shard"] == nil || d.row["refund_at"] == nil {
+			s.broken(i6, row, "is due back but not in the index of due refunds: no sweep will find it")
+		}
+	case seckill.RefundDone:
+		into.refunded++
+		m.refunded += amount
+		d.number("back")
+	default:
+		d.fail("state", "captured, refund_due or refunded")
+	}
+	d.number("at")
+	d.done(i6, row, i7)
+	if s.whole[dump.PartTrades] {
+		switch t := s.tradeBy(id, no); {
+		case t == nil && s.trade(id) != nil:
+			s.broken(i7, row, "names a trade that the provider does not have for this order")
+		case t == nil:
+			s.broken(i7, row, "names a trade that the provider does not have")
+		case !t.captured:
+			s.broken(i7, row, "names a trade that was never paid")
+		case t.amount != amount:
+			s.broken(i7, row, "is over %d fen, but the provider captured %d", amount, t.amount)
+		default:
+			t.met = true
+			s.checkBack(t, state, row)
+		}
+	}
+	if i < 0 {
+		s.broken(i7, row, "names %s", s.nameOf(id))
+	} else if amount != into.amount {
+		s.broken(i7, row, "is over %d fen, but its order asks for %d", amount, into.amount)
+	}
+}
+
+// checkBack compares a payment row with the provider's refunds of its trade.
+func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
+	switch {
+	case state == seckill.RefundDone && t.refunded < t.amount:
+		s.broken(i6, row, "is refunded, but of %d fen the provider refunded %d", t.amount, t.refunded)
+	case state == seckill.Captured && t.refunded > 0:
+		s.broken(i6, row, "is kept, but of %d fen the provider refunded %d", t.amount, t.refunded)
+	case state == seckill.RefundDue && t.refunded >= t.amount:
+		s.money.coming++
+	case state == seckill.RefundDue && t.refunded > 0:
+		s.needs(i6, "an operator: %s is due back, but of %d fen the provider refunded %d", row, t.amount, t.refunded)
+	}
+}
+
+func (s *sale) addReturn(d *decoder) {
+	of, _ := d.row["item"].(string)
+	id := d.text("order")
+	i, other := s.orderOf(id)
+	if of != s.id && i < 0 {
+		return
+	}
+	d.ours = true
+	row := "returns " + id
+	r := returned{i, d.units("units")}
+	who := d.text("user")
+	d.done(i8, row, l2, l3)
+	switch {
+	case i < 0 && other, i >= 0 && of != s.id:
+		s.broken(i8, row, "is of item %s, but its order is not", of)
+		return
+	case i < 0:
+		s.broken(i8, row, "names %s", s.nameOf(id))
+		return
+	case s.buyer(s.orders[i]) != who:
+		s.broken(i8, row, "names user %s, but its order is user %s's", who, s.buyer(s.orders[i]))
+	}
+	s.returns = append(s.returns, r)
+}
+
+// checkMoney checks I6 and I7.
+func (s *sale) checkMoney() {
+	known := s.whole[dump.PartTrades]
+	for _, g := range []int{i6, i7} {
+		if s.use(g, ledger.TableOrders, ledger.TablePayments) {
+			s.looked(g, s.money.count, "payment rows")
+		}
+	}
+	if !s.whole[ledger.TablePayments] {
+		return
+	}
+	for i := range s.orders {
+		s.checkKept(s.orders[i])
+	}
+	if known {
+		s.checkTrades()
+		return
+	}
+	why := s.missing[dump.PartTrades]
+	if why == "" {
+		why = "trades were not read"
+	}
+	s.needs(i6, "the provider's bill, to find money without a payment row (seckill reconcile): %s", why)
+	s.needs(i7, "the provider's bill, to confirm these payments (seckill reconcile): %s", why)
+}
+
+// checkKept checks that a paid order keeps the money of one trade and holds its units, and that other orders keep none.
+func (s *sale) checkKept(o *order) {
+	row := "orders " + o.id
+	switch {
+	case keeps(o.state) && o.kept != 1:
+		s.broken(i6, row, "is %s but keeps the money of %d trades", o.state, o.kept)
+	case !keeps(o.state) && o.kept > 0:
+		s.broken(i6, row, "is %s but keeps the money of %d trades", o.state, o.kept)
+	case o.state == seckill.RefundOwed && o.back == 0:
+		s.broken(i6, row, "is %s, but none of its payments is", o.state)
+	case o.state == seckill.Refunded && o.refunded == 0:
+		s.broken(i6, row, "is %s, but none of its payments is", o.state)
+	}
+	if o.kept > 0 && s.whole[ledger.TableUnits] && o.rows != o.count {
+		s.broken(i6, row, "of %d units keeps money but has %d unit rows", o.count, o.rows)
+	}
+}
+
+// checkTrades checks that the ledger has what the provider captured.
+func (s *sale) checkTrades() {
+	captured, coming, m := 0, 0, &s.money
+	for n := range s.trades {
+		t := &s.trades[n]
+		i, other := s.orderOf(t.order)
+		if other {
+			continue
+		}
+		if !t.captured {
+			if t.refunded > 0 {
+				s.broken(i6, "gateway_trades "+t.order, "was not captured, but %d fen were refunded", t.refunded)
+			}
+			continue
+		}
+		captured++
+		m.taken += t.amount
+		m.givenBack += t.refunded
+		if t.refunded > t.amount {
+			s.broken(i6, "gateway_trades "+t.order, "was captured over %d fen, but %d were refunded", t.amount,
+				t.refunded)
+		}
+		switch {
+		case t.met:
+		// the notification, or the query before closing, will record it
+		case i >= 0 && (t.due || open(s.orders[i].state)):
+			coming++
+		default:
+			s.broken(i6, "gateway_trades "+t.order, "was captured over %d fen for %s, but has no payment row", t.amount,
+				s.nameOf(t.order))
+		}
+	}
+	s.looked(i6, captured, "captured trades")
+	s.looked(i7, captured, "captured trades")
+	if m.coming > 0 {
+		s.needs(i6, "the record of %d refunds that the provider made but the ledger still has as due", m.coming)
+	}
+	if coming > 0 {
+		s.needs(i6, "the payment rows of %d captured trades that the shop has not recorded yet", coming)
+	}
+}

@@ -1,0 +1,147 @@
+package crowd
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/your-org/seckill/proof/record/journal"
+)
+
+var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Seed: 42,
+	Shares: journal.Shares{Pay: 0.7, Cancel: 0.05, Abandon: 0.1, Repeat: 0.2, Key: 0.5}}
+
+// known returns a visit without its random source.
+func known(o *Options, n int) visit {
+	v := visitOf(o, n)
+	v.random = nil
+	return v
+}
+
+func TestTheSeedDecidesTheSchedule(t *testing.T) {
+	other := schedule
+	other.Seed++
+	differ := 0
+	for n := 1; n <= 1000; n++ {
+		a, b := known(&schedule, n), known(&schedule, n)
+		if a != b {
+			t.Fatalf("shopper %d: %+v, then %+v", n, a, b)
+		}
+		if a != known(&other, n) {
+			differ++
+		}
+		first, again := visitOf(&schedule, n), visitOf(&schedule, n)
+		if x, y := first.random.Uint64(), again.random.Uint64(); x != y {
+			t.Fatalf("shopper %d: later choices differ: %d and %d", n, x, y)
+		}
+	}
+	if differ < 1000 {
+		t.Errorf("%d of 1000 visits differ with another seed", differ)
+	}
+}
+
+func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
+	last := visit{opens: -time.Hour, press: -1}
+	var keyed, twice int
+	fates := map[fate]int{}
+	for n := 1; n <= schedule.Shoppers; n++ {
+		v := visitOf(&schedule, n)
+		if v.press <= last.press-schedule.Ramp/5000 || v.press < 0 || v.press >= schedule.Ramp ||
+			v.opens < -schedule.Lead || v.opens >= 0 || v.opens < last.opens-schedule.Lead/5000 {
+			t.Fatalf("shopper %d opens at %v and presses at %v, after %v and %v", n, v.opens, v.press, last.opens,
+				last.press)
+		}
+		want := float64(n) / float64(schedule.Shoppers)
+		if got := v.press.Seconds() / schedule.Ramp.Seconds(); math.Abs(got-want) > 0.001 {
+			t.Fatalf("shopper %d presses at %v of the ramp", n, got)
+		}
+		last = v
+		if v.keyed {
+			keyed++
+		}
+		if v.second != 0 {
+			twice++
+			if v.second < soonest || v.second >= latest {
+				t.Fatalf("second press after %v", v.second)
+			}
+		}
+		fates[v.fate]++
+	}
+	for _, x := range []struct {
+		what  string
+		n     int
+		share float64
+	}{{"keyed", keyed, 0.5}, {"twice", twice, 0.2}, {"pay", fates[pays], 0.7}, {"cancel", fates[cancels], 0.05},
+		{"abandon", fates[abandons], 0.1}, {"look", fates[looks], 0.15}} {
+		if got := float64(x.n) / float64(schedule.Shoppers); math.Abs(got-x.share) > 0.02 {
+			t.Errorf("%s: %v of the shoppers, want %v", x.what, got, x.share)
+		}
+	}
+}
+
+// TestFieldReadsWhatJSONSays: the scanner agrees with encoding/json for any text and spacing.
+func TestFieldReadsWhatJSONSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`code`, `"code":"x"`, `\"code\":`, `,"n":7`,
+			"抢完了", `\`, ""}))
+		doc := map[string]any{"code": text.Draw(t, "code"), "detail": text.Draw(t, "detail"),
+			"n": rapid.Int64().Draw(t, "n"), "zz": text.Draw(t, "zz")}
+		body, err := json.Marshal(doc)
+		if err == nil && rapid.Bool().Draw(t, "spaced") {
+			body, err = json.MarshalIndent(doc, "", "\t")
+		}
+		var want struct {
+			Code, Detail, ZZ string
+			N                int64
+		}
+		if err == nil {
+			err = json.Unmarshal(body, &want)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := field(body, `"code"`); got != want.Code {
+			t.Fatalf("code %q, want %q in %s", got, want.Code, body)
+		}
+		if got := field(body, `"detail"`); got != want.Detail {
+			t.Fatalf("detail %q, want %q in %s", got, want.Detail, body)
+		}
+		if got := number(body, `"n"`); got != want.N {
+			t.Fatalf("n %d, want %d in %s", got, want.N, body)
+		}
+		if got := field(body, `"none"`); got != "" {
+			t.Fatalf("none %q in %s", got, body)
+		}
+	})
+}
+
+func TestFieldSurvivesWhatIsNoJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		field([]byte(rapid.StringMatching(`[{}",:\\a ]*`).Draw(t, "body")), `"a"`)
+	})
+}
+
+func TestSampledRates(t *testing.T) {
+	at := func(ms, placed int) sample { return sample{at: time.UnixMilli(int64(ms)), placed: placed} }
+	for _, tt := range []struct {
+		behaviour string
+		samples   []sample
+		n         int
+		want      float64
+	}{
+		{"from the last zero to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
+			at(300, 200), at(900, 900)}, 200, 1000},
+		{"too few: to the first maximum", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
+			400},
+		{"none", []sample{at(0, 0), at(100, 0)}, 1000, 0},
+		{"no samples", nil, 1000, 0},
+		{"nothing wanted", []sample{at(0, 0), at(100, 50)}, 0, 0},
+	} {
+		if got := sampled(tt.samples, tt.n, func(s sample) int { return s.placed }); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", tt.behaviour, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Package report has the types of the report that proof/sim/mutants/play sends to proof/sim/mutants.
+package report
+
+// Result is the outcome of a run of seeds.
+type Result struct {
+	Seeds  uint64 // seeds played, the last one included
+	Seed   uint64 // the last seed
+	Check  string // what was violated: a guarantee's name, panic, hang; empty if nothing was
+	Detail string // the violation in words
+}

@@ -1,0 +1,83 @@
+package gallery_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+type broken struct{ seckill.Pictures }
+
+func (broken) Get(context.Context, string) ([]byte, error) { return nil, errors.New("i/o timeout") }
+
+// TestServe: pictures of a store, for ever; everything else is the next handler's; a fault says when to ask again.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "secret.txt"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	name := strings.Repeat("a1", 16) + ".jpg"
+	stores := map[string]seckill.Pictures{"memory": &gallery.Memory{}, "folder": gallery.Folder(folder)}
+	for kind, store := range stores {
+		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
+		for range 2 {
+			if err := store.Put(t.Context(), &p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			method, path, etag string
+			status             int
+		}{
+			{"GET", "/pictures/" + name, "", 200}, {"HEAD", "/pictures/" + name, "", 200},
+			{"GET", "/pictures/" + name, `"` + name[:32] + `"`, 304}, {"POST", "/pictures/" + name, "", 418},
+			{"GET", "/pictures/" + strings.Repeat("0", 32) + ".jpg", "", 418}, {"GET", "/pictures/secret.txt", "", 418},
+			{"GET", "/pictures/logo.svg", "", 418}, {"GET", "/x/" + name, "", 418},
+			{"GET", "/pictures/../../adapter/" + name, "", 418},
+		} {
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil)
+			r.Header.Set("If-None-Match", c.etag)
+			gallery.Serve(store, next).ServeHTTP(w, r)
+			h := w.Header()
+			if ours := c.status != http.StatusTeapot; ours != (h.Get("Vary") == "Accept") {
+				t.Errorf("%s: %s %s varies by %q", kind, c.method, c.path, h.Get("Vary"))
+			}
+			if w.Code != c.status || w.Code == 200 && (h.Get("Content-Type") != "image/jpeg" ||
+				h.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+				h.Get("X-Content-Type-Options") != "nosniff" || c.method == "GET" && w.Body.String() != "JFIF") {
+				t.Errorf("%s: %s %s: %d %v %q", kind, c.method, c.path, w.Code, h, w.Body)
+			}
+		}
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/pictures/"+name, nil)
+	gallery.Serve(broken{}, next).ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a fault: %d %v", w.Code, w.Header())
+	}
+}
+
+// TestMemoryIsBounded: what does not fit is refused, and what is there stays.
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	var m gallery.Memory
+	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
+	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Put(t.Context(), &seckill.Picture{Name: "more", Data: []byte("x")}); err == nil {
+		t.Error("it takes any number")
+	}
+	if _, err := m.Get(t.Context(), "full"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/office/acts"
+	"github.com/your-org/seckill/shared/flow/sale/admit"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Admit is the step that gives tickets. Its errors are *seckill.Error.
+type Admit interface {
+	Challenge(ctx context.Context, c admit.Caller, item string) (seckill.Challenge, error)
+	Ticket(ctx context.Context, c admit.Caller, a seckill.Answer) (seckill.Ticket, error)
+}
+
+// Accounts turns a bearer token into a user id and the time at which the account was made, zero if the token does not
+// say. Any failure is an *seckill.Error with CodeToken.
+type Accounts interface {
+	Auth
+	Account(token string) (user string, created time.Time, err error)
+}
+
+// NewAdmit serves POST /seckill/challenge and POST /seckill/ticket.
+func NewAdmit(flow Admit, accounts Accounts, o Options) *Handler {
+	a := &admitter{flow, accounts, o.Limits, o.Acts}
+	return newHandler(o, newRoute(http.MethodPost, "/seckill/challenge", a.challenge),
+		newRoute(http.MethodPost, "/seckill/ticket", a.ticket))
+}
+
+type admitter struct {
+	flow     Admit
+	accounts Accounts
+	limits   *Limits
+	acts     *Acts // nil: none
+}
+
+// caller finds out who asks, and from where.
+func (a *admitter) caller(r *http.Request) (admit.Caller, error) {
+	token, err := bearerToken(r)
+	if err != nil {
+		return admit.Caller{}, err
+	}
+	c := admit.Caller{English: English(r.Header["Accept-Language"])}
+	if c.User, c.Created, err = a.accounts.Account(token); err != nil {
+		return c, err
+	}
+	if from, ok := NetworkOf(r.RemoteAddr); ok {
+		c.Networks = seckill.NetworkSubjects(from.Addr())
+	}
+	return c, a.limits.ofUser(c.User, r.Pattern)
+}
+
+// askJSON is the body of both requests; unknown fields are ignored.
+type askJSON struct {
+	Item   itemField `json:"seckill_id"`
+	Proof  onceText  `json:"proof"` // base64, as ALTCHA's widget sends it
+	Answer onceText  `json:"answer"`
+}
+
+func (a *admitter) ask(r *http.Request) (admit.Caller, askJSON, error) {
+	var body askJSON
+	c, err := a.caller(r)
+	if err != nil {
+		return c, body, err
+	}
+	text, err := readBody(r, make([]byte, seckill.MaxTicketBody+1))
+	if err != nil {
+		return c, body, err
+	}
+	if err := json.Unmarshal(text, &body); err != nil {
+		var e *seckill.Error
+		if errors.As(err, &e) {
+			return c, body, e
+		}
+		return c, body, errBody
+	}
+	if body.Item == "" {
+		return c, body, errItem
+	}
+	return c, body, nil
+}
+
+func (a *admitter) challenge(r *http.Request, _ string) (answer, error) {
+	c, body, err := a.ask(r)
+	var got seckill.Challenge
+	if err == nil {
+		got, err = a.flow.Challenge(r.Context(), c, string(body.Item))
+	}
+	a.acts.note(r, seckill.ActChallenge, string(body.Item), acts.Seen{User: c.User}, 0, err)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{kindJSON, cacheNever, appendChallenge(nil, &got)}, nil
+}
+
+func (a *admitter) ticket(r *http.Request, _ string) (answer, error) {
+	c, body, err := a.ask(r)
+	var t seckill.Ticket
+	if err == nil {
+		t, err = a.answered(r, c, &body)
+	}
+	s := acts.Seen{User: c.User, TooFast: t.TooFast}
+	if err != nil && seckill.AsError(err).Token == seckill.CheckQuestion {
+		s.Wrong = string(body.Answer)
+	}
+	a.acts.note(r, seckill.ActTicket, string(body.Item), s, t.Took, err)
+	if err != nil {
+		return answer{}, err
+	}
+	return encode(cacheNever, struct {
+		Ticket  string `json:"ticket"`
+		Expires string `json:"expires_at"`
+	}{t.Text, rfc3339(t.Expires)})
+}
+
+// answered passes an answer on.
+func (a *admitter) answered(r *http.Request, c admit.Caller, body *askJSON) (seckill.Ticket, error) {
+	proof, err := base64.StdEncoding.DecodeString(string(body.Proof))
+	if err != nil {
+		return seckill.Ticket{}, seckill.Invalid("proof", "")
+	}
+	return a.flow.Ticket(r.Context(), c, seckill.Answer{Item: string(body.Item), Proof: proof,
+		Answer: string(body.Answer)})
+}
+
+// appendChallenge appends a challenge as JSON. The proof is JSON already.
+func appendChallenge(b []byte, c *seckill.Challenge) []byte {
+	b = appendString(append(b, `{"seckill_id":`...), c.Item)
+	b = appendString(append(b, `,"checks":`...), string(c.Checks))
+	b = append(append(b, `,"proof":`...), c.Proof...)
+	if c.Question != "" {
+		b = appendString(append(b, `,"question":`...), c.Question)
+	}
+	if c.Alternative != "" {
+		b = append(append(b, `,"picture":"data:image/png;base64,`...), base64.StdEncoding.EncodeToString(c.Picture)...)
+		b = appendString(append(b, `","alternative":`...), c.Alternative)
+	}
+	b = appendString(append(b, `,"expires_at":`...), rfc3339(c.Expires))
+	return append(b, '}')
+}

@@ -1,0 +1,235 @@
+package operator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/your-org/seckill/shared/flow/office/session"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Office is the back office's door for commands: it takes them from callers whom somebody else has verified, and has
+// them executed by the stack's functions. Handle takes requests of POST /operator/{role} of an API that checks AWS
+// signatures (AWS_IAM): who gives a command is who signed the request, as API Gateway tells, and IAM says who may take
+// which role. Do takes commands of any other verified caller. Nothing that a request says about its caller is believed;
+// the table of package seckill says what a role may do. It is safe for concurrent use.
+type Office struct {
+	Stack string
+	Clock seckill.Clock
+	Key   func() ed25519.PrivateKey
+	// Invoke calls one of the stack's functions by its short name, such as "stage".
+	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
+	// Record records commands, and answers those about the audit log; nil: nothing is recorded, and those are unknown.
+	Record *Recorder
+	// Sessions is the sign-in of staff in browsers; nil: nobody signs in.
+	Sessions *session.Flow
+	// Live executes the commands about a running sale; nil: they are unknown.
+	Live *LiveHandler
+	// Pictures executes the command about pictures; nil: it is unknown.
+	Pictures *PictureHandler
+}
+
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log,
+// sessions, pictures, and a running sale.
+const itself = "admin"
+
+// executors has the commands of each function, by its short name.
+var executors = map[string][][]command{
+	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
+	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
+	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands,
+		pictureCommands},
+}
+
+// Functions returns the short names of the functions that the office calls, sorted.
+func Functions() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(executors)), func(name string) bool { return name == itself })
+}
+
+// functionOf returns the short name of the function that executes a command, "" if there is none.
+func functionOf(name string) string {
+	for function, lists := range executors {
+		for _, list := range lists {
+			if slices.ContainsFunc(list, func(c command) bool { return c.name == name }) {
+				return function
+			}
+		}
+	}
+	return ""
+}
+
+// Handle answers one request. It returns no error: what goes wrong is a problem document.
+func (o *Office) Handle(ctx context.Context, event []byte) ([]byte, error) {
+	var e events.APIGatewayProxyRequest
+	if err := json.Unmarshal(event, &e); err != nil || e.HTTPMethod == "" {
+		return nil, errors.New("operator: not a request of API Gateway")
+	}
+	status, body := o.answer(ctx, &e)
+	kind := "application/json"
+	if status != http.StatusOK {
+		kind = "application/problem+json"
+	}
+	return marshal(events.APIGatewayProxyResponse{StatusCode: status, Body: string(body), Headers: map[string]string{
+		"Content-Type": kind, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}})
+}
+
+// answer executes a request's command.
+func (o *Office) answer(ctx context.Context, e *events.APIGatewayProxyRequest) (status int, body []byte) {
+	role, ok := strings.CutPrefix(e.Path, "/operator/")
+	who := e.RequestContext.Identity.UserArn
+	switch {
+	case !ok || !seckill.ValidRole(seckill.Role(role)):
+		return problem(seckill.Refuse(seckill.CodeNotFound))
+	case e.HTTPMethod != http.MethodPost:
+		return problem(seckill.Refuse(seckill.CodeMethod))
+	case who == "" || e.RequestContext.Identity.AccountID == "": // the route would be open to everybody: never so
+		return forbidden("caller_unknown", "API Gateway names no caller: the route must check AWS signatures.")
+	}
+	body = []byte(e.Body)
+	if e.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
+			return problem(&seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err})
+		}
+	}
+	return o.Do(ctx, Caller{Who: who, Roles: []seckill.Role{seckill.Role(role)}}, body)
+}
+
+// Caller is who gives a command.
+type Caller struct {
+	Who   string         // the verified identity
+	Roles []seckill.Role // what any of them may do, the caller may
+	// the roles may have been taken from the caller meanwhile: commands that change something are refused
+	Stale bool
+}
+
+// may returns the first of the caller's roles that may give a command; of what everybody reads, an editor sees most.
+func (c *Caller) may(command string) (seckill.Role, bool) {
+	if slices.Contains(c.Roles, seckill.RoleEditor) && seckill.RoleEditor.May(command) {
+		return seckill.RoleEditor, true
+	}
+	at := slices.IndexFunc(c.Roles, func(r seckill.Role) bool { return r.May(command) })
+	if at < 0 {
+		return "", false
+	}
+	return c.Roles[at], true
+}
+
+// names are the caller's roles as the audit log has them.
+func (c *Caller) names(separator string) string {
+	out := make([]string, len(c.Roles))
+	for i, r := range c.Roles {
+		out[i] = string(r)
+	}
+	return strings.Join(out, separator)
+}
+
+// Do executes a command, whose body names no caller. An answer of a function is passed on as it is, problems of a
+// command included: Client reads both.
+func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
+	r, err := o.read(body, c.Who)
+	if err != nil {
+		return problem(err)
+	}
+	role, ok := c.may(r.Command)
+	switch {
+	case !ok:
+		least, _ := seckill.LeastRole(r.Command)
+		o.Record.refused(context.WithoutCancel(ctx), r, c.names(","), "role_forbidden")
+		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", c.names(", "), r.Command,
+			least))
+	case c.Stale && !readsOnly(r.Command):
+		return problem(&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.StaffAgain,
+			Err: errors.New("operator: nobody can say now whether the caller still has their roles")})
+	}
+	answer, err := o.Record.record(ctx, r, c.names(","), func() ([]byte, error) { return o.execute(ctx, r, role) })
+	if err != nil {
+		return problem(err)
+	}
+	return http.StatusOK, answer
+}
+
+// execute has the command's function execute it.
+func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]byte, error) {
+	function := functionOf(r.Command)
+	command, err := marshal(envelope{r})
+	switch {
+	case err != nil:
+		return nil, err
+	case function == itself:
+		return o.own(ctx, r, command)
+	}
+	return o.invoke(ctx, function, role, command)
+}
+
+// own executes a command itself.
+func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
+	live := r.Command == cmdLive || r.Command == cmdRedrive
+	switch {
+	case o.Record == nil, live && o.Live == nil, r.Command == cmdPicture && o.Pictures == nil:
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	case live:
+		return Serve(o.Record.Text, o.Live)(ctx, command)
+	case r.Command == cmdPicture:
+		return Serve(o.Record.Text, o.Pictures)(ctx, command)
+	}
+	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)
+}
+
+// invoke has a function execute a command.
+func (o *Office) invoke(ctx context.Context, function string, role seckill.Role, command []byte) ([]byte, error) {
+	signed, err := sign(o.Key(), &statement{Stack: o.Stack, Function: function, Role: role,
+		At: o.Clock.Now().UnixMilli()}, command)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := o.Invoke(ctx, function, signed)
+	if err != nil {
+		return nil, fmt.Errorf("function %s: %w", function, err)
+	}
+	return answer, nil
+}
+
+// Items returns a client of the commands about items, which the office itself gives as a viewer.
+func (o *Office) Items() Client {
+	return Client{Who: "the live screen", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return o.invoke(ctx, functionOf(cmdLevel), seckill.RoleViewer, event)
+	}}
+}
+
+// read returns a body's command with the verified caller.
+func (o *Office) read(body []byte, who string) (*request, error) {
+	if len(body) > MaxEvent {
+		return nil, seckill.Refuse(seckill.CodeTooLarge)
+	}
+	var r envelope
+	if err := strict(body, &r); err != nil || r.Operator == nil || !utf8.Valid(body) {
+		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
+	}
+	if len(body) > MaxSmall && !large(r.Operator.Command) {
+		return nil, seckill.Refuse(seckill.CodeTooLarge)
+	}
+	if r.Operator.Who != "" { // a claim
+		return nil, seckill.Invalid("who", "")
+	}
+	r.Operator.Who = who
+	return r.Operator, r.Operator.check(allCommands())
+}
+
+// forbidden returns the problem document of a caller who may not do this.
+func forbidden(code, detail string) (status int, body []byte) {
+	body, _ = marshal(map[string]any{"type": "urn:problem-type:seckill:" + code, "title": "Not allowed",
+		"status": http.StatusForbidden, "code": code, "detail": detail}) // strings and a number always marshal
+	return http.StatusForbidden, body
+}

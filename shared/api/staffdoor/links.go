@@ -1,0 +1,64 @@
+package staffdoor
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/office/session"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// LinkLife is how long a link that nobody used lasts.
+const LinkLife = 15 * time.Minute
+
+// MaxLinks is how many people have a link at a time.
+const MaxLinks = 100
+
+const linkBytes = 16
+
+// Links makes one-time links for whoever owns the machine that the back office runs on: each signs in one person, with
+// every role. It is safe for concurrent use.
+type Links struct {
+	Clock  seckill.Clock
+	Random session.Random
+
+	mu   sync.Mutex
+	made []link // the oldest first, one a person
+}
+
+type link struct {
+	who  string
+	hash [sha256.Size]byte
+	ends time.Time
+}
+
+// New makes the path of a link that signs in who. It ends an earlier one of the same person, and the oldest one of
+// MaxLinks people.
+func (l *Links) New(who string) (path string) {
+	key := base64.RawURLEncoding.EncodeToString(l.Random.Bytes(linkBytes))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made = slices.DeleteFunc(l.made, func(m link) bool { return m.who == who })
+	l.made = append(l.made, link{who, sha256.Sum256([]byte(key)), l.Clock.Now().Add(LinkLife)})
+	l.made = l.made[max(0, len(l.made)-MaxLinks):]
+	return "/admin/link?key=" + key
+}
+
+// take returns whom a key signs in, and ends its link; "" if it is of no link.
+func (l *Links) take(key string) (who string) {
+	hash, now := sha256.Sum256([]byte(key)), l.Clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made = slices.DeleteFunc(l.made, func(m link) bool {
+		its := subtle.ConstantTimeCompare(hash[:], m.hash[:]) == 1
+		if its && now.Before(m.ends) {
+			who = m.who
+		}
+		return its
+	})
+	return who
+}

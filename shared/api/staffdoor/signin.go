@@ -1,0 +1,227 @@
+package staffdoor
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/flow/office/session"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const (
+	signInLife  = 10 * time.Minute    // from the issuer's page to the way back
+	leftLife    = 30 * 24 * time.Hour // in which a browser remembers that somebody signed out
+	signInTime  = 20 * time.Second    // of the issuer's three calls, 3 s each, and of the tables'
+	signInBytes = 32                  // of state, nonce and verifier
+	maxCode     = 2048                // bytes of an issuer's code
+	signInTexts = 3
+)
+
+// words are what a person reads who comes back from the issuer and is not let in: in Chinese and in English.
+var words = map[string][2]string{
+	"no_role": {"您的账号没有后台的任何角色，请联系管理员。",
+		"Your account has no role in this back office. Ask whoever administers it."},
+	"signin_refused": {"登录没有完成，请从后台页面重新登录。",
+		"The sign-in was not completed. Start again from the back office's page."},
+	"busy": {"正在为另一位同事登录，请过几秒刷新这个页面。",
+		"Somebody else is being signed in. Reload this page in a few seconds."},
+	"unavailable": {"登录服务暂时无法使用，请稍后重试。", "The sign-in cannot be reached now. Try again in a minute."},
+}
+
+// start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which it also sends
+// when another site leads it here: the way back is so.
+func (d *Door) start(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	texts := make([]string, signInTexts)
+	for i := range texts {
+		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
+	}
+	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0],
+		len(r.CookiesNamed(d.leftName())) > 0)
+	if err != nil {
+		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		return
+	}
+	until := strconv.FormatInt(d.Clock.Now().Add(signInLife).Unix(), 10)
+	c := d.made(strings.Join(append(texts, until, mark(d.Keys()[0], texts, until)), "."), int(signInLife/time.Second))
+	c.Name, c.SameSite = d.signInName(), http.SameSiteLaxMode
+	http.SetCookie(w, c)
+	w.Header().Set("Location", address)
+	w.WriteHeader(http.StatusFound)
+}
+
+// callback signs in whoever comes back from the issuer in the browser that went there. The issuer is asked only about a
+// sign-in that this shop began.
+func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	q := r.URL.Query()
+	texts := d.kept(r)
+	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") ||
+		len(q.Get("code")) > maxCode {
+		d.forget(w)
+		d.refused(w, r, "", "signin_refused", nil)
+		return
+	}
+	switch wait, away := d.limits.exchange(); { // the browser keeps its cookie: the code is not spent
+	case away:
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		return
+	case wait > 0:
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
+		d.say(w, r, http.StatusTooManyRequests, "busy")
+		return
+	}
+	d.forget(w)
+	g := d.grant(texts)
+	g.Code = q.Get("code")
+	cookie, err := d.spend(r.Context(), g)
+	none := (*session.NoRoleError)(nil)
+	switch {
+	case errors.As(err, &none):
+		d.refused(w, r, none.Who, "no_role", err)
+	case err != nil && seckill.CodeOf(err) == seckill.CodeSignIn:
+		d.refused(w, r, "", "signin_refused", err)
+	case err != nil:
+		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		w.Header().Set("Retry-After", strconv.Itoa(seconds(awayWait)))
+		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+	default:
+		d.signedIn(w, cookie)
+	}
+}
+
+// spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile:
+// else the issuer would seem not to answer.
+func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
+	defer cancel()
+	defer func() { d.limits.exchanged(errors.Is(err, seckill.ErrIssuerAway)) }()
+	return d.Sessions.SignIn(ctx, g)
+}
+
+// link signs in whoever has a one-time link, and opens the page.
+func (d *Door) link(w http.ResponseWriter, r *http.Request) {
+	if err := d.limits.ofNetwork(r); err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	who := d.Links.take(r.URL.Query().Get("key"))
+	if who == "" {
+		refuse(w, &refusal{http.StatusForbidden, "link_used",
+			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
+		return
+	}
+	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: who, Roles: seckill.Roles()})
+	if err != nil {
+		d.fail(w, r, err)
+		return
+	}
+	d.signedIn(w, cookie)
+}
+
+// signedIn gives the browser the cookie of a new session, and opens the page.
+func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
+	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
+	if d.SignIn {
+		d.left(w, -1)
+	}
+	w.Header().Set("Location", d.page)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// grant is what the issuer's code will be for.
+func (d *Door) grant(texts []string) seckill.Grant {
+	return seckill.Grant{Kind: seckill.GrantCode, Nonce: texts[1], Verifier: texts[2],
+		RedirectURI: d.Public + "/admin/callback"}
+}
+
+// forget has the browser forget what it kept.
+func (d *Door) forget(w http.ResponseWriter) {
+	gone := d.made("", -1)
+	gone.Name, gone.SameSite = d.signInName(), http.SameSiteLaxMode
+	http.SetCookie(w, gone)
+}
+
+func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+
+// mark returns what only this shop can add to what a browser keeps.
+func mark(key []byte, texts []string, until string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("seckill staff sign-in\n" + strings.Join(texts, ".") + "." + until))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// kept returns what the browser kept when it went to the issuer, nil if it did not, or too long ago.
+func (d *Door) kept(r *http.Request) []string {
+	list := r.CookiesNamed(d.signInName())
+	if len(list) != 1 {
+		return nil
+	}
+	texts := strings.Split(list[0].Value, ".")
+	if len(texts) != signInTexts+2 {
+		return nil
+	}
+	until, made := texts[signInTexts], texts[signInTexts+1]
+	texts = texts[:signInTexts]
+	ours := slices.ContainsFunc(d.Keys(), func(key []byte) bool {
+		return hmac.Equal([]byte(made), []byte(mark(key, texts, until)))
+	})
+	at, err := strconv.ParseInt(until, 10, 64)
+	if err != nil || !ours || d.Clock.Now().Unix() > at {
+		return nil
+	}
+	return texts
+}
+
+// refused records a sign-in that led to none, as far as the audit log has room for failures, and says why.
+func (d *Door) refused(w http.ResponseWriter, r *http.Request, who, result string, cause error) {
+	if d.limits.recorded() {
+		if err := d.Sessions.Refused(r.Context(), who, result); err != nil {
+			d.Log.ErrorContext(r.Context(), "a refused sign-in is not in the audit log", "result", result, "err", err)
+		}
+	}
+	d.Log.WarnContext(r.Context(), "a sign-in of staff was refused", "result", result, "cause", cause)
+	d.say(w, r, http.StatusForbidden, result)
+}
+
+// say answers a person in plain words, in their language.
+func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code string) {
+	text, language := words[code][0], "zh-CN"
+	if httpapi.English(r.Header["Accept-Language"]) {
+		text, language = words[code][1], "en"
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Language", language)
+	w.Header().Set("Vary", "Accept-Language")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // an error means that the browser has disconnected
+}
+
+// left marks a browser in which somebody has signed out, as they stay signed in at the issuer: the next sign-in asks
+// who it is.
+func (d *Door) left(w http.ResponseWriter, seconds int) {
+	c := d.made("1", seconds)
+	c.Name = d.leftName()
+	http.SetCookie(w, c)
+}
+
+func (d *Door) signInName() string { return d.name() + "-signin" }
+func (d *Door) leftName() string   { return d.name() + "-left" }

@@ -1,0 +1,344 @@
+package alipay_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const paidNode = `{"code":"10000","msg":"Success","out_trade_no":"` + orderID +
+	`","total_amount":"88.80","trade_no":"2026010122001000000000000001","trade_status":"TRADE_SUCCESS"}`
+
+var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "2026010122001000000000000001", Amount: 88_80}
+
+func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
+	t.Helper()
+	key, err := alipay.ParsePrivateKey(keys.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign, err := alipay.Sign(key, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sign
+}
+
+// envelope returns an answer to a query: the node unchanged, with the gateway's signature over it.
+func envelope(t testing.TB, node string) string {
+	return `{"alipay_trade_query_response":` + node + `,"sign":"` + signWith(t, gatewayKeys(), node) + `"}`
+}
+
+func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
+	now := &clock{start}
+	g := gateway(t, now)
+	c := client(t, g, now)
+	ctx := context.Background()
+	check := func(when string, want seckill.TradeState) {
+		t.Helper()
+		if got, err := c.Query(ctx, orderID); err != nil || got.State != want ||
+			(want != seckill.TradeUnknown) != (got.Amount == 88_80) {
+			t.Errorf("%s: query gives %+v, %v, want %s", when, got, err, want)
+		}
+	}
+	closes := func(when string, want seckill.CloseResult) {
+		t.Helper()
+		if got, err := c.Close(ctx, orderID); err != nil || got != want {
+			t.Errorf("%s: close gives %q, %v, want %q", when, got, err, want)
+		}
+	}
+	prepared, err := c.Prepare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("prepared only", seckill.TradeUnknown)
+	closes("prepared only", seckill.CloseMissing)
+	if _, err := g.Open(prepared); err != nil {
+		t.Fatal(err)
+	}
+	check("opened", seckill.TradeWaiting)
+	if err := g.Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	check("paid", seckill.TradePaid)
+	closes("paid", seckill.CloseRefused)
+	check("paid, close refused", seckill.TradePaid)
+
+	now = &clock{start}
+	g = gateway(t, now)
+	c = client(t, g, now)
+	if _, err := g.Open(prepared); err != nil {
+		t.Fatal(err)
+	}
+	closes("opened", seckill.CloseDone)
+	check("closed", seckill.TradeClosed)
+	closes("closed", seckill.CloseRefused)
+
+	g = gateway(t, now)
+	c = client(t, g, now)
+	if _, err := g.Open(prepared); err != nil {
+		t.Fatal(err)
+	}
+	now.now = start.Add(15 * time.Minute)
+	check("expired", seckill.TradeClosed)
+}
+
+func TestQueryReadsEveryState(t *testing.T) {
+	for name, tc := range map[string]struct {
+		node string
+		want seckill.Trade
+	}{
+		"success":  {paidNode, paidTrade},
+		"finished": {strings.Replace(paidNode, "TRADE_SUCCESS", "TRADE_FINISHED", 1), paidTrade},
+		"waiting": {strings.Replace(paidNode, "TRADE_SUCCESS", "WAIT_BUYER_PAY", 1),
+			seckill.Trade{State: seckill.TradeWaiting, TradeNo: paidTrade.TradeNo, Amount: 88_80}},
+		"closed, perhaps refunded": {strings.Replace(paidNode, "TRADE_SUCCESS", "TRADE_CLOSED", 1),
+			seckill.Trade{State: seckill.TradeClosed, TradeNo: paidTrade.TradeNo, Amount: 88_80}},
+		"amount as a number": {strings.Replace(paidNode, `"88.80"`, `88.8`, 1), paidTrade},
+		"missing": {
+			`{"code":"40004","msg":"Business Failed","sub_code":"ACQ.TRADE_NOT_EXIST","sub_msg":"交易不存在","out_trade_no":"` + orderID + `"}`,
+			seckill.Trade{State: seckill.TradeUnknown}},
+		"missing, number not repeated": {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`,
+			seckill.Trade{State: seckill.TradeUnknown}},
+	} {
+		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Query(context.Background(),
+			orderID)
+		if err != nil || got != tc.want {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
+		}
+	}
+}
+
+// TestTradeByItsNumber checks that Trade returns the trade only if it belongs to the order, and refuses an answer
+// about another trade.
+func TestTradeByItsNumber(t *testing.T) {
+	for name, tc := range map[string]struct {
+		node, order, no string
+		want            seckill.Trade
+		err             bool
+	}{
+		"paid":            {paidNode, orderID, paidTrade.TradeNo, paidTrade, false},
+		"another order's": {paidNode, otherID, paidTrade.TradeNo, seckill.Trade{State: seckill.TradeUnknown}, false},
+		"missing": {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`, orderID, paidTrade.TradeNo,
+			seckill.Trade{State: seckill.TradeUnknown}, false},
+		"no number":     {paidNode, orderID, "2026 1", seckill.Trade{State: seckill.TradeUnknown}, false},
+		"another trade": {paidNode, orderID, "2026010122001000000000000002", seckill.Trade{}, true},
+		"a fault": {`{"code":"20000","sub_code":"ACQ.SYSTEM_ERROR"}`, orderID, paidTrade.TradeNo,
+			seckill.Trade{}, true},
+	} {
+		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Trade(context.Background(),
+			tc.order, tc.no)
+		if (err != nil) != tc.err || got != tc.want {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
+		}
+	}
+	now := &clock{start}
+	g := gateway(t, now)
+	c := client(t, g, now)
+	prepared, err := c.Prepare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	no, err := g.Open(prepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
+		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
+		t.Errorf("by the gateway: %+v, %v", got, err)
+	}
+}
+
+// TestAnswerIsCheckedAsReceived uses answers that a JSON library would encode with other bytes.
+func TestAnswerIsCheckedAsReceived(t *testing.T) {
+	odd :=
+		"{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , " +
+			"\"code\":\"10000\",\n\"sign\":\"inner\", \"out_trade_no\":\"" +
+			orderID +
+			"\",\"total_amount\":\"88.80\",\"trade_no\":\"2026010122001000000000000001\"," +
+			"\"trade_status\":\"TRADE_SUCCESS\", \"list\": [ {} , 1.50 ] }"
+	sign := signWith(t, gatewayKeys(), odd)
+	unescaped := strings.ReplaceAll(odd, `\/`, `/`)
+	for name, body := range map[string]string{
+		"as Alipay sends it": `{"alipay_trade_query_response":` + odd + `,"sign":"` + sign + `"}`,
+		"signature first":    `{"sign":"` + sign + `","alipay_trade_query_response":` + odd + `}`,
+		"white space around": " \n{ \"alipay_trade_query_response\" :  \n" + odd + "\t,\n \"sign\" : \"" + sign +
+			"\"\n}\r\n ",
+		"more beside": `{"alipay_cert_sn":"x","alipay_trade_query_response":` + odd + `,"sign":"` + sign +
+			`"}`,
+		"escaped signature": `{"alipay_trade_query_response":` + odd + `,"sign":"` + strings.ReplaceAll(sign, "/",
+			`\/`) + `"}`,
+		"signed, then escaped": `{"alipay_trade_query_response":` + odd + `,"sign":"` + signWith(t, gatewayKeys(),
+			unescaped) + `"}`,
+	} {
+		got, err := client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID)
+		if err != nil || got != paidTrade {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, paidTrade)
+		}
+	}
+}
+
+func TestQueryTakesNothingElseForAnAnswer(t *testing.T) {
+	good := envelope(t, paidNode)
+	refusal := func(code, sub string) string {
+		return envelope(t, `{"code":"`+code+`","msg":"x","sub_code":"`+sub+`"}`)
+	}
+	missing := `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`
+	sign := signWith(t, gatewayKeys(), paidNode)
+	for name, body := range map[string]string{
+		"empty":   "",
+		"no JSON": "<html>busy</html>",
+		"a list":  "[" + good + "]",
+		"null":    "null",
+		"cut off": good[:len(good)-1],
+		"goes on": good + "{}",
+		"wrong key": `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, strangerKeys(),
+			paidNode) + `"}`,
+		"our own key": `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, shopKeys(),
+			paidNode) + `"}`,
+		"tampered amount":     strings.Replace(good, "88.80", "88.81", 1),
+		"tampered state":      strings.Replace(good, "TRADE_SUCCESS", "TRADE_FINISHED", 1),
+		"white space changed": strings.Replace(good, `"code":"10000"`, `"code": "10000"`, 1),
+		"no signature":        `{"alipay_trade_query_response":` + paidNode + `}`,
+		"empty signature":     `{"alipay_trade_query_response":` + paidNode + `,"sign":""}`,
+		"signature a number":  `{"alipay_trade_query_response":` + paidNode + `,"sign":1}`,
+		"missing, unsigned":   `{"alipay_trade_query_response":` + missing + `}`,
+		"missing, forged":     `{"alipay_trade_query_response":` + missing + `,"sign":"` + sign + `"}`,
+		"node twice": `{"alipay_trade_query_response":` + missing + `,"alipay_trade_query_response":` +
+			paidNode + `,"sign":"` + sign + `"}`,
+		"signature twice":    `{"sign":"x","alipay_trade_query_response":` + paidNode + `,"sign":"` + sign + `"}`,
+		"another method":     strings.Replace(good, "query", "close", 1),
+		"node in other case": strings.Replace(good, "alipay_trade", "Alipay_trade", 1),
+		"error node":         `{"error_response":{"code":"20000","sub_code":"isp.unknow-error"}}`,
+		"no UTF-8":           envelope(t, strings.Replace(paidNode, "Success", "Succe\xff", 1)),
+		"another order":      envelope(t, strings.Replace(paidNode, orderID, otherID, 1)),
+		"no order":           envelope(t, strings.Replace(paidNode, orderID, "", 1)),
+		"missing, other order": envelope(t, `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST","out_trade_no":"`+otherID+
+			`"}`),
+		"unknown state":        envelope(t, strings.Replace(paidNode, "TRADE_SUCCESS", "TRADE_PENDING", 1)),
+		"no state":             envelope(t, strings.Replace(paidNode, "TRADE_SUCCESS", "", 1)),
+		"amount with exponent": envelope(t, strings.Replace(paidNode, "88.80", "1e2", 1)),
+		"amount of 3 decimals": envelope(t, strings.Replace(paidNode, "88.80", "88.880", 1)),
+		"negative amount":      envelope(t, strings.Replace(paidNode, "88.80", "-1", 1)),
+		"amount with blank":    envelope(t, strings.Replace(paidNode, "88.80", " 88.88", 1)),
+		"full-width amount":    envelope(t, strings.Replace(paidNode, "88.80", "８８.８８", 1)),
+		"no trade number":      envelope(t, strings.Replace(paidNode, "2026010122001000000000000001", "", 1)),
+		"signed, not a node":   envelope(t, `"text"`),
+		"signed null":          envelope(t, `null`),
+		"busy":                 refusal("20000", "isp.unknow-error"),
+		"system error":         refusal("40004", "ACQ.SYSTEM_ERROR"),
+		"gateway error":        refusal("20000", "aop.ACQ.SYSTEM_ERROR"),
+		"bad signature of us":  refusal("40002", "isv.invalid-signature"),
+		"other refusal":        refusal("40004", "ACQ.INVALID_PARAMETER"),
+		"missing, wrong code":  refusal("20000", "ACQ.TRADE_NOT_EXIST"),
+		"too long":             strings.Repeat(" ", alipay.MaxResponse) + good,
+	} {
+		got, err := client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID)
+		var domain *seckill.Error
+		if err == nil || errors.As(err, &domain) || got != (seckill.Trade{}) {
+			t.Errorf("%s: got %+v, %v, want a plain error", name, got, err)
+		}
+	}
+}
+
+func TestCloseReadsSubCodes(t *testing.T) {
+	const fault = seckill.CloseResult("")
+	for _, tc := range []struct {
+		code, sub, order string
+		want             seckill.CloseResult
+	}{
+		{"10000", "", orderID, seckill.CloseDone},
+		{"10000", "", otherID, fault},
+		{"10000", "", "", fault},
+		{"40004", "ACQ.TRADE_NOT_EXIST", "", seckill.CloseMissing},
+		{"40004", "ACQ.TRADE_NOT_EXIST", otherID, fault},
+		{"40004", "ACQ.TRADE_STATUS_ERROR", orderID, seckill.CloseRefused},
+		{"40004", "ACQ.REASON_TRADE_STATUS_INVALID", "", seckill.CloseRefused},
+		{"40004", "ACQ.REASON_ILLEGAL_STATUS", "", seckill.CloseRefused},
+		{"40004", "ACQ.TRADE_HAS_SUCCESS", "", seckill.CloseRefused},
+		{"40004", "ACQ.SYSTEM_ERROR", "", fault},
+		{"40004", "AQC.SYSTEM_ERROR", "", fault},
+		{"40004", "isp.unknow-error", "", fault},
+		{"40004", "", "", fault},
+		{"20000", "isp.unknow-error", "", fault},
+		{"20000", "ACQ.TRADE_NOT_EXIST", "", fault},
+		{"40002", "isv.invalid-signature", "", fault},
+		{"40006", "isv.insufficient-isv-permissions", "", fault},
+		{"", "", "", fault},
+	} {
+		node := `{"code":"` + tc.code + `","sub_code":"` + tc.sub + `","out_trade_no":"` + tc.order + `"}`
+		body := strings.Replace(envelope(t, node), "query", "close", 1)
+		got, err := client(t, answering([]byte(body)), &clock{start}).Close(context.Background(), orderID)
+		if got != tc.want || (err == nil) != (tc.want != fault) {
+			t.Errorf("%s: got %q, %v, want %q", node, got, err, tc.want)
+		}
+	}
+}
+
+func TestTroubleOnTheWayIsAnError(t *testing.T) {
+	good := envelope(t, paidNode)
+	stop := make(chan struct{})
+	for name, h := range map[string]http.HandlerFunc{
+		"500": func(w http.ResponseWriter, r *http.Request) { http.Error(w, good, http.StatusInternalServerError) },
+		"503": func(w http.ResponseWriter, r *http.Request) { http.Error(w, good, http.StatusServiceUnavailable) },
+		"404": func(w http.ResponseWriter, r *http.Request) { http.Error(w, good, http.StatusNotFound) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/elsewhere" {
+				_, _ = w.Write([]byte(good))
+				return
+			}
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		},
+		"slow": func(w http.ResponseWriter, r *http.Request) { <-stop },
+		"slow in the middle": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = w.Write([]byte(good[:20]))
+			w.(http.Flusher).Flush()
+			<-stop
+		},
+		"connection cut": func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		srv := httptest.NewServer(h)
+		t.Cleanup(srv.Close)
+		c := config(nil, &clock{start})
+		c.Gateway, c.HTTP = srv.URL, nil
+		cl, err := alipay.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") ||
+			strings.Contains(err.Error(), appID) {
+			t.Errorf("%s: query gives %+v, %v, want an error that has nothing of what was sent", name, got, err)
+		}
+		if got, err := cl.Close(ctx, orderID); err == nil || got != "" {
+			t.Errorf("%s: close gives %q, %v, want an error", name, got, err)
+		}
+		cancel()
+	}
+	close(stop) // ends the handlers before the servers close
+}
+
+// TestCallsHaveADeadline also covers calls through an HTTP client without a timeout.
+func TestCallsHaveADeadline(t *testing.T) {
+	var left time.Duration
+	c := client(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if deadline, ok := r.Context().Deadline(); ok {
+			left = time.Until(deadline)
+		}
+		_, _ = w.Write([]byte(envelope(t, paidNode)))
+	}), &clock{start})
+	if _, err := c.Query(context.Background(), orderID); err != nil || left <= 0 || left > alipay.CallTimeout {
+		t.Errorf("query: %v with %s left, want at most %s", err, left, alipay.CallTimeout)
+	}
+}

@@ -1,0 +1,271 @@
+package alipay_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+func TestPrepareSignsWhatAlipayWants(t *testing.T) {
+	c := client(t, nil, &clock{start})
+	got, err := c.Prepare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := url.ParseQuery(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const content = `app_id=2021000000000001&biz_content={"out_trade_no":"oabcdefghijklmnopqrstuvwxyz","total_amount":"88.80",` +
+		`"subject":"红色外套 Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00",` +
+		`"seller_id":"2088000000000001"}&charset=utf-8&format=JSON&method=alipay.trade.app.pay` +
+		`&notify_url=https://shop.example/seckill/alipay/notify&sign_type=RSA2&timestamp=2026-01-01 20:00:00&version=1.0`
+	// This check uses none of the package's helpers: the content is the literal above, and the signature must match
+	// it.
+	block, _ := pem.Decode([]byte(shopKeys().Public))
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig, err := base64.StdEncoding.DecodeString(form.Get("sign"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(content))
+	if err := rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA256, sum[:], sig); err != nil {
+		t.Errorf("order string %s\nis not signed over %s", got, content)
+	}
+	if have := alipay.SignContent(form, "sign"); have != content {
+		t.Errorf("order string holds\n%s, want\n%s", have, content)
+	}
+	if at := strings.LastIndex(got, "&sign="); at < 0 || strings.Contains(got[at+1:], "&") ||
+		strings.ContainsAny(got, "+ ") {
+		t.Errorf("order string %s: want the signature last, and blanks as %%20", got)
+	}
+}
+
+func TestPrepareGivesTheSameBytesEachTime(t *testing.T) {
+	now := &clock{start}
+	c := client(t, nil, now)
+	first, err := c.Prepare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now.now = start.Add(9 * time.Minute)
+	o := order()
+	o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(seckill.Zone), o.Placed.Local()
+	second, err := client(t, nil, now).Prepare(o)
+	if err != nil || first != second {
+		t.Errorf("later: %v\n%s, want\n%s", err, second, first)
+	}
+}
+
+func TestPrepareRefusesWhatAlipayWould(t *testing.T) {
+	for name, change := range map[string]func(*seckill.Order){
+		"id of another form": func(o *seckill.Order) { o.ID = "1234" },
+		"no amount":          func(o *seckill.Order) { o.Amount = 0 },
+		"negative amount":    func(o *seckill.Order) { o.Amount = -1 },
+		"too much":           func(o *seckill.Order) { o.Amount = seckill.MaxFen + 1 },
+		"never placed":       func(o *seckill.Order) { o.Placed = time.Time{} },
+		"no hold":            func(o *seckill.Order) { o.PayBy = o.Placed },
+		"rejected":           func(o *seckill.Order) { o.PayBy = time.Time{} },
+	} {
+		o := order()
+		change(&o)
+		if got, err := client(t, nil, &clock{start}).Prepare(o); err == nil {
+			t.Errorf("%s: got %s, want an error", name, got)
+		}
+	}
+}
+
+func TestSubject(t *testing.T) {
+	for in, want := range map[string]string{
+		"红色外套":                         "红色外套",
+		" a/b=c&d ":                    "abcd",
+		"a\nb\x00c\u0085":              "abc",
+		`<b>"quoted"</b> + 100%`:       `<b>"quoted"<b> + 100%`,
+		"/=&":                          "",
+		"bad\xffbyte":                  "badbyte",
+		strings.Repeat("秒", 300):       strings.Repeat("秒", 256),
+		strings.Repeat("x", 256) + "/": strings.Repeat("x", 256),
+	} {
+		if got := alipay.Subject(in); got != want {
+			t.Errorf("Subject(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestPrepareWithATitleOfForbiddenCharactersOnly(t *testing.T) {
+	o := order()
+	o.Title = "/=&"
+	got, err := client(t, nil, &clock{start}).Prepare(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := url.ParseQuery(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var biz struct {
+		Subject string `json:"subject"`
+	}
+	if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil || biz.Subject != orderID {
+		t.Errorf("subject %q, %v; want the order's id", biz.Subject, err)
+	}
+}
+
+func TestKeysInEveryForm(t *testing.T) {
+	private, public := shopKeys().Private, shopKeys().Public
+	block, _ := pem.Decode([]byte(private))
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := parsed.(*rsa.PrivateKey)
+	pkcs1 := x509.MarshalPKCS1PrivateKey(key)
+	pkcs1Public := x509.MarshalPKCS1PublicKey(&key.PublicKey)
+	publicBlock, _ := pem.Decode([]byte(public))
+	bare := func(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
+	for name, text := range map[string]string{
+		"PKCS #8 PEM":                  private,
+		"PKCS #8 base64":               bare(block.Bytes),
+		"PKCS #1 PEM":                  string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1})),
+		"PKCS #1 base64":               bare(pkcs1),
+		"base64 in lines with a break": " " + bare(pkcs1)[:64] + "\r\n" + bare(pkcs1)[64:] + "\n",
+		"PEM with blank lines around":  "\n\n" + private + "\n",
+	} {
+		if got, err := alipay.ParsePrivateKey(text); err != nil || !got.Equal(key) {
+			t.Errorf("private key as %s: %v", name, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"PKIX PEM":       public,
+		"PKIX base64":    bare(publicBlock.Bytes),
+		"PKCS #1 PEM":    string(pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: pkcs1Public})),
+		"PKCS #1 base64": bare(pkcs1Public),
+	} {
+		if got, err := alipay.ParsePublicKey(text); err != nil || !got.Equal(&key.PublicKey) {
+			t.Errorf("public key as %s: %v", name, err)
+		}
+	}
+}
+
+func TestNewNamesTheWrongSetting(t *testing.T) {
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curveDER, err := x509.MarshalPKCS8PrivateKey(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sec1, err := x509.MarshalECPrivateKey(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curvePublic, err := x509.MarshalPKIXPublicKey(&curve.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	half := shopKeys().Private[:len(shopKeys().Private)/2]
+	for name, c := range map[string]struct {
+		change func(*alipay.Config)
+		want   string
+	}{
+		"no app id":      {func(c *alipay.Config) { c.AppID = "" }, "app id"},
+		"no seller id":   {func(c *alipay.Config) { c.SellerID = "" }, "seller id"},
+		"no private key": {func(c *alipay.Config) { c.PrivateKey = " " }, "alipay: private key: empty"},
+		"half a PEM": {func(c *alipay.Config) {
+			c.PrivateKey = half
+		}, "alipay: private key: not one whole PEM block"},
+		"two PEM blocks": {func(c *alipay.Config) {
+			c.PrivateKey += c.PrivateKey
+		}, "alipay: private key: not one whole PEM block"},
+		"not base64": {func(c *alipay.Config) {
+			c.PrivateKey = "secret!"
+		}, "alipay: private key: neither PEM nor base64"},
+		"public as private": {func(c *alipay.Config) { c.PrivateKey = shopKeys().Public },
+			"alipay: private key: not a private key but a public key: give the app's private key"},
+		"certificate as private": {func(c *alipay.Config) { c.PrivateKey = certs().app.pem() },
+			"alipay: private key: not a private key but a certificate: give the app's private key"},
+		"encrypted": {func(c *alipay.Config) { c.PrivateKey = block("ENCRYPTED PRIVATE KEY", []byte("secret")) },
+			"alipay: private key: encrypted: take the password off"},
+		"nonsense": {func(c *alipay.Config) { c.PrivateKey = block("PRIVATE KEY", []byte("secret")) },
+			"alipay: private key: not a private key in PKCS #8 or PKCS #1: copy the app's private key whole"},
+		"elliptic, SEC 1": {func(c *alipay.Config) {
+			c.PrivateKey = block("EC PRIVATE KEY", sec1)
+		}, "alipay: private key: not an RSA key"},
+		"elliptic": {func(c *alipay.Config) { c.PrivateKey = base64.StdEncoding.EncodeToString(curveDER) },
+			"alipay: private key: not an RSA key: make an RSA key pair of 2048 bits"},
+		"short key": {func(c *alipay.Config) {
+			c.PrivateKey = base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PrivateKey(short))
+		}, "alipay: private key: a key of 1024 bits: want at least 2048: make an RSA key pair"},
+		"no public key": {func(c *alipay.Config) { c.AlipayPublicKey = "" }, "Alipay's public key: empty"},
+		"private as public": {func(c *alipay.Config) { c.AlipayPublicKey = gatewayKeys().Private },
+			"Alipay's public key: not a public key but a private key: copy Alipay's from the app's settings page"},
+		"certificate as public": {func(c *alipay.Config) { c.AlipayPublicKey = certs().alipay.pem() },
+			"Alipay's public key: not a public key but a certificate: set it as Alipay's certificate"},
+		"nonsense as public": {func(c *alipay.Config) { c.AlipayPublicKey = "c2VjcmV0" },
+			"Alipay's public key: not a public key in PKIX or PKCS #1: copy Alipay's"},
+		"elliptic public": {func(c *alipay.Config) {
+			c.AlipayPublicKey = block("PUBLIC KEY", curvePublic)
+		}, "Alipay's public key: not an RSA key: copy Alipay's"},
+		"our own public": {func(c *alipay.Config) { c.AlipayPublicKey = shopKeys().Public },
+			"Alipay's public key: this is the app's own: copy Alipay's from the app's settings page"},
+		"short public": {func(c *alipay.Config) {
+			c.AlipayPublicKey = base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PublicKey(&short.PublicKey))
+		}, "Alipay's public key: a key of 1024 bits"},
+		"no gateway":          {func(c *alipay.Config) { c.Gateway = "" }, "gateway"},
+		"gateway of a scheme": {func(c *alipay.Config) { c.Gateway = "ftp://gateway.example" }, "gateway"},
+		"relative notify URL": {func(c *alipay.Config) { c.NotifyURL = "/notify" }, "notify URL"},
+		"long notify URL":     {func(c *alipay.Config) { c.NotifyURL += strings.Repeat("x", 256) }, "notify URL"},
+		"no clock":            {func(c *alipay.Config) { c.Clock = nil }, "clock"},
+	} {
+		conf := config(nil, &clock{start})
+		c.change(&conf)
+		_, err := alipay.New(conf)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want it to say %q", name, err, c.want)
+			continue
+		}
+		for _, secret := range []string{conf.PrivateKey, conf.AlipayPublicKey} {
+			// look for each line of a PEM; for bare base64, for its beginning
+			for line := range strings.Lines(secret) {
+				if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
+					t.Errorf("%s: the error holds key material: %v", name, err)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkPrepare(b *testing.B) {
+	c, o := client(b, nil, &clock{start}), order()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Prepare(o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Times of secrets.
+const (
+	RefreshEvery = 5 * time.Minute // longest time between two reads of the secrets, while events arrive
+	// reads happen up to this much earlier, so that instances that started together do not read together again
+	spread     = time.Minute
+	againAfter = time.Minute // longest wait after a failed refresh
+
+	tryTimeout   = 2 * time.Second        // one attempt at init
+	lateTimeout  = 30 * time.Second       // one refresh: Lambda may freeze the instance during it
+	firstDelay   = 100 * time.Millisecond // longest wait before the second attempt at init; it doubles
+	longestDelay = 2 * time.Second
+)
+
+// Secret is a text that logs, errors and JSON never show. string(s) reveals it.
+type Secret string
+
+const hidden = "***"
+
+// String hides the secret.
+func (Secret) String() string { return hidden }
+
+// GoString hides the secret from %#v.
+func (Secret) GoString() string { return hidden }
+
+// Format hides the secret from every verb, including numeric ones.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
+
+// LogValue hides the secret from slog.
+func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalText hides the secret from JSON and every other encoding.
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// Source locates a secret: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting
+// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names.
+type Source struct {
+	Setting string
+	Value   Secret
+	Name    string
+}
+
+func (s Source) given() bool { return s.Value != "" || s.Name != "" }
+
+func (s Source) problems() []string {
+	if s.Value != "" && s.Name != "" {
+		return []string{fmt.Sprintf("%s and %s_NAME are both set, want one of them", s.Setting, s.Setting)}
+	}
+	return nil
+}
+
+// variable returns the variable that is set: the value's or the entry name's.
+func (s Source) variable() string {
+	if s.Setting == kids {
+		return kids
+	}
+	return s.Setting + "_NAME"
+}
+
+// Wrong returns an error about the value, prefixed with the variable that gives it or names its entry.
+func (s Source) Wrong(err error) error {
+	if s.Name != "" {
+		return fmt.Errorf("settings: %s names the secret %q, which cannot be used: %w", s.variable(), s.Name, err)
+	}
+	return fmt.Errorf("settings: %s: %w", s.Setting, err)
+}
+
+// Manager is what Load needs of the AWS Secrets Manager client. Disable the client's retries: Load retries itself.
+type Manager interface {
+	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
+		options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+}
+
+// Secrets holds the entries of one secret in AWS Secrets Manager, a JSON object of strings, and rereads them
+// periodically. It is safe for concurrent use.
+type Secrets struct {
+	client  Manager
+	clock   seckill.Clock
+	id      string   // the secret's name or ARN
+	sources []Source // those with a name
+
+	mu      sync.Mutex
+	values  map[string]Secret // by entry name
+	next    time.Time         // when to read again
+	reading bool
+	begun   time.Time    // the last read of a refresh
+	asked   time.Time    // when Renew waited last
+	failed  error        // of the last refresh
+	read    chan reading // receives the result of the refresh under way
+}
+
+// reading is the result of a refresh.
+type reading struct {
+	values map[string]Secret
+	err    error
+}
+
+// Load reads the secret in one call, and makes no call if no source has a name. It retries transient failures (no
+// answer, throttling, a service fault) with full jitter until the context ends. The error names the secret, or the
+// missing entry and its setting.
+func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, sources ...Source) (*Secrets, error) {
+	s := &Secrets{client: client, clock: clock, id: id, read: make(chan reading, 1)}
+	for _, src := range sources {
+		if src.Name != "" {
+			s.sources = append(s.sources, src)
+		}
+	}
+	if len(s.sources) == 0 {
+		return s, nil
+	}
+	if id == "" {
+		return nil, fmt.Errorf("settings: SECRETS is missing: %s names an entry of it", s.sources[0].variable())
+	}
+	for n := 0; ; n++ {
+		values, err := s.get(ctx, tryTimeout)
+		if err == nil {
+			s.values, s.next = values, clock.Now().Add(RefreshEvery-rand.N(spread))
+			return s, nil
+		}
+		if !passing(err) || !system.Pause(ctx, rand.N(min(firstDelay<<n, longestDelay))) {
+			return nil, err
+		}
+	}
+}
+
+// passing reports whether the failure is transient.
+func passing(err error) bool {
+	var wrong *contentError
+	return !errors.As(err, &wrong) &&
+		(errors.Is(err, context.DeadlineExceeded) ||
+			retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
+			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
+}
+
+// Of returns a secret's value, "" if its source is empty.
+func (s *Secrets) Of(src Source) Secret {
+	if src.Name == "" {
+		return src.Value
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.values[src.Name]
+}
+
+// Refresh never blocks: when a read is due it starts one in a goroutine, and a later call to Refresh applies the
+// result. changed: some value is new. The error is that of a failed read: the old values stay, and the next attempt
+// follows within a minute. Lambda freezes an instance between events, so a read may finish during a later event or be
+// abandoned.
+func (s *Secrets) Refresh() (changed bool, err error) {
+	if len(s.sources) == 0 {
+		return false, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	select {
+	case r := <-s.read:
+		s.reading, s.failed = false, r.err
+		if r.err != nil {
+			s.next = now.Add(rand.N(againAfter))
+			return false, r.err
+		}
+		s.next = now.Add(RefreshEvery - rand.N(spread))
+		changed, s.values = !maps.Equal(s.values, r.values), r.values
+		return changed, nil
+	default:
+	}
+	// if the clock was set back, do not wait
+	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery {
+		return false, nil
+	}
+	s.begin(now)
+	return false, nil
+}
+
+// begin starts a read; the caller holds the lock.
+func (s *Secrets) begin(now time.Time) {
+	s.reading, s.begun = true, now
+	go func() {
+		values, err := s.get(context.Background(), lateTimeout)
+		s.read <- reading{values, err}
+	}()
+}
+
+var errSlow = errors.New("settings: the secrets are being read")
+
+// Renew makes sure that the secrets are no older than age: if they are, it reads them and waits, at most that long. So
+// it reads once in that time at most, however often it is called. changed: some value is new. With an error the
+// secrets may be older.
+func (s *Secrets) Renew(age, wait time.Duration) (changed bool, err error) {
+	if len(s.sources) == 0 {
+		return false, nil
+	}
+	s.mu.Lock()
+	now := s.clock.Now()
+	recent := func(t time.Time) bool { return now.Sub(t) >= 0 && now.Sub(t) < age }
+	if !s.reading && recent(s.begun) || s.reading && recent(s.asked) {
+		defer s.mu.Unlock()
+		if s.reading {
+			return false, errSlow
+		}
+		return false, s.failed
+	}
+	s.asked = now
+	if !s.reading {
+		s.begin(now)
+	}
+	s.mu.Unlock()
+	s.Wait(wait)
+	changed, err = s.Refresh()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reading || !recent(s.begun) { // it read on while the instance was frozen
+		err = errors.Join(err, errSlow)
+	}
+	return changed, err
+}
+
+// Wait waits at most this long for the read that Refresh started, if any. Use it after events whose answer no client
+// waits for: Lambda freezes an instance after its answer, so short, rare events might interrupt the read each time.
+func (s *Secrets) Wait(most time.Duration) {
+	s.mu.Lock()
+	reading := s.reading
+	s.mu.Unlock()
+	if !reading {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case r := <-s.read:
+		s.read <- r // does not block: the read's goroutine was the only sender and has ended
+	case <-timer.C:
+	}
+}
+
+// contentError describes a secret that was read but is invalid.
+type contentError struct{ what string }
+
+func (e *contentError) Error() string { return "settings: " + e.what }
+
+func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Secret, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.id})
+	if err != nil {
+		return nil, fmt.Errorf("settings: cannot read the secret %s: %w", s.id, err)
+	}
+	var values map[string]Secret
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may contain the text
+		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
+	}
+	// keep only our own entries: a change of another one is no change here
+	own := make(map[string]Secret, len(s.sources))
+	for _, src := range s.sources {
+		if values[src.Name] == "" {
+			if src.Setting == salts {
+				continue
+			}
+			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s",
+				src.variable(), src.Name, s.id)}
+		}
+		own[src.Name] = values[src.Name]
+	}
+	return own, nil
+}

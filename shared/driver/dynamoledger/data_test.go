@@ -1,0 +1,161 @@
+package dynamoledger_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// attributeRow matches a row of the attribute tables in docs/DATA.md.
+var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
+
+func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/DATA.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
+		End:   begun.Add(1),
+		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
+		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
+			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
+	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n",
+		dynamoledger.TableCatalog: "\n### item#ID\n"} {
+		_, section, _ := strings.Cut(string(page), heading)
+		section, _, _ = strings.Cut(section, "\n##")
+		listed, written := map[string]string{}, map[string]string{}
+		for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
+			listed[m[1]] = m[2]
+		}
+		for attr, v := range rows[table] {
+			for kind := range v {
+				written[attr] = kind
+			}
+		}
+		if diff := cmp.Diff(written, listed); diff != "" {
+			t.Errorf("%s: docs/DATA.md (+) and what Put writes (-) differ:\n%s", table, diff)
+		}
+	}
+}
+
+// TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead: their put would drop its family. Other rows keep theirs.
+func TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead(t *testing.T) {
+	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
+		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
+	version := func() any { return putRows(t, it, nil)[dynamoledger.TableItems]["v"]["N"] }
+	if v := version(); v != "1" {
+		t.Errorf("an item alone has version %v, want 1", v)
+	}
+	it.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "a", Value: "b"}}}
+	if v := version(); v != "2" {
+		t.Errorf("a variant has version %v, want 2", v)
+	}
+}
+
+// putRows returns what a Put sends, by table: attributes with types and values.
+func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
+	t.Helper()
+	w := &wire{script: times(1, answer(200, `{}`))}
+	if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Put(ctx, it, d); err != nil {
+		t.Fatal(err)
+	}
+	var sent struct {
+		TransactItems []struct {
+			Put struct {
+				TableName string
+				Item      map[string]map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]map[string]map[string]any{}
+	for _, write := range sent.TransactItems {
+		out[write.Put.TableName] = write.Put.Item
+	}
+	return out
+}
+
+// TestAnItemsRowIsSmall checks sizes: a write of up to 1 KB costs one unit, a read of up to 4 KB one. Each instance
+// reads its items' rows every second, and one key allows 3,000 reads a second.
+func TestAnItemsRowIsSmall(t *testing.T) {
+	late := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	longest := seckill.Item{ID: strings.Repeat("9", 19), Price: seckill.MaxFen / seckill.MaxCount,
+		Start: late.Add(-time.Hour), End: late, CreateTime: late,
+		Commodity: seckill.Commodity{ID: strings.Repeat("9", 19), Title: strings.Repeat("😀", seckill.MaxTitle),
+			Price: seckill.MaxFen, CreateTime: late},
+		Stock: seckill.MaxStock, Limit: seckill.MaxLimit, Buckets: seckill.BucketsFor(seckill.MaxStock),
+		Stopped: true, Version: math.MaxInt64, Described: math.MaxInt64 - 1}
+	for range seckill.MaxStops {
+		longest.Stops = append(longest.Stops, seckill.Stop{From: late, To: late})
+	}
+	size := 0
+	for attr, v := range putRows(t, longest, &seckill.Description{})[dynamoledger.TableItems] {
+		size += len(attr) + weight(t, v)
+	}
+	if t.Logf("%d bytes", size); size >= 1<<10 {
+		t.Errorf("an item's row can have %d bytes, want less than 1 KB", size)
+	}
+}
+
+// weight returns the size of a value in bytes ("DynamoDB item sizes and formats", Amazon DynamoDB Developer Guide).
+func weight(t *testing.T, v map[string]any) int {
+	t.Helper()
+	if s, ok := v["S"].(string); ok {
+		return len(s)
+	}
+	if n, ok := v["N"].(string); ok {
+		return (len(n)+1)/2 + 1
+	}
+	l, ok := v["L"].([]any)
+	if !ok {
+		t.Fatalf("the weight of %v is not known", v)
+	}
+	size := 3
+	for _, e := range l {
+		size += 1 + weight(t, e.(map[string]any))
+	}
+	return size
+}
+
+// TestTheLargestAdditionFitsAnExpression checks the limit of an expression: 4 KB ("Service, account, and table
+// quotas", Amazon DynamoDB).
+func TestTheLargestAdditionFitsAnExpression(t *testing.T) {
+	a := seckill.Addition{At: begun, Total: seckill.Count{Placed: 1, Paid: 1, GivenBack: 1}}
+	for i := range seckill.MaxCounted {
+		a.Orders = append(a.Orders, seckill.CountedOrder{Order: strconv.Itoa(i), Sequence: 3})
+		for k := range 3 { // each order is placed, paid and given back at most once
+			a.Minutes = append(a.Minutes, seckill.MinuteCount{Minute: begun.Add(time.Duration(3*i+k) * time.Minute),
+				Count: seckill.Count{Placed: 1}})
+		}
+	}
+	w := &wire{script: times(1, answer(200, `{}`))}
+	l := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{}))
+	if err := l.AddCounts(ctx, seckill.Counts{Item: "1"}, a); err != nil {
+		t.Fatal(err)
+	}
+	var sent struct {
+		TransactItems []struct {
+			Update struct{ UpdateExpression string }
+		}
+	}
+	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
+		t.Fatal(err)
+	}
+	n := len(sent.TransactItems[0].Update.UpdateExpression)
+	if t.Logf("%d bytes", n); n < 2000 || n > 4<<10 {
+		t.Errorf("an expression of %d bytes, want at most 4 KB", n)
+	}
+}

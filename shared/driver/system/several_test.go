@@ -1,0 +1,22 @@
+package system_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/your-org/seckill/shared/driver/system"
+)
+
+// TestSeveral: each number is done once, however many there are.
+func TestSeveral(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 16, 100} {
+		done := make([]atomic.Int64, n)
+		system.Several(16)(n, func(i int) { done[i].Add(1) })
+		for i := range done {
+			if got := done[i].Load(); got != 1 {
+				t.Errorf("%d of %d was done %d times", i, n, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,403 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/your-org/seckill/shared/drivertest/queuetest"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+func TestQueueConforms(t *testing.T) {
+	tests := []struct {
+		name string
+		opt  memory.QueueOptions
+	}{
+		{"in order", memory.QueueOptions{}},
+		{"shuffled", memory.QueueOptions{Shuffle: true, Seed: 1}},
+		{"other limits", memory.QueueOptions{Name: "orders#1", Shuffle: true, Seed: 2, Visible: 2 * time.Second,
+			MaxReceives: 3}},
+		{"some duplicates", memory.QueueOptions{Shuffle: true, Seed: 3, Duplicate: 0.3, Visible: 5 * time.Second,
+			MaxReceives: 6}},
+		{"everything twice", memory.QueueOptions{Shuffle: true, Seed: 4, Duplicate: 1, Visible: 5 * time.Second,
+			MaxReceives: 6}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			queuetest.Run(t, func(*testing.T) queuetest.Env { return newEnv(tt.opt) })
+		})
+	}
+}
+
+func newEnv(opt memory.QueueOptions) queuetest.Env {
+	clock := newClock()
+	q := memory.NewQueue(clock, opt)
+	e := queuetest.Env{
+		Queue:       q,
+		Advance:     func(d time.Duration) { clock.Advance(d) },
+		Visible:     opt.Visible,
+		MaxReceives: opt.MaxReceives,
+		SendRaw:     func(_ context.Context, body []byte) error { return q.SendRaw(body, 0) },
+		Parked: func(context.Context) ([]string, error) {
+			var bodies []string
+			for _, p := range q.Parked() {
+				bodies = append(bodies, string(p.Body))
+			}
+			return bodies, nil
+		},
+		Exact: opt.Duplicate == 0,
+	}
+	if e.Visible == 0 {
+		e.Visible = seckill.DefaultVisible
+	}
+	if e.MaxReceives == 0 {
+		e.MaxReceives = seckill.MaxReceives
+	}
+	return e
+}
+
+func newClock() *memory.Clock { return memory.NewClock(time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)) }
+
+func mustSend(t testing.TB, q *memory.Queue, delay time.Duration, bodies ...string) {
+	t.Helper()
+	for _, b := range bodies {
+		if err := q.SendRaw([]byte(b), delay); err != nil {
+			t.Fatalf("SendRaw(%.60q, %v): %v", b, delay, err)
+		}
+	}
+}
+
+func mustReceive(t testing.TB, q *memory.Queue, limit int) []seckill.Delivery {
+	t.Helper()
+	ds, err := q.Receive(context.Background(), limit)
+	if err != nil {
+		t.Fatalf("Receive(%d): %v", limit, err)
+	}
+	return ds
+}
+
+func mustDelete(t testing.TB, q *memory.Queue, d seckill.Delivery) {
+	t.Helper()
+	if err := q.Delete(context.Background(), d); err != nil {
+		t.Fatalf("Delete(%s): %v", d.ID, err)
+	}
+}
+
+// order receives and deletes everything visible, one by one, and returns the bodies.
+func order(t *testing.T, q *memory.Queue) []string {
+	t.Helper()
+	var out []string
+	for {
+		ds := mustReceive(t, q, 1)
+		if len(ds) == 0 {
+			return out
+		}
+		out = append(out, string(ds[0].Body))
+		mustDelete(t, q, ds[0])
+	}
+}
+
+func TestQueueOrderFollowsTheSeed(t *testing.T) {
+	var sent []string
+	for i := range 50 {
+		sent = append(sent, fmt.Sprintf("m%02d", i))
+	}
+	run := func(opt memory.QueueOptions) []string {
+		q := memory.NewQueue(newClock(), opt)
+		mustSend(t, q, 0, sent...)
+		return order(t, q)
+	}
+	if got := run(memory.QueueOptions{Seed: 9}); !slices.Equal(got, sent) {
+		t.Errorf("without Shuffle: %q, want the order of sending", got)
+	}
+	a, b, c := run(memory.QueueOptions{Shuffle: true, Seed: 1}), run(memory.QueueOptions{Shuffle: true, Seed: 1}),
+		run(memory.QueueOptions{Shuffle: true, Seed: 2})
+	if !slices.Equal(a, b) {
+		t.Errorf("one seed, two orders:\n%q\n%q", a, b)
+	}
+	if slices.Equal(a, sent) || slices.Equal(a, c) {
+		t.Errorf("two seeds:\n%q\n%q\nwant them to differ, and from the order of sending", a, c)
+	}
+	slices.Sort(a)
+	if !slices.Equal(a, sent) {
+		t.Errorf("shuffled messages %q, want each once", a)
+	}
+}
+
+func TestQueueDuplicates(t *testing.T) {
+	clock := newClock()
+	q := memory.NewQueue(clock, memory.QueueOptions{Duplicate: 1})
+	mustSend(t, q, 0, "x")
+	first := mustReceive(t, q, 10)
+	second := mustReceive(t, q, 10) // while the first is in flight
+	if len(first) != 1 || len(second) != 1 || second[0].ID != first[0].ID || second[0].Receives != 2 {
+		t.Fatalf("deliveries %+v and %+v, want the same message twice", first, second)
+	}
+	if ds := mustReceive(t, q, 10); len(ds) != 0 {
+		t.Fatalf("a third delivery in flight: %+v", ds)
+	}
+	mustDelete(t, q, second[0])
+	clock.Advance(seckill.DefaultVisible) // it returns within one visibility timeout
+	third := mustReceive(t, q, 10)
+	if len(third) != 1 || third[0].ID != first[0].ID || third[0].Receives != 3 {
+		t.Fatalf("after its deletion came %+v, want the message once more", third)
+	}
+	mustDelete(t, q, third[0])
+	if at, ok := q.Next(); ok {
+		t.Errorf("deleted twice, and still something at %v", at)
+	}
+}
+
+func TestQueueParksWithReasonAndRedrives(t *testing.T) {
+	ctx := context.Background()
+	clock := newClock()
+	q := memory.NewQueue(clock, memory.QueueOptions{MaxReceives: 2})
+	mustSend(t, q, 0, "by hand", "by count")
+	ds := mustReceive(t, q, 10)
+	long := strings.Repeat("原因", 1_000)
+	if err := q.Park(ctx, ds[0], long); err != nil {
+		t.Fatalf("Park: %v", err)
+	}
+	ds[0].Body[0] = '!' // the parked copy must not share memory with it
+	mustDelete(t, q, ds[0])
+	for range 2 {
+		clock.Advance(seckill.DefaultVisible)
+		mustReceive(t, q, 10)
+	}
+	parked := q.Parked()
+	if len(parked) != 2 {
+		t.Fatalf("parked %+v, want two", parked)
+	}
+	hand, count := parked[0], parked[1]
+	if string(hand.Body) != "by hand" || hand.Receives != 1 || !hand.At.Equal(newClock().Now()) {
+		t.Errorf("parked by hand: %+v", hand)
+	}
+	if !strings.HasPrefix(long, hand.Reason) || !utf8.ValidString(hand.Reason) || len(hand.Reason) > 1_000 ||
+		len(hand.Reason) < 990 {
+		t.Errorf("reason of %d bytes, valid UTF-8 %v, want the first 1,000 bytes in whole characters", len(hand.Reason),
+			utf8.ValidString(hand.Reason))
+	}
+	if want := "received 2 times"; string(count.Body) != "by count" || count.Reason != want || count.Receives != 2 ||
+		!count.At.Equal(clock.Now()) {
+		t.Errorf("parked by the queue: %+v, want reason %q", count, want)
+	}
+	count.Body[0] = '!'
+
+	if n, err := q.Redrive(ctx); err != nil || n != 2 || len(q.Parked()) != 0 {
+		t.Errorf("Redrive: %d, parked afterwards %+v, want 2 and none", n, q.Parked())
+	}
+	again := mustReceive(t, q, 10)
+	if len(again) != 2 || string(again[0].Body) != "by hand" || string(again[1].Body) != "by count" ||
+		again[1].Receives != 1 {
+		t.Errorf("after Redrive came %+v, want both, unchanged, with receives 1", again)
+	}
+	if n, err := q.Redrive(ctx); err != nil || n != 0 {
+		t.Errorf("Redrive of nothing: %d, %v", n, err)
+	}
+}
+
+func TestQueueNext(t *testing.T) {
+	ctx := context.Background()
+	clock := newClock()
+	start := clock.Now()
+	q := memory.NewQueue(clock, memory.QueueOptions{})
+	check := func(name string, want time.Time, wantOK bool) {
+		t.Helper()
+		if at, ok := q.Next(); !at.Equal(want) || ok != wantOK {
+			t.Errorf("%s: Next %v, %v, want %v, %v", name, at, ok, want, wantOK)
+		}
+	}
+	check("empty", time.Time{}, false)
+	mustSend(t, q, 900*time.Second, "late")
+	check("one delayed", start.Add(900*time.Second), true)
+	mustSend(t, q, 10*time.Second, "early")
+	check("one delayed less", start.Add(10*time.Second), true)
+	clock.Advance(10 * time.Second)
+	if _, err := q.Depth(ctx); err != nil { // Depth must not consume the signal that a message is there
+		t.Fatal(err)
+	}
+	check("due", clock.Now(), true)
+	d := mustReceive(t, q, 10)[0]
+	check("received", clock.Now().Add(seckill.DefaultVisible), true)
+	if err := q.Delay(ctx, d, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	check("hidden for an hour", start.Add(900*time.Second), true)
+	mustDelete(t, q, d)
+	clock.Advance(890 * time.Second)
+	mustDelete(t, q, mustReceive(t, q, 1)[0])
+	check("all deleted", time.Time{}, false)
+}
+
+func TestQueueReadyIsPoked(t *testing.T) {
+	ctx := context.Background()
+	clock := newClock()
+	q := memory.NewQueue(clock, memory.QueueOptions{})
+	check := func(name string, want bool) {
+		t.Helper()
+		select {
+		case <-q.Ready():
+			if !want {
+				t.Errorf("%s: poked", name)
+			}
+		default:
+			if want {
+				t.Errorf("%s: not poked", name)
+			}
+		}
+	}
+	check("empty", false)
+	mustSend(t, q, 0, "a", "b")
+	check("two sends", true)
+	check("two sends, second look", false)
+	a := mustReceive(t, q, 1)[0]
+	check("one left behind", true)
+	b := mustReceive(t, q, 1)[0]
+	check("none left behind", false)
+	mustSend(t, q, time.Minute, "c")
+	check("a delayed send, for it may be the next due", true)
+	if err := q.Delay(ctx, a, 0); err != nil {
+		t.Fatal(err)
+	}
+	check("shown again", true)
+	if err := q.Park(ctx, b, "test"); err != nil {
+		t.Fatal(err)
+	}
+	mustDelete(t, q, b)
+	check("parked and deleted", false)
+	if _, err := q.Redrive(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check("redriven", true)
+}
+
+func TestQueueSendRawTakesWhatSQSTakes(t *testing.T) {
+	tests := []struct {
+		name, body string
+		ok         bool
+	}{
+		{"empty", "", false},
+		{"one byte", "x", true},
+		{"as large as may be", strings.Repeat("x", seckill.MaxMessage), true},
+		{"a byte larger", strings.Repeat("x", seckill.MaxMessage+1), false},
+		{"white space", "\t\n\r ", true},
+		{"a control character", "a\x00b", false},
+		{"an escape", "a\x1bb", false},
+		{"broken UTF-8", "a\xffb", false},
+		{"half a character", "a\xe4\xb8", false},
+		{"a surrogate", "\xed\xa0\x80", false},
+		{"the replacement character", "\ufffd", true},
+		{"not a character", "\ufffe", false},
+		{"nor this", "\uffff", false},
+		{"outside the first plane", "😀", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := memory.NewQueue(newClock(), memory.QueueOptions{})
+			if err := q.SendRaw([]byte(tt.body), 0); (err == nil) != tt.ok {
+				t.Fatalf("SendRaw(%.60q): %v, want accepted %v", tt.body, err, tt.ok)
+			}
+			if got := order(t, q); tt.ok && !slices.Equal(got, []string{tt.body}) || !tt.ok && got != nil {
+				t.Errorf("then came %.60q", got)
+			}
+		})
+	}
+}
+
+func TestQueueSharesNoMemoryWithCallers(t *testing.T) {
+	clock := newClock()
+	q := memory.NewQueue(clock, memory.QueueOptions{})
+	body := []byte("body")
+	if err := q.SendRaw(body, 0); err != nil {
+		t.Fatal(err)
+	}
+	body[0] = '!'
+	first := mustReceive(t, q, 1)[0]
+	if string(first.Body) != "body" {
+		t.Errorf("received %q: the queue kept the sender's bytes", first.Body)
+	}
+	first.Body[0] = '!'
+	clock.Advance(seckill.DefaultVisible)
+	if got := mustReceive(t, q, 1)[0]; string(got.Body) != "body" {
+		t.Errorf("received %q: the queue gave away its own bytes", got.Body)
+	}
+}
+
+func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
+	ctx := context.Background()
+	q := memory.NewQueue(newClock(), memory.QueueOptions{Capacity: 3})
+	for range 20 { // deleted messages leave nothing behind
+		mustSend(t, q, 0, "a", "b", "c")
+		if got := order(t, q); len(got) != 3 {
+			t.Fatalf("received %q, want three", got)
+		}
+	}
+	mustSend(t, q, 0, "a", "b")
+	d := mustReceive(t, q, 1)[0]
+	if err := q.Park(ctx, d, "test"); err != nil {
+		t.Fatalf("Park with room for one: %v", err)
+	}
+	if err := q.SendRaw([]byte("c"), 0); err == nil {
+		t.Error("sent to a full queue")
+	}
+	if err := q.Park(ctx, d, "test"); err == nil {
+		t.Error("parked in a full queue")
+	}
+	mustDelete(t, q, d)
+	mustSend(t, q, 0, "c")
+	depth, err := q.Depth(ctx)
+	if want := (seckill.Depth{Visible: 2, Parked: 1}); err != nil || depth != want {
+		t.Errorf("depth %+v, error %v, want %+v", depth, err, want)
+	}
+}
+
+func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
+	for _, opt := range []memory.QueueOptions{{Visible: -1}, {Visible: 13 * time.Hour}, {MaxReceives: -1},
+		{Capacity: -1},
+		{Duplicate: -0.1}, {Duplicate: 1.1}} {
+		t.Run(fmt.Sprintf("%+v", opt), func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			memory.NewQueue(newClock(), opt)
+		})
+	}
+}
+
+// BenchmarkQueue sends, receives and deletes one message while 20,000 are in flight.
+func BenchmarkQueue(b *testing.B) {
+	for _, shuffle := range []bool{false, true} {
+		b.Run(fmt.Sprintf("shuffle=%v", shuffle), func(b *testing.B) {
+			q := memory.NewQueue(newClock(), memory.QueueOptions{Shuffle: shuffle})
+			m := seckill.Message{Kind: seckill.MessageClose, Order: seckill.RandomOrderID("1001", [17]byte{})}
+			ctx := context.Background()
+			for range 20_000 {
+				if err := q.Send(ctx, m, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for range 2_000 {
+				mustReceive(b, q, 10)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := q.Send(ctx, m, 0); err != nil {
+					b.Fatal(err)
+				}
+				ds := mustReceive(b, q, 1)
+				if len(ds) != 1 {
+					b.Fatalf("received %d", len(ds))
+				}
+				mustDelete(b, q, ds[0])
+			}
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/driver/redisstock"
+)
+
+func TestRedisRunKeepsWritesBeforeAnError(t *testing.T) {
+	r := NewRedis()
+	s := redisstock.NewScript("half",
+		`redis.call('SET', KEYS[1], 1) redis.call('HGET', KEYS[1], 'f') redis.call('SET', KEYS[1], 2)`)
+	_, err := r.Run(t.Context(), s, []string{"k"}, nil)
+	if !errors.Is(err, errRedisType) || !strings.Contains(err.Error(), "half") {
+		t.Errorf("got %v; want WRONGTYPE from script half", err)
+	}
+	checkRedis(t, r, redisStep{"GET k", "1"})
+	got, err := r.Run(t.Context(), redisstock.NewScript("after", `return redis.call('GET', KEYS[1])`), []string{"k"},
+		nil)
+	if err != nil || got != "1" {
+		t.Errorf("the next script: got %v, %v; want 1", got, err)
+	}
+}
+
+func TestRedisRunRefuses(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	write := `redis.call('SET', KEYS[1], 1) return 1`
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		source string
+		keys   []string
+		want   error
+		text   string
+	}{
+		"a cancelled context": {cancelled, write, []string{"k"}, context.Canceled, ""},
+		"keys of two tags":    {t.Context(), write, []string{"{a}k", "{b}k"}, errRedisSlot, ""},
+		"keys without a tag":  {t.Context(), write, []string{"k", "l"}, errRedisSlot, ""},
+		"an empty tag":        {t.Context(), write, []string{"{}k", "{}l"}, errRedisSlot, ""},
+		"a broken script":     {t.Context(), `redis.call('SET', KEYS[1], 1`, []string{"k"}, nil, "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewRedis()
+			_, err := r.Run(c.ctx, redisstock.NewScript("broken", c.source), c.keys, nil)
+			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("got %v; want %v %s", err, c.want, c.text)
+			}
+			if d := r.Dump(); len(d) != 0 {
+				t.Errorf("it wrote %v", d)
+			}
+		})
+	}
+	r := NewRedis()
+	for _, keys := range [][]string{{"{a}k", "{a}l", "x{a}{b}"}, {"k", "k"}, {"k"}} {
+		if _, err := r.Run(t.Context(), redisstock.NewScript("fine", write), keys, nil); err != nil {
+			t.Errorf("keys %q: %v", keys, err)
+		}
+	}
+	if _, err := r.Do("DEL", "{a}k", "{b}k"); !errors.Is(err, errRedisSlot) {
+		t.Errorf("DEL over two tags: got %v, want %v", err, errRedisSlot)
+	}
+}
+
+// The next script does not see a script's locals or its changes to KEYS and ARGV.
+func TestRedisScriptsDoNotSeeEachOther(t *testing.T) {
+	r := NewRedis()
+	s := redisstock.NewScript("dirty", `local n = #ARGV ARGV[1] = 'dirt' ARGV[9] = 'dirt' KEYS[2] = 'k' return n`)
+	for _, args := range [][]string{{"a", "b"}, {}, {"c"}} {
+		got, err := r.Run(t.Context(), s, []string{"k"}, args)
+		if err != nil || got != int64(len(args)) {
+			t.Errorf("with %q: got %v, %v; want %d", args, got, err, len(args))
+		}
+	}
+	got, err := r.Run(t.Context(), redisstock.NewScript("clean", `return {ARGV[1], KEYS[2]}`), []string{"k"}, nil)
+	if diff := cmp.Diff([]any{}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	sneaky := redisstock.NewScript("sneaky", `KEYS[2] = 'x' return redis.call('GET', 'x')`)
+	if _, err := r.Run(t.Context(), sneaky, []string{"k"}, nil); err == nil {
+		t.Error("a key that the script itself wrote into KEYS was let through")
+	}
+}
+
+func TestRedisSnapshotIsACopy(t *testing.T) {
+	r := NewRedis()
+	fill := []redisStep{{"SET s 1", "OK"}, {"HSET h a 1 b 2", int64(2)}, {"ZADD z 1 m 2.5 n", int64(2)}}
+	for _, s := range fill {
+		checkRedis(t, r, s)
+	}
+	want := map[string]any{"s": "1", "h": map[string]string{"a": "1", "b": "2"}, "z": map[string]float64{"m": 1,
+		"n": 2.5}}
+	if diff := cmp.Diff(want, r.Dump()); diff != "" {
+		t.Fatalf("Dump (-want +got):\n%s", diff)
+	}
+	snapshot := r.Snapshot()
+	change := func() {
+		for _, s := range []redisStep{{"INCR s", int64(2)}, {"HSET h a 9", int64(0)}, {"HDEL h b", int64(1)},
+			{"ZADD z 9 m", int64(0)},
+			{"ZPOPMIN z", redisWords("n", "2.5")}, {"SET new 1", "OK"}} {
+			checkRedis(t, r, s)
+		}
+	}
+	for range 2 { // the second time shows that Restore did not hand out the snapshot itself
+		change()
+		r.Restore(snapshot)
+		if diff := cmp.Diff(want, r.Dump()); diff != "" {
+			t.Fatalf("after Restore (-want +got):\n%s", diff)
+		}
+	}
+	dump := r.Dump()
+	dump["h"].(map[string]string)["a"], dump["z"].(map[string]float64)["m"] = "9", 9
+	if diff := cmp.Diff(want, r.Dump()); diff != "" {
+		t.Errorf("after a dump was changed (-want +got):\n%s", diff)
+	}
+	r.Flush()
+	if d := r.Dump(); len(d) != 0 {
+		t.Errorf("after Flush: %v", d)
+	}
+}
+
+// Scripts take turns: no script sees another's partial writes.
+func TestRedisScriptsAreAtomic(t *testing.T) {
+	r := NewRedis()
+	s := redisstock.NewScript("count",
+		`local n = tonumber(redis.call('GET', KEYS[1]) or '0') redis.call('SET', KEYS[1], n + 1) return n`)
+	const callers, each = 8, 200
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range each {
+				if _, err := r.Run(t.Context(), s, []string{"k"}, nil); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	checkRedis(t, r, redisStep{"GET k", strconv.Itoa(callers * each)})
+}
+
+// redisReserveLike resembles the stock's busiest script: it reads the item, looks the user up, draws a unit, and
+// writes to four keys.
+const redisReserveLike = `
+local item = redis.call('HMGET', KEYS[1], 'start', 'end', 'limit', 'stock', 'high')
+if not item[1] then return redis.error_reply('NOTINSTALLED') end
+local now = tonumber(ARGV[1])
+if now < tonumber(item[1]) or now >= tonumber(item[2]) then return {'closed'} end
+if redis.call('HGET', KEYS[4], ARGV[2]) then return {'again'} end
+local mine = redis.call('HGET', KEYS[5], ARGV[3])
+if mine and #mine > 1000 then return {'limit', string.match(mine, '^(o%w+):')} end
+local n = redis.call('ZPOPMIN', KEYS[2])[1]
+if not n then
+	n = tonumber(item[5]) + 1
+	if n > tonumber(item[4]) then return {'none'} end
+	redis.call('HSET', KEYS[1], 'high', n)
+end
+redis.call('HSET', KEYS[3], n, ARGV[2])
+redis.call('HSET', KEYS[4], ARGV[2], ARGV[1] .. ':' .. ARGV[3] .. ':' .. n .. ':' .. ARGV[4])
+redis.call('ZADD', KEYS[6], now + 30000, ARGV[2])
+redis.call('HSET', KEYS[5], ARGV[3], ARGV[2] .. ':' .. '1')
+return {'reserved', tostring(n)}`
+
+func BenchmarkRedisReserveLike(b *testing.B) {
+	r := NewRedis()
+	if _, err := r.Do("HSET", "{1}:item", "start", "1", "end", "1800000000000", "limit", "1", "stock", "1000000000",
+		"high", "0"); err != nil {
+		b.Fatal(err)
+	}
+	s := redisstock.NewScript("reserve", redisReserveLike)
+	keys := []string{"{1}:item", "{1}:free", "{1}:held", "{1}:res", "{1}:users", "{1}:awaiting"}
+	args := []string{"1700000000000", "", "", `{"address":"上海市浦东新区世纪大道 1 号"}`}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		id := strconv.Itoa(i)
+		args[1], args[2] = "o"+id, id
+		got, err := r.Run(b.Context(), s, keys, args)
+		if err != nil || got.([]any)[0] != "reserved" {
+			b.Fatal(got, err)
+		}
+	}
+}
+
+func BenchmarkRedisPopAndReturn(b *testing.B) {
+	r := NewRedis()
+	for i := range 1_000_000 {
+		if _, err := r.Do("ZADD", "z", strconv.Itoa(i), strconv.Itoa(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		popped, err := r.Do("ZPOPMIN", "z")
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := popped.([]any)[0].(string)
+		if i%2 == 0 { // half return to their place, half go to the far end
+			_, err = r.Do("ZADD", "z", n, n)
+		} else {
+			_, err = r.Do("ZADD", "z", strconv.Itoa(1_000_000+i), n)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

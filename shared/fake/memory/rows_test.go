@@ -1,0 +1,117 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/ledgertest"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+var rowsStart = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+func TestRowsConform(t *testing.T) {
+	for _, lag := range []time.Duration{0, 3 * time.Second} {
+		t.Run(fmt.Sprintf("lag %s", lag), func(t *testing.T) {
+			ledgertest.Run(t, func(*testing.T) ledgertest.Env {
+				clock := memory.NewClock(rowsStart)
+				rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: lag})
+				return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() { clock.Advance(lag) }}
+			})
+		})
+	}
+}
+
+func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
+	clock := memory.NewClock(rowsStart)
+	rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: 2 * time.Second})
+	write := func(item string) {
+		t.Helper()
+		err := rows.Transact(context.Background(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "o"},
+			Op: ledger.OpUpdate, Set: ledger.Row{"item_shard": item, "created_id": "1"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := func(item string) int {
+		t.Helper()
+		found, _, err := rows.Index(context.Background(), ledger.IndexOrdersByItem, item, "", 10, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	write("1")
+	clock.Advance(time.Second)
+	write("2")
+	for _, step := range []struct {
+		wait     time.Duration
+		one, two int
+	}{{0, 0, 0}, {999 * time.Millisecond, 0, 0}, {time.Millisecond, 1, 0}, {time.Second, 0, 1}} {
+		now := clock.Advance(step.wait)
+		if one, two := seen("1"), seen("2"); one != step.one || two != step.two {
+			t.Errorf("at %v: got %d rows of item 1 and %d of item 2, want %d and %d", now.Sub(rowsStart), one, two,
+				step.one, step.two)
+		}
+	}
+	if got := rows.Dump(ledger.TableOrders); len(got) != 1 || got[0]["item_shard"] != "2" || got[0]["id"] != "o" {
+		t.Errorf("got table %v, want one row of item 2", got)
+	}
+	if got := rows.Dump("nonsense"); got != nil {
+		t.Errorf("got %v of an unknown table", got)
+	}
+}
+
+func TestIndexKeepsOlderListsAndSets(t *testing.T) {
+	clock := memory.NewClock(rowsStart)
+	rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: time.Second})
+	first := ledger.Row{"id": "o", "item_shard": "1", "created_id": "1", "set": ledger.Set{"a", "b"},
+		"list": []string{"p"}}
+	for _, w := range []ledger.Write{
+		{Op: ledger.OpPut, Row: first},
+		{Op: ledger.OpUpdate, DelSet: map[string]ledger.Set{"set": {"a"}}, Append: map[string][]string{"list": {"q"}}},
+	} {
+		w.Key = ledger.Key{Table: ledger.TableOrders, PK: "o"}
+		if err := rows.Transact(context.Background(), []ledger.Write{w}); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(500 * time.Millisecond)
+	}
+	got, _, err := rows.Index(context.Background(), ledger.IndexOrdersByItem, "1", "", 10, false)
+	if diff := cmp.Diff([]ledger.Row{first}, got); diff != "" || err != nil {
+		t.Errorf("error %v; index: got (+), want (-):\n%s", err, diff)
+	}
+}
+
+func BenchmarkPlace(b *testing.B) {
+	for _, count := range []int{1, 50} {
+		b.Run(fmt.Sprintf("units=%d", count), func(b *testing.B) {
+			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(rowsStart)}))
+			ctx := context.Background()
+			b.ReportAllocs()
+			next := 1
+			for i := 0; b.Loop(); i++ {
+				if next+count > seckill.MaxStock {
+					next = 1
+					l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(rowsStart)}))
+				}
+				o := seckill.Order{ID: fmt.Sprintf("o%026d", i), Item: "1", User: fmt.Sprint(i), Count: count,
+					Address: "上海市 南京路 1 号", Title: "茅台", Price: 100, Amount: seckill.Fen(100 * count), Buckets: 2000,
+					Created: rowsStart, Placed: rowsStart, PayBy: rowsStart.Add(seckill.DefaultHold)}
+				for range count {
+					o.Units = append(o.Units, next)
+					next++
+				}
+				if err := l.Place(ctx, o, count); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

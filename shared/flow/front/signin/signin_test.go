@@ -1,0 +1,362 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/front/signin"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const secret = "a-secret-of-tokens"
+
+var (
+	now      = time.Date(2026, 11, 11, 2, 0, 0, 250e6, time.UTC)
+	errFault = errors.New("no answer")
+	person   = seckill.Identity{Issuer: "https://id.example.com", Subject: "13800138000"}
+	grant    = seckill.Grant{Kind: seckill.GrantToken, Token: "any"}
+)
+
+// stage has the parts of a step, which tests replace.
+type stage struct {
+	clock   *memory.Clock
+	proof   seckill.Proof
+	err     error         // of the issuers
+	redeem  int           // calls of Redeem
+	takes   time.Duration // of each call of the ledger
+	faults  []error       // of the ledger's calls, in order; nil: the call goes on
+	after   bool          // a fault comes after the effect
+	ledger  seckill.Identities
+	numbers []string // for new shoppers
+	signs   error
+	counts  map[seckill.Event]int
+	mu      sync.Mutex
+}
+
+func newStage() *stage {
+	clock := memory.NewClock(now)
+	return &stage{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
+		proof:   seckill.Proof{Identity: person, Checked: now, Expires: now.Add(24 * time.Hour), Refresh: "next"},
+		numbers: []string{"9223372036854775807", "7", "8"}, counts: map[seckill.Event]int{}}
+}
+
+func (s *stage) flow() *signin.Flow {
+	return signin.New(signin.Deps{Issuers: s, Identities: s, IDs: s, Signer: s, Clock: s.clock, Meter: s})
+}
+
+func (s *stage) List(context.Context) ([]seckill.Issuer, error) {
+	return []seckill.Issuer{{Issuer: person.Issuer}}, s.err
+}
+
+func (s *stage) Redeem(context.Context, seckill.Grant) (seckill.Proof, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.redeem++
+	return s.proof, s.err
+}
+
+// call does a call of the ledger, with its fault.
+func (s *stage) call(do func() (string, error)) (string, error) {
+	s.clock.Advance(s.takes)
+	s.mu.Lock()
+	var fault error
+	if len(s.faults) > 0 {
+		fault, s.faults = s.faults[0], s.faults[1:]
+	}
+	s.mu.Unlock()
+	if fault == nil {
+		return do()
+	}
+	if s.after {
+		_, _ = do()
+	}
+	return "", fault
+}
+
+func (s *stage) UserOf(ctx context.Context, id seckill.Identity) (string, error) {
+	return s.call(func() (string, error) { return s.ledger.UserOf(ctx, id) })
+}
+
+func (s *stage) Enrol(ctx context.Context, id seckill.Identity, user string, at time.Time) (string, error) {
+	return s.call(func() (string, error) { return s.ledger.Enrol(ctx, id, user, at) })
+}
+
+func (s *stage) UserID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.numbers[0]
+	s.numbers = s.numbers[1:]
+	return next
+}
+
+func (s *stage) SignToken(user, name string, created, expires time.Time) (string, error) {
+	made := int64(0)
+	if !created.IsZero() {
+		made = created.Unix()
+	}
+	return fmt.Sprintf("%s%s until %d, made %d", user, name, expires.Unix(), made), s.signs
+}
+
+func (s *stage) Count(e seckill.Event, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[e] += n
+}
+
+// TestLife checks how long the shop's token lives: an hour from the check of the proof, and never longer than it.
+func TestLife(t *testing.T) {
+	second := now.Truncate(time.Second)
+	for name, c := range map[string]struct {
+		proof time.Duration // from the check to the end of the proof
+		takes time.Duration // of the ledger, twice
+		want  time.Time     // zero: refused
+	}{
+		"a proof for a day":                     {24 * time.Hour, 0, second.Add(time.Hour)},
+		"for an hour":                           {time.Hour, 0, second.Add(time.Hour)},
+		"for five minutes":                      {5 * time.Minute, 0, second.Add(5 * time.Minute)},
+		"for 1.5 s":                             {1500 * time.Millisecond, 0, second.Add(time.Second)},
+		"for less than a second":                {700 * time.Millisecond, 0, time.Time{}},
+		"a slow ledger does not prolong it":     {24 * time.Hour, time.Minute, second.Add(time.Hour)},
+		"nor does it give a token that is over": {time.Minute, 30 * time.Second, time.Time{}},
+		"but it may leave a second": {time.Minute + 2*time.Second, 30 * time.Second,
+			second.Add(62 * time.Second)},
+	} {
+		s := newStage()
+		s.proof.Expires, s.takes = now.Add(c.proof), c.takes
+		got, err := s.flow().SignIn(t.Context(), grant)
+		if c.want.IsZero() {
+			var e *seckill.Error
+			if !errors.As(err, &e) || e.Code != seckill.CodeSignIn || e.Token != seckill.TokenExpired ||
+				got != (signin.Session{}) {
+				t.Errorf("%s: got %+v, %v, want it refused as expired", name, got, err)
+			}
+			continue
+		}
+		if want := fmt.Sprintf("9223372036854775807 until %d, made 0", c.want.Unix()); err != nil ||
+			got.Token != want || !got.Expires.Equal(c.want) {
+			t.Errorf("%s: got %+v, %v, want %s", name, got, err, want)
+		}
+	}
+}
+
+// TestSession checks what a shopper gets, at first and later.
+func TestSession(t *testing.T) {
+	s := newStage()
+	s.proof.Created, s.proof.Name = now.AddDate(-1, 0, 0), " 李雷"
+	for range 2 {
+		got, err := s.flow().SignIn(t.Context(), grant)
+		ends := now.Add(time.Hour).Truncate(time.Second)
+		want := signin.Session{User: "9223372036854775807", Expires: ends, Refresh: "next",
+			Token: fmt.Sprintf("9223372036854775807 李雷 until %d, made %d", ends.Unix(), now.AddDate(-1, 0, 0).Unix())}
+		if err != nil || got != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+	if s.counts[seckill.EventSignedIn] != 2 || s.counts[seckill.EventEnrolled] != 1 || len(s.counts) != 2 {
+		t.Errorf("counts %v", s.counts)
+	}
+	s.proof.Subject = "another"
+	if got, err := s.flow().SignIn(t.Context(), grant); err != nil || got.User != "7" {
+		t.Errorf("another person: %+v, %v", got, err)
+	}
+}
+
+// TestFaultsOfTheLedger checks that a sign-in whose code is spent survives them, and never gives a second user id.
+func TestFaultsOfTheLedger(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults   []error
+		after    bool
+		want     string // user id; "": a fault
+		enrolled int
+	}{
+		"the first read":              {faults: []error{errFault}, want: "9223372036854775807", enrolled: 1},
+		"the write, before":           {faults: []error{nil, errFault}, want: "7", enrolled: 1},
+		"the write, after its effect": {faults: []error{nil, errFault}, after: true, want: "9223372036854775807"},
+		"twice":                       {faults: []error{errFault, errFault}, want: "9223372036854775807", enrolled: 1},
+		"three times":                 {faults: []error{errFault, errFault, errFault}},
+		"a user id of another's":      {faults: []error{nil, seckill.ErrUserTaken}, want: "7", enrolled: 1},
+		"user ids of others'": {faults: []error{nil, seckill.ErrUserTaken, nil, seckill.ErrUserTaken, nil,
+			seckill.ErrUserTaken}},
+	} {
+		s := newStage()
+		s.faults, s.after = c.faults, c.after
+		got, err := s.flow().SignIn(t.Context(), grant)
+		if c.want == "" {
+			if e := seckill.AsError(err); e.Code != seckill.CodeUnavailable || e.RetryAfter == 0 {
+				t.Errorf("%s: got %+v, %v, want a fault", name, got, err)
+			}
+			continue
+		}
+		if err != nil || got.User != c.want || s.counts[seckill.EventEnrolled] != c.enrolled || s.redeem != 1 {
+			t.Errorf("%s: got %+v, %v, counts %v, want %s", name, got, err, s.counts, c.want)
+		}
+		if again, err := s.flow().SignIn(t.Context(), grant); err != nil || again.User != c.want {
+			t.Errorf("%s, again: %+v, %v, want %s", name, again, err, c.want)
+		}
+	}
+}
+
+// TestTwoSignInsAtOnce checks that one person who signs in on two devices has one user id.
+func TestTwoSignInsAtOnce(t *testing.T) {
+	s := newStage()
+	for i := range 20 {
+		s.numbers = append(s.numbers, fmt.Sprint(100+i))
+	}
+	f := s.flow()
+	users := make([]string, 8)
+	var all sync.WaitGroup
+	for i := range users {
+		all.Go(func() {
+			p, err := f.SignIn(t.Context(), seckill.Grant{Kind: seckill.GrantToken, Token: "any"})
+			if users[i] = p.User; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, user := range users {
+		if user != users[0] {
+			t.Errorf("user ids %v, want one", users)
+		}
+	}
+	if s.counts[seckill.EventEnrolled] != 1 {
+		t.Errorf("counts %v, want one new shopper", s.counts)
+	}
+}
+
+// TestRefusals checks that refusals pass unchanged, that faults of the issuer are counted as such, and that a request
+// of a wrong form reaches no issuer.
+func TestRefusals(t *testing.T) {
+	stale := &seckill.Error{Code: seckill.CodeSignIn, Token: seckill.TokenStale}
+	for name, c := range map[string]struct {
+		err    error
+		grant  seckill.Grant
+		want   seckill.Reason
+		faults int
+		asked  int
+	}{
+		"refused":          {stale, grant, seckill.TokenStale, 0, 1},
+		"not the shop's":   {seckill.Invalid("issuer", ""), grant, "invalid_request", 0, 1},
+		"away":             {errFault, grant, "unavailable", 1, 1},
+		"of another form":  {nil, seckill.Grant{Kind: "password"}, "invalid_request", 0, 0},
+		"without anything": {nil, seckill.Grant{}, "invalid_request", 0, 0},
+		"without its verifier": {nil, seckill.Grant{Kind: seckill.GrantCode, Issuer: "i", Code: "c", Nonce: "n",
+			RedirectURI: "r"}, "invalid_request", 0, 0},
+	} {
+		s := newStage()
+		s.err = c.err
+		got, err := s.flow().SignIn(t.Context(), c.grant)
+		var e *seckill.Error
+		if !errors.As(err, &e) || e.Reason() != c.want || got != (signin.Session{}) || s.redeem != c.asked ||
+			s.counts[seckill.EventIssuerFault] != c.faults || s.counts[seckill.EventSignedIn] != 0 {
+			t.Errorf("%s: got %+v, %v, %d calls, counts %v, want %s", name, got, err, s.redeem, s.counts, c.want)
+		}
+	}
+	s := newStage()
+	s.signs = errFault
+	if _, err := s.flow().SignIn(t.Context(), grant); seckill.CodeOf(err) != seckill.CodeInternal {
+		t.Errorf("a token that cannot be signed: %v, want %s", err, seckill.CodeInternal)
+	}
+}
+
+func TestList(t *testing.T) {
+	s := newStage()
+	if got, err := s.flow().List(t.Context()); err != nil || len(got) != 1 || len(s.counts) > 0 {
+		t.Errorf("got %+v, %v, counts %v", got, err, s.counts)
+	}
+	s.err = errFault
+	if got, err := s.flow().List(t.Context()); got != nil || seckill.AsError(err).RetryAfter == 0 ||
+		seckill.CodeOf(err) != seckill.CodeUnavailable || s.counts[seckill.EventIssuerFault] != 1 {
+		t.Errorf("away: got %+v, %v, counts %v", got, err, s.counts)
+	}
+}
+
+// TestTokenIsTheContracts checks that what buy and shop verify with accepts the token, with each kind of key.
+func TestTokenIsTheContracts(t *testing.T) {
+	for name, keys := range map[string]jwtauth.Keys{"current": {Current: secret},
+		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {
+		s := newStage()
+		signer, err := jwtauth.NewSigner(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jwtauth.New(keys, s.clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := s.flow()
+		f.Signer = signer
+		got, err := f.SignIn(t.Context(), grant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user, err := v.User(got.Token); err != nil || user != got.User {
+			t.Errorf("%s: the token is %q's, %v, want %q", name, user, err, got.User)
+		}
+		s.clock.Advance(time.Hour)
+		if _, err := v.User(got.Token); err == nil {
+			t.Errorf("%s: an hour later it is still accepted", name)
+		}
+	}
+}
+
+// TestGrants checks which requests to sign in have the right form.
+func TestGrants(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("a", n) }
+	code := seckill.Grant{Kind: seckill.GrantCode, Issuer: "https://id.example.com", Code: "c", Verifier: long(43),
+		Nonce: "n", RedirectURI: "https://shop.example.com/"}
+	refresh := seckill.Grant{Kind: seckill.GrantRefresh, Issuer: "https://id.example.com", RefreshToken: "r"}
+	for name, c := range map[string]struct {
+		of     seckill.Grant
+		change func(g *seckill.Grant)
+		field  string
+	}{
+		"code":          {code, func(*seckill.Grant) {}, ""},
+		"with a client": {code, func(g *seckill.Grant) { g.ClientID = "app" }, ""},
+		"refresh":       {refresh, func(*seckill.Grant) {}, ""},
+		"token":         {grant, func(*seckill.Grant) {}, ""},
+		"largest": {code, func(g *seckill.Grant) {
+			g.Code, g.Verifier = long(seckill.MaxIssuerToken),
+				long(128)
+		}, ""},
+		"no kind":           {code, func(g *seckill.Grant) { g.Kind = "" }, "grant"},
+		"another kind":      {code, func(g *seckill.Grant) { g.Kind = "password" }, "grant"},
+		"no issuer":         {code, func(g *seckill.Grant) { g.Issuer = "" }, "issuer"},
+		"long issuer":       {code, func(g *seckill.Grant) { g.Issuer = long(513) }, "issuer"},
+		"issuer of letters": {refresh, func(g *seckill.Grant) { g.Issuer = "https://例子.cn" }, "issuer"},
+		"long client":       {refresh, func(g *seckill.Grant) { g.ClientID = long(257) }, "client_id"},
+		"no code":           {code, func(g *seckill.Grant) { g.Code = "" }, "code"},
+		"long code":         {code, func(g *seckill.Grant) { g.Code = long(seckill.MaxIssuerToken + 1) }, "code"},
+		"code with a blank": {code, func(g *seckill.Grant) { g.Code = "a b" }, "code"},
+		"short verifier":    {code, func(g *seckill.Grant) { g.Verifier = long(42) }, "code_verifier"},
+		"long verifier":     {code, func(g *seckill.Grant) { g.Verifier = long(129) }, "code_verifier"},
+		"verifier with a +": {code, func(g *seckill.Grant) { g.Verifier = long(42) + "+" }, "code_verifier"},
+		"no nonce":          {code, func(g *seckill.Grant) { g.Nonce = "" }, "nonce"},
+		"long nonce":        {code, func(g *seckill.Grant) { g.Nonce = long(257) }, "nonce"},
+		"no address":        {code, func(g *seckill.Grant) { g.RedirectURI = "" }, "redirect_uri"},
+		"long address":      {code, func(g *seckill.Grant) { g.RedirectURI = long(2049) }, "redirect_uri"},
+		"no refresh token":  {refresh, func(g *seckill.Grant) { g.RefreshToken = "" }, "refresh_token"},
+		"long refresh token": {refresh, func(g *seckill.Grant) { g.RefreshToken = long(seckill.MaxIssuerToken + 1) },
+			"refresh_token"},
+		"no token":   {grant, func(g *seckill.Grant) { g.Token = "" }, "token"},
+		"long token": {grant, func(g *seckill.Grant) { g.Token = long(seckill.MaxIssuerToken + 1) }, "token"},
+	} {
+		g := c.of
+		c.change(&g)
+		field := ""
+		if err := g.Validate(); err != nil {
+			field = seckill.AsError(err).Field
+		}
+		if field != c.field {
+			t.Errorf("%s: wrong is %q, want %q", name, field, c.field)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package acts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/office/acts"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// failing is a ledger whose writes fail after some.
+type failing struct {
+	*ledger.Ledger
+	left  int
+	marks int // that were written
+}
+
+func (l *failing) PutMark(ctx context.Context, m seckill.Mark) error {
+	l.marks++
+	if l.left < 1 {
+		return errors.New("no answer")
+	}
+	return l.Ledger.PutMark(ctx, m)
+}
+
+func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
+	if l.left--; l.left < 0 {
+		return errors.New("no answer")
+	}
+	return l.Ledger.KeepAct(ctx, a)
+}
+
+func newFlow() (*acts.Flow, *failing, *memory.Clock, meter) {
+	clock := memory.NewClock(now)
+	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30, 0}
+	m := meter{}
+	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: func(n int, do func(int)) {
+		for i := range n {
+			do(i)
+		}
+	}}), l, clock, m
+}
+
+func suspect(user, item string, at time.Time, tail int) seckill.Act {
+	return seckill.Act{ID: seckill.ActID(at, fmt.Sprintf("%04x", tail)), At: at, User: user, Item: item,
+		Action: seckill.ActTicket, Result: seckill.ActDone, Rules: seckill.RulePrelude}
+}
+
+// TestKeep: suspicious acts are kept and mark their users for a day after the latest; normal and old ones are not; what
+// a fault left out is kept when it comes again.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	f, l, _, m := newFlow()
+	normal := suspect("3", "1", now, 3)
+	normal.Rules = 0
+	list := []seckill.Act{suspect("1", "1", now.Add(-time.Hour), 1), suspect("1", "1", now.Add(-2*time.Hour), 2),
+		normal,
+		suspect("4", "1", now.Add(-25*time.Hour), 4), suspect("5", "1", now.Add(-seckill.ActLife), 5), suspect("", "1",
+			now, 6)}
+	l.left = 1
+	if err := f.Keep(t.Context(), list); err == nil {
+		t.Error("a fault is not told")
+	}
+	l.left = 100
+	if err := f.Keep(t.Context(), list); err != nil || len(list) != 6 || m[seckill.EventSuspicious] != 8 {
+		t.Errorf("%v, %d acts, %v", err, len(list), m)
+	}
+	for user, want := range map[string]time.Time{"1": now.Add(23 * time.Hour), "3": {}, "4": {}, "5": {}} {
+		s, err := l.Standing(t.Context(), user, "1")
+		if err != nil || !s.Marked.Equal(want) {
+			t.Errorf("user %s is marked until %v, %v; want %v", user, s.Marked, err, want)
+		}
+	}
+	for _, a := range list {
+		_, err := f.Act(t.Context(), a.ID)
+		if want := a.Rules != 0 && a.User != "5"; (err == nil) != want || !want &&
+			seckill.CodeOf(err) != seckill.CodeInvalid {
+			t.Errorf("user %q: %v, want kept: %v", a.User, err, want)
+		}
+	}
+}
+
+// TestMarksOfOneWhoHammers: a user's row is written at most once in ten minutes, and again after a fault.
+func TestMarksOfOneWhoHammers(t *testing.T) {
+	t.Parallel()
+	f, l, clock, _ := newFlow()
+	keep := func(fails bool, wantMarks int) {
+		t.Helper()
+		l.left = 100
+		if fails {
+			l.left = 0
+		}
+		err := f.Keep(t.Context(), []seckill.Act{suspect("1", "1", clock.Now(), 1)})
+		if (err != nil) != fails || l.marks != wantMarks {
+			t.Errorf("%v; %d marks written, want %d", err, l.marks, wantMarks)
+		}
+	}
+	keep(true, 1)
+	keep(false, 2)
+	for range 9 {
+		clock.Advance(time.Minute)
+		keep(false, 2)
+	}
+	clock.Advance(time.Minute)
+	keep(false, 3)
+	if s, err := l.Standing(t.Context(), "1", "1"); err != nil || !s.Marked.Equal(clock.Now().Add(seckill.MarkLife)) {
+		t.Errorf("marked until %v, %v", s.Marked, err)
+	}
+}
+
+// TestList: a day's acts come by time, page by page, by item, without those that are handled.
+func TestList(t *testing.T) {
+	t.Parallel()
+	f, _, clock, _ := newFlow()
+	var all []seckill.Act
+	for i := range 300 {
+		all = append(all, suspect("1", fmt.Sprint(1+i%2), now.Add(time.Duration(i/3)*time.Millisecond), i))
+	}
+	if err := f.Keep(t.Context(), append(all, suspect("1", "1", now.Add(-24*time.Hour), 0))); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{all[10].ID, all[11].ID} {
+		if err := f.Handle(t.Context(), id, "ada", "a test"); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(time.Second)
+	}
+	all[10].Handled, all[11].Handled = now, now.Add(time.Second)
+	for i := range 2 {
+		all[10+i].By, all[10+i].Note = "ada", "a test"
+	}
+	pick := func(keep func(i int) bool) (out []seckill.Act) {
+		for i := range all {
+			if keep(i) {
+				out = append(out, all[i])
+			}
+		}
+		return out
+	}
+	open := func(i int) bool { return i != 10 && i != 11 }
+	for name, c := range map[string]struct {
+		acts.Filter
+		want []seckill.Act
+	}{
+		"open":             {acts.Filter{}, pick(open)},
+		"all":              {acts.Filter{All: true}, all},
+		"of an item":       {acts.Filter{Item: "2"}, pick(func(i int) bool { return i%2 == 1 && open(i) })},
+		"of that day":      {acts.Filter{Day: "2026-11-11", All: true}, all},
+		"of the day after": {acts.Filter{Day: "2026-11-12", All: true}, nil},
+	} {
+		for _, limit := range []int{1, 7, acts.MaxPage} {
+			var got []seckill.Act
+			for c.After = ""; ; {
+				c.Limit = limit
+				list, next, err := f.List(t.Context(), c.Filter)
+				if err != nil || len(list) > limit {
+					t.Fatalf("%s: %d acts, %v", name, len(list), err)
+				}
+				got = append(got, list...)
+				if c.After = next; next == "" {
+					break
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s, %d in a page:\n%s", name, limit, diff)
+			}
+		}
+	}
+}
+
+// TestHandleRefuses what nobody could read later, and acts that are not kept.
+func TestHandleRefuses(t *testing.T) {
+	t.Parallel()
+	f, _, _, _ := newFlow()
+	a := suspect("1", "1", now, 1)
+	if err := f.Keep(t.Context(), []seckill.Act{a}); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string][2]string{"no note": {a.ID, ""}, "two lines": {a.ID, "a\nb"},
+		"another": {suspect("1", "1", now, 2).ID, "x"}, "no id": {"x", "x"}} {
+		if err := f.Handle(t.Context(), c[0], "ada", c[1]); seckill.CodeOf(err) != seckill.CodeInvalid {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, limit := range []int{0, acts.MaxPage + 1} {
+		if _, _, err := f.List(t.Context(), acts.Filter{Limit: limit}); seckill.CodeOf(err) != seckill.CodeInvalid {
+			t.Errorf("%d acts: %v", limit, err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package count_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/office/count"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// lagging returns rows whose lists lag by 10 s, with n orders of item 1 placed just now.
+func lagging(t *testing.T, n int) *env {
+	t.Helper()
+	clock := memory.NewClock(opens)
+	e := &env{clock: clock, meter: meter{},
+		rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: 10 * time.Second})}}
+	e.flow = count.New(count.Deps{Ledger: ledger.New(e.rows), Clock: clock, Meter: e.meter})
+	for i := range n {
+		e.place(t, i)
+	}
+	return e
+}
+
+// place places an order of one unit and returns its change.
+func (e *env) place(t *testing.T, i int) seckill.OrderChange {
+	t.Helper()
+	l, now := ledger.New(e.rows.Rows), e.clock.Now()
+	id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
+	if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
+		Price: 1, Amount: 1, Address: "x", Title: "t", Created: now, Placed: now, PayBy: now.Add(time.Hour),
+		Buckets: 4}, 5); err != nil {
+		t.Fatal(err)
+	}
+	o, err := l.Order(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seckill.OrderChange{Order: o}
+}
+
+// walk takes steps until one has to wait, or the recount ends.
+func (e *env) walk(t *testing.T, cursor string) (step count.Step, orders int) {
+	t.Helper()
+	for {
+		var err error
+		if step, err = e.flow.Recount(t.Context(), "1", cursor); err != nil {
+			t.Fatal(err)
+		}
+		if orders += step.Orders; step.Next == "" || step.Wait > 0 {
+			return step, orders
+		}
+		cursor = step.Next
+	}
+}
+
+// TestRecount loses the counts, recounts from a list that lacks the newest orders, and counts changes meanwhile.
+func TestRecount(t *testing.T) {
+	t.Parallel()
+	const old, young = 400, 3
+	e := lagging(t, old)
+	e.clock.Advance(time.Minute)
+	for i := range young {
+		e.place(t, old+i)
+	}
+	step, orders := e.walk(t, "")
+	if orders != old || step.Wait != time.Minute {
+		t.Fatalf("first walk: %d orders, then %+v", orders, step)
+	}
+	c, _ := e.flow.Of(t.Context(), "1")
+	if !c.Recounting || c.Total.Placed != old {
+		t.Errorf("after the first walk: %+v", c)
+	}
+	if again, _ := e.walk(t, step.Next); again.Wait != time.Minute {
+		t.Errorf("a second walk at once: %+v, want one more after a minute", again)
+	}
+	e.clock.Advance(30 * time.Second)
+	meanwhile := e.place(t, old+young)
+	if _, err := e.flow.Changes(t.Context(), []seckill.OrderChange{meanwhile, meanwhile}); err != nil {
+		t.Fatal(err)
+	}
+	e.clock.Advance(30 * time.Second)
+	if step, orders = e.walk(t, step.Next); orders != old+young+1 || step.Next != "" {
+		t.Errorf("second walk: %d orders, then %+v", orders, step)
+	}
+	c, _ = e.flow.Of(t.Context(), "1")
+	if c.Recounting || c.Total.Placed != old+young+1 {
+		t.Errorf("counted anew: %+v, want %d placed", c, old+young+1)
+	}
+	if units := len(e.rows.Dump(ledger.TableUnits)); c.Total.Placed-c.Total.GivenBack != units {
+		t.Errorf("%+v, and %d unit rows", c.Total, units)
+	}
+}
+
+// TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
+// TestARecountThatStoodStill: an instance that stands still between the clock and the write that begins a recount does
+// not take the list for complete.
+func TestARecountThatStoodStill(t *testing.T) {
+	t.Parallel()
+	e := lagging(t, 0)
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
+	if _, err := other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	e.rows.before = func(n int) {
+		if n > 1 {
+			return
+		}
+		e.clock.Advance(2 * seckill.RecountWait)
+		newest := e.place(t, 1) // counted before the recount begins, and not in the list yet
+		if _, err := other.Changes(t.Context(), []seckill.OrderChange{newest}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step, _ := e.walk(t, "")
+	for step.Next != "" {
+		e.clock.Advance(step.Wait)
+		step, _ = e.walk(t, step.Next)
+	}
+	if c, err := e.flow.Of(t.Context(), "1"); err != nil || c.Total.Placed != 2 || c.Recounting {
+		t.Errorf("%+v, %v; want 2 placed", c, err)
+	}
+}
+
+func TestARecountThatAnotherReplaced(t *testing.T) {
+	t.Parallel()
+	e := lagging(t, 1)
+	e.walk(t, "")
+	e.clock.Advance(time.Minute)
+	second := fmt.Sprint(e.clock.Now().UnixMilli(), ".") // a walk that may end the recount
+	if _, err := e.flow.Recount(t.Context(), "1", ""); err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := e.walk(t, second); last.Next == "" {
+		t.Error("a walk that began before the recount ends it")
+	}
+	if c, _ := e.flow.Of(t.Context(), "1"); !c.Recounting {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	e := lagging(t, 0)
+	for _, cursor := range []string{"x", "x.", "1"} {
+		_, err := e.flow.Recount(t.Context(), "1", cursor)
+		if e := new(seckill.Error); !errors.As(err, &e) || e.Code != seckill.CodeInvalid ||
+			e.Field != "cursor" {
+			t.Errorf("cursor %q: %v", cursor, err)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package buy_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/sale/buy"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// counting counts a stock's reservations.
+type counting struct {
+	seckill.Stock
+	reserves int
+}
+
+func (c *counting) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
+	c.reserves++
+	return c.Stock.Reserve(ctx, now, r, keyed, resend)
+}
+
+type fixture struct {
+	*buy.Flow
+	clock  *memory.Clock
+	stock  *counting
+	items  *memory.Items
+	orders *memory.Queue
+	item   seckill.Item
+}
+
+func setup(tb testing.TB, stock, limit int) *fixture {
+	tb.Helper()
+	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	f := &fixture{clock: memory.NewClock(start.Add(time.Minute)),
+		stock: &counting{Stock: redisstock.New(memory.NewRedis())}, items: memory.NewItems()}
+	f.orders = memory.NewQueue(f.clock, memory.QueueOptions{})
+	f.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
+		End:        start.Add(time.Hour),
+		CreateTime: start, Stock: stock, Limit: limit, Buckets: 16, Version: 1}
+	ctx := context.Background()
+	for _, err := range []error{
+		f.items.Put(ctx, f.item, nil),
+		f.stock.BuildStart(ctx, start, f.item.ID, "t"),
+		f.stock.Install(ctx, f.item, "t", 0, 0, 0),
+	} {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil),
+		Meter: meter{}})
+	return f
+}
+
+func (f *fixture) buy(user, key string, count int) (string, error) {
+	return f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: count, Address: "杭州市西湖区1号",
+		Key: key})
+}
+
+// TestSoldOutIsRemembered checks that a sold-out answer comes from memory for one second, and from the stock after
+// it.
+func TestSoldOutIsRemembered(t *testing.T) {
+	f := setup(t, 1, 1)
+	if _, err := f.buy("1", "", 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []string{"2", "3", "4"} {
+		if _, err := f.buy(user, "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut {
+			t.Fatalf("user %s: %v", user, err)
+		}
+	}
+	if f.stock.reserves != 2 {
+		t.Errorf("%d reservations asked of the stock, want 2: one sold, one found nothing", f.stock.reserves)
+	}
+	f.clock.Advance(time.Second)
+	if _, err := f.buy("5", "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut || f.stock.reserves != 3 {
+		t.Errorf("a second later: %v, %d reservations asked", err, f.stock.reserves)
+	}
+}
+
+// TestNotEnoughIsNotRemembered checks that not_enough is not reused: it holds for one count only.
+func TestNotEnoughIsNotRemembered(t *testing.T) {
+	f := setup(t, 3, 3)
+	if _, err := f.buy("1", "", 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.buy("2", "", 2); seckill.CodeOf(err) != seckill.CodeNotEnough {
+		t.Fatal(err)
+	}
+	if _, err := f.buy("3", "", 1); err != nil {
+		t.Errorf("one unit is left, yet: %v", err)
+	}
+}
+
+func TestWindow(t *testing.T) {
+	f := setup(t, 5, 1)
+	for name, c := range map[string]struct {
+		at   time.Time
+		want seckill.Code
+		asks int // calls of the stock by two purchases: close to the start it decides, not the instance's clock
+	}{
+		"long before":   {f.item.Start.Add(-time.Minute), seckill.CodeNotStarted, 1},
+		"3 s and more":  {f.item.Start.Add(-3*time.Second - time.Millisecond), seckill.CodeNotStarted, 1},
+		"3 s before":    {f.item.Start.Add(-3 * time.Second), seckill.CodeNotStarted, 2},
+		"at the end":    {f.item.End, seckill.CodeEnded, 1},
+		"ten years on ": {f.item.End.Add(87600 * time.Hour), seckill.CodeEnded, 1},
+	} {
+		g := setup(t, 5, 1)
+		g.Clock = memory.NewClock(c.at)
+		g.Flow = buy.New(g.Deps)
+		_, _ = g.buy("2", "", 1)
+		_, err := g.buy("1", "", 1)
+		if seckill.CodeOf(err) != c.want || g.stock.reserves != c.asks {
+			t.Errorf("%s: %v, the stock asked %d times; want %s, %d", name, err, g.stock.reserves, c.want, c.asks)
+		}
+		var e *seckill.Error
+		if errors.As(err, &e); c.want == seckill.CodeNotStarted && (!e.Start.Equal(f.item.Start) ||
+			e.RetryAfter < time.Second) {
+			t.Errorf("%s: start %s, retry after %s", name, e.Start, e.RetryAfter)
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	f := setup(t, 5, 2)
+	for name, c := range map[string]struct {
+		p     buy.Purchase
+		code  seckill.Code
+		field string
+	}{
+		"item":       {buy.Purchase{Item: "x", User: "1", Count: 1, Address: "a"}, seckill.CodeInvalid, "seckill_id"},
+		"unknown":    {buy.Purchase{Item: "9", User: "1", Count: 1, Address: "a"}, seckill.CodeItemUnknown, ""},
+		"count 0":    {buy.Purchase{Item: "1001", User: "1", Count: 0, Address: "a"}, seckill.CodeInvalid, "count"},
+		"over limit": {buy.Purchase{Item: "1001", User: "1", Count: 3, Address: "a"}, seckill.CodeInvalid, "count"},
+		"address":    {buy.Purchase{Item: "1001", User: "1", Count: 1, Address: " "}, seckill.CodeInvalid, "address"},
+	} {
+		_, err := f.Buy(context.Background(), c.p)
+		var e *seckill.Error
+		if !errors.As(err, &e) || e.Code != c.code || e.Field != c.field {
+			t.Errorf("%s: %v, want %s %s", name, err, c.code, c.field)
+		}
+	}
+	if f.stock.reserves != 2 {
+		t.Errorf(
+			"bad requests reached the stock %d times, want 2: an item that nobody knows, and a count that only the "+
+				"item forbids", f.stock.reserves)
+	}
+}
+
+// TestWakeOnceASecond checks the answers while an item is not installed: each shopper is asked to retry, and from the
+// second purchase on, one rebuild a second is requested.
+func TestWakeOnceASecond(t *testing.T) {
+	f := setup(t, 5, 1)
+	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		d, err := f.orders.Depth(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Visible
+	}
+	for i := range 10 {
+		_, err := f.buy("1", "", 1)
+		var e *seckill.Error
+		if !errors.As(err, &e) || e.Code != seckill.CodeNotReady || e.RetryAfter <= 0 {
+			t.Fatalf("%v, want not_ready with a retry hint", err)
+		}
+		want := 1 + i/5
+		if i == 0 {
+			want = 0 // the first purchase only reads the row: each purchase makes one call to AWS
+		}
+		if count() != want {
+			t.Fatalf("purchase %d: %d wake messages, want %d", i, count(), want)
+		}
+		if i == 4 {
+			f.clock.Advance(time.Second)
+		}
+	}
+}
+
+// TestNoItemIsReadWhileTheStockHasIt checks that refusals need no read of the item. An item missing in the stock is
+// read once in ten seconds.
+func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
+	f := setup(t, 2, 1)
+	reads := &reading{Items: f.items}
+	f.Items = reads
+	f.Flow = buy.New(f.Deps)
+	for _, user := range []string{"1", "1", "2", "3"} {
+		_, _ = f.buy(user, "", 1)
+	}
+	if _, err := f.buy("9", "", 2); seckill.CodeOf(err) != seckill.CodeSoldOut || reads.n != 0 {
+		t.Errorf("%v; %d reads of the item, want none", err, reads.n)
+	}
+	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		f.clock.Advance(time.Second)
+		if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeNotReady || reads.n != 1+i/10 {
+			t.Fatalf("second %d: %v, %d reads", i, err, reads.n)
+		}
+	}
+	f.clock.Advance(time.Hour)
+	if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeEnded {
+		t.Errorf("not installed, and over: %v", err)
+	}
+	if _, err := f.buy("1", "", 3); seckill.CodeOf(err) != seckill.CodeInvalid {
+		t.Errorf("not installed, and more than the limit: %v", err)
+	}
+}
+
+// TestRefusalsAreNoOlderThanASecond checks that each remembered refusal is asked for again after one second.
+func TestRefusalsAreNoOlderThanASecond(t *testing.T) {
+	ctx := context.Background()
+	f := setup(t, 5, 1)
+	stop := func(stopped bool) {
+		f.item.Stopped = stopped
+		f.item.Version++
+		if err := f.stock.Assert(ctx, f.item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop(true)
+	if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeStopped {
+		t.Fatal(err)
+	}
+	stop(false)
+	if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeStopped {
+		t.Errorf("at once: %v", err)
+	}
+	f.clock.Advance(time.Second)
+	if _, err := f.buy("1", "", 1); err != nil {
+		t.Errorf("a second later: %v", err)
+	}
+}
+
+// reading counts reads of items.
+type reading struct {
+	seckill.Items
+	n int
+}
+
+func (r *reading) Get(ctx context.Context, id string) (seckill.Item, error) {
+	r.n++
+	return r.Items.Get(ctx, id)
+}
+
+// BenchmarkSoldOut measures the answer that most shoppers of a crowd get.
+func BenchmarkSoldOut(b *testing.B) {
+	f := setup(b, 1, 1)
+	p := buy.Purchase{Item: "1001", User: "1", Count: 1, Address: "杭州市西湖区1号"}
+	ctx := context.Background()
+	f.Clock = fixed(f.clock.Now())
+	f.Flow = buy.New(f.Deps)
+	for i := range 2 {
+		p.User = string(rune('1' + i))
+		_, _ = f.Buy(ctx, p)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if _, err := f.Buy(ctx, p); seckill.CodeOf(err) != seckill.CodeSoldOut {
+			b.Fatal(err)
+		}
+	}
+}
+
+type fixed time.Time
+
+func (f fixed) Now() time.Time { return time.Time(f) }

@@ -1,0 +1,127 @@
+package stage_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/flow/sale/stage"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// scripted is a stock whose calls fail as the table says; calls records what the step did.
+type scripted struct {
+	seckill.Stock
+	faults map[string]error // by call
+	calls  []string
+}
+
+func (s *scripted) call(name string) error {
+	s.calls = append(s.calls, name)
+	return s.faults[name]
+}
+
+func (s *scripted) Assert(context.Context, seckill.Item) error { return s.call("assert") }
+
+func (s *scripted) BuildStart(context.Context, time.Time, string, string) error {
+	return s.call("build")
+}
+
+func (s *scripted) Install(context.Context, seckill.Item, string, int, int, int) error {
+	return s.call("install")
+}
+
+func (s *scripted) Remove(context.Context, string) error { return s.call("remove") }
+
+// newScripted returns an instance at a time after the opening of an item whose sale lasts an hour.
+func newScripted(t *testing.T, at time.Duration, faults map[string]error) (*stage.Flow, *scripted) {
+	t.Helper()
+	opening := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	items, s := memory.NewItems(), &scripted{faults: faults}
+	if err := items.Put(t.Context(), seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "5", Title: "手机"},
+		Price: 8888,
+		Start: opening, End: opening.Add(time.Hour), CreateTime: opening, Stock: 5, Limit: 2, Buckets: 16,
+		Version: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return stage.New(stage.Deps{Stock: s, Items: items, Clock: memory.NewClock(opening.Add(at)),
+		IDs: system.NewIDs(nil), Activities: newLedger()}), s
+}
+
+// TestRun is the specification of a run: what it does to the stock, by time and by the stock's answers.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	lost := map[string]error{"assert": seckill.ErrNotInstalled}
+	but := func(call string, err error) map[string]error {
+		return map[string]error{"assert": seckill.ErrNotInstalled, call: err}
+	}
+	for _, c := range []struct {
+		name   string
+		at     time.Duration // after the start
+		faults map[string]error
+		calls  string // joined with "; "
+		fails  bool
+	}{
+		{"long before the sale", -11 * time.Minute, lost, "", false},
+		{"ten minutes before", -10 * time.Minute, lost, "assert; build; install", false},
+		{"installed", -9 * time.Minute, nil, "assert", false},
+		{"another builder is at work", -9 * time.Minute, but("build", seckill.ErrBuildBusy), "assert; build", false},
+		{"another builder takes over", -9 * time.Minute, but("install", seckill.ErrBuildLost),
+			"assert; build; install", false},
+		{"too late to install it empty", -10 * time.Second, lost, "assert", false},
+		{"on sale", time.Minute, nil, "assert", false},
+		{"on sale and lost: for repair", time.Minute, lost, "assert", false},
+		{"the stock does not answer", time.Minute, map[string]error{"assert": context.DeadlineExceeded}, "assert",
+			true},
+		{"two days after the end", 49 * time.Hour, nil, "remove", false},
+		{"three days after the end", 73 * time.Hour, nil, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f, s := newScripted(t, c.at, c.faults)
+			if err := f.Run(t.Context()); (err != nil) != c.fails {
+				t.Errorf("run: %v, want an error: %t", err, c.fails)
+			}
+			if want := strings.Split(c.calls, "; "); !slices.Equal(s.calls, want) && (c.calls != "" || s.calls != nil) {
+				t.Errorf("calls %q, want %q", s.calls, want)
+			}
+		})
+	}
+}
+
+// TestStop is the specification of an operator's stop: the answer, and whether the items table has it.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	lost := map[string]error{"assert": seckill.ErrNotInstalled}
+	for _, c := range []struct {
+		name   string
+		at     time.Duration // after the start
+		faults map[string]error
+		item   string
+		code   seckill.Code // "": done
+		stops  bool         // in the items table
+	}{
+		{"on sale", time.Minute, nil, "1", "", true},
+		{"not loaded yet", -time.Hour, lost, "1", "", true},
+		{"the stock is lost", time.Minute, lost, "1", seckill.CodeNotReady, true},
+		{"the stock does not answer", time.Minute, map[string]error{"assert": context.DeadlineExceeded}, "1",
+			seckill.CodeUnavailable, true},
+		{"no such item", time.Minute, nil, "2", seckill.CodeItemUnknown, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f, _ := newScripted(t, c.at, c.faults)
+			err := f.SetStopped(t.Context(), c.item, true)
+			if c.code == "" && err != nil || c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) {
+				t.Errorf("got %v, want code %q", err, c.code)
+			}
+			if it, err := f.Items.Get(t.Context(), "1"); err != nil || it.Stopped != c.stops {
+				t.Errorf("stopped %t, %v; want %t", it.Stopped, err, c.stops)
+			}
+		})
+	}
+}
