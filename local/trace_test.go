@@ -122,7 +122,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 		s.Buy.Orders, s.Repair.Orders, s.Expire.Orders = orders, orders, orders
 		s.Consume.Closings, s.Shop.Closings, s.Expire.Closings = closings, closings, closings
 		s.Expire.Payments = &hesitantProvider{Payments: s.Payments}
-		s.Repair.Stock = &hesitantStock{Stock: s.Stock}
+		s.Consume.Stock = &hesitantStock{Stock: s.Stock}
 		// A minute that ends during the test must not do the messages' work.
 		s.Expire.Ledger, s.Repair.Ledger = unswept{s.Ledger, &sweep}, unswept{s.Ledger, &sweep}
 	})

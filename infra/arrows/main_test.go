@@ -5,7 +5,7 @@ import "testing"
 // bounds has the number of arrows up that a package may have; for others it is most. If a package has fewer, lower
 // its row.
 var bounds = map[string]int{
-	"sim": 0,
+	"proof/sim": 0,
 }
 
 const most = 4
