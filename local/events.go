@@ -11,10 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/stream"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/driver/webhook"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/flow/front/tell"
 	"github.com/your-org/seckill/shared/seckill"
@@ -58,7 +57,8 @@ func (s *System) endpoint() (seckill.Endpoint, error) {
 	to := s.opt.Events
 	if strings.HasPrefix(to, "http://") || strings.HasPrefix(to, "https://") {
 		// The machine's clock: receivers compare the signature's time with theirs, and this run's may be ahead.
-		return webhook.New(webhook.Config{URL: to, Secrets: s.opt.EventSecrets, Shop: eventShop, Clock: system.Clock{}})
+		return bus.NewWebhooks(bus.WebhookConfig{URL: to, Secrets: s.opt.EventSecrets, Shop: eventShop,
+			Clock: system.Clock{}})
 	}
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
@@ -92,7 +92,7 @@ type eventFile struct {
 func (e *eventFile) Post(_ context.Context, event *seckill.OrderEvent) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, err := e.f.Write(append(cloudevent.Encode(eventShop, event), '\n'))
+	_, err := e.f.Write(append(bus.Encode(eventShop, event), '\n'))
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -123,7 +123,7 @@ func differs(orders []seckill.Order, heard map[string]string) string {
 	for i := range orders {
 		c := seckill.OrderChange{Order: orders[i]}
 		for _, e := range c.Events() {
-			switch got, want := heard[e.ID()], string(cloudevent.Encode("seckill", &e)); got {
+			switch got, want := heard[e.ID()], string(bus.Encode("seckill", &e)); got {
 			case want:
 				delete(heard, e.ID())
 			case "":

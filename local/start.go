@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/api/guard"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/operator"
@@ -99,7 +99,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.machines(s.inside)))),
+	s.server = &http.Server{Handler: httpapi.Headers(s.thisMachine(whole(s.machines(s.inside)))),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -191,19 +191,19 @@ func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int
 	if err != nil {
 		t.Fatal(err)
 	}
-	bus := aws.String(s.Outputs["EventBus"])
-	if _, err = s.rules.PutRule(ctx, &eventbridge.PutRuleInput{Name: &name, EventBusName: bus,
-		EventPattern: aws.String(`{"source":["` + cloudevent.Source + `"]}`)}); err != nil {
+	on := aws.String(s.Outputs["EventBus"])
+	if _, err = s.rules.PutRule(ctx, &eventbridge.PutRuleInput{Name: &name, EventBusName: on,
+		EventPattern: aws.String(`{"source":["` + bus.Source + `"]}`)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.rules.PutTargets(ctx, &eventbridge.PutTargetsInput{Rule: &name, EventBusName: bus,
+	if _, err = s.rules.PutTargets(ctx, &eventbridge.PutTargetsInput{Rule: &name, EventBusName: on,
 		Targets: []ebtypes.Target{{Id: &name, Arn: aws.String(attrs.Attributes["QueueArn"])}}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_, _ = s.rules.RemoveTargets(ctx, &eventbridge.RemoveTargetsInput{Rule: &name, EventBusName: bus,
+		_, _ = s.rules.RemoveTargets(ctx, &eventbridge.RemoveTargetsInput{Rule: &name, EventBusName: on,
 			Ids: []string{name}})
-		_, _ = s.rules.DeleteRule(ctx, &eventbridge.DeleteRuleInput{Name: &name, EventBusName: bus})
+		_, _ = s.rules.DeleteRule(ctx, &eventbridge.DeleteRuleInput{Name: &name, EventBusName: on})
 	})
 	all, again := map[string]string{}, new(int)
 	return func() map[string]string {
@@ -217,7 +217,7 @@ func (s *stack) listen(t *testing.T) (heard func() map[string]string, again *int
 				break
 			}
 			for _, m := range out.Messages {
-				var e struct{ Detail cloudevent.Event }
+				var e struct{ Detail bus.Event }
 				if err := json.Unmarshal([]byte(*m.Body), &e); err != nil || strings.Contains(*m.Body, "address") {
 					t.Fatalf("event %s: %v", *m.Body, err)
 				}

@@ -19,9 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/eventbus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/driver/wspush"
@@ -118,7 +118,7 @@ func wires(t *testing.T) map[string][]right {
 	l, items := ledger.New(rows), rows.Items()
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
-	bus := eventbus.New(eventbridge.NewFromConfig(cfg), "bus", "shop")
+	bus := bus.NewBus(eventbridge.NewFromConfig(cfg), "bus", "shop")
 	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
 		memory.NewRealClock())
 	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())

@@ -1,4 +1,4 @@
-// Package webhooks_test has what shared/driver/webhook signs verified by Standard Webhooks' own libraries: the one for
+// Package webhooks_test has what shared/driver/bus signs verified by Standard Webhooks' own libraries: the one for
 // Go, and the one for Node.js, which install.sh in this folder installs.
 package webhooks_test
 
@@ -11,8 +11,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/driver/webhook"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,7 +37,7 @@ func post(t *testing.T) posted {
 		got.Body, _ = io.ReadAll(r.Body)
 	}))
 	defer server.Close()
-	c, err := webhook.New(webhook.Config{URL: server.URL, Secrets: []string{current, before}, Shop: "demo",
+	c, err := bus.NewWebhooks(bus.WebhookConfig{URL: server.URL, Secrets: []string{current, before}, Shop: "demo",
 		Clock: system.Clock{}})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/driver/webhook"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -29,7 +29,7 @@ type shop struct {
 	file   string
 	list   *list
 	server *httptest.Server
-	client *webhook.Client
+	client *bus.Webhooks
 }
 
 func newShop(t *testing.T) *shop {
@@ -58,9 +58,9 @@ func (s *shop) start() {
 	s.Cleanup(func() { list.journal.Close() })
 }
 
-func (s *shop) signing(when time.Time, secrets ...string) *webhook.Client {
+func (s *shop) signing(when time.Time, secrets ...string) *bus.Webhooks {
 	s.Helper()
-	c, err := webhook.New(webhook.Config{URL: s.server.URL, Secrets: secrets, Shop: "demo",
+	c, err := bus.NewWebhooks(bus.WebhookConfig{URL: s.server.URL, Secrets: secrets, Shop: "demo",
 		Clock: memory.NewClock(when)})
 	if err != nil {
 		s.Fatal(err)
@@ -146,7 +146,7 @@ func TestOnlyTheShop(t *testing.T) {
 	s := newShop(t)
 	e := change("oa", 1, "", seckill.Paid)
 	const other = "whsec_b3RoZXIgb3RoZXIgb3RoZXIgb3RoZXIgb3RoZXI="
-	for what, c := range map[string]*webhook.Client{
+	for what, c := range map[string]*bus.Webhooks{
 		"another secret": s.signing(at, other), "an old post": s.signing(at.Add(-6*time.Minute), secret),
 		"one of the future": s.signing(at.Add(6*time.Minute), secret),
 	} {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/shared/api/guard"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -72,7 +71,7 @@ func sameAnswer(t *testing.T, out []byte) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/seckill/time", nil)
 	r.Header.Set("X-Forwarded-Proto", "https")
 	flow := shop.New(shop.Deps{Clock: memory.NewClock(time.Now())})
-	guard.Headers(httpapi.NewShop(flow, nil, httpapi.Options{})).ServeHTTP(w, r)
+	httpapi.Headers(httpapi.NewShop(flow, nil, httpapi.Options{})).ServeHTTP(w, r)
 	want := httptest.NewRecorder()
 	for name, h := range got.Headers {
 		want.Header().Set(name, h.Value)

@@ -7,7 +7,7 @@
 // The runtime knows ES5.1 and parts of later versions: no class, destructuring, spread, default parameters, for-of, Map,
 // optional chaining. At most 10 KB. Debian's njs refuses the same; `make edge` runs this file in both njs and Node.
 
-// As function shop answers (shared/api/httpapi, shared/api/guard); answers made here pass no headers policy.
+// As function shop answers (shared/api/httpapi); answers made here pass no headers policy.
 var HEADERS = {
   'content-type': { value: 'application/json' },
   'cache-control': { value: 'no-store' },

@@ -19,16 +19,15 @@ import (
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/salts"
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/eventbus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisconn"
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/s3pictures"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
-	"github.com/your-org/seckill/shared/driver/webhook"
 	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -67,15 +66,16 @@ func (b *Boot) Pictures(s config.Pictures) seckill.Pictures {
 
 // Bus opens the event bus.
 func (b *Boot) Bus(name string) seckill.Bus {
-	return eventbus.New(eventbridge.NewFromConfig(b.aws), name, b.base.Namespace)
+	return bus.NewBus(eventbridge.NewFromConfig(b.aws), name, b.base.Namespace)
 }
 
 // Endpoint opens the shop's endpoint.
 func (b *Boot) Endpoint(s config.Webhook) seckill.Endpoint {
 	e := &endpoint{}
-	Renewed(b, &e.Pointer, func(secrets *config.Secrets) (*webhook.Client, error) {
-		next, err := webhook.New(webhook.Config{URL: s.URL, Secrets: strings.Fields(string(secrets.Of(s.Secrets()))),
-			Shop: b.base.Namespace, Clock: b.Clock})
+	Renewed(b, &e.Pointer, func(secrets *config.Secrets) (*bus.Webhooks, error) {
+		next, err := bus.NewWebhooks(bus.WebhookConfig{URL: s.URL,
+			Secrets: strings.Fields(string(secrets.Of(s.Secrets()))),
+			Shop:    b.base.Namespace, Clock: b.Clock})
 		if err != nil {
 			return nil, fmt.Errorf("settings: WEBHOOK_URL or WEBHOOK_SECRET: %w", err)
 		}
@@ -86,7 +86,7 @@ func (b *Boot) Endpoint(s config.Webhook) seckill.Endpoint {
 
 // endpoint posts with secrets that may change.
 type endpoint struct {
-	atomic.Pointer[webhook.Client]
+	atomic.Pointer[bus.Webhooks]
 }
 
 // Post implements seckill.Endpoint.

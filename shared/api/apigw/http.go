@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"github.com/your-org/seckill/shared/api/guard"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -25,7 +25,7 @@ import (
 // Lambda's deadline. If the handler aborts its answer (http.ErrAbortHandler), the call fails and API Gateway answers
 // 5xx. Answers have the headers of package guard.
 func HTTP(h http.Handler) Handler {
-	h = guard.Headers(h)
+	h = httpapi.Headers(h)
 	return func(ctx context.Context, event []byte) (out []byte, err error) {
 		var e events.APIGatewayProxyRequest
 		if err := json.Unmarshal(event, &e); err != nil {
@@ -46,7 +46,7 @@ func HTTP(h http.Handler) Handler {
 		w := response{header: http.Header{}}
 		if slash := withoutSlash(&e); slash != "" {
 			// http.Redirect would make the address absolute, which is wrong behind a proxy that adds to the path.
-			guard.Headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			httpapi.Headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", slash)
 				w.WriteHeader(http.StatusPermanentRedirect)
 			})).ServeHTTP(&w, r)

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/api/apigw"
-	"github.com/your-org/seckill/shared/api/guard"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -309,7 +309,7 @@ func TestAnswersAreGuarded(t *testing.T) {
 		if got := answer.Headers["Strict-Transport-Security"]; got != want {
 			t.Errorf("%s: Strict-Transport-Security %q, want %q", proto, got, want)
 		}
-		if got := answer.Headers["Content-Security-Policy"]; got != guard.Policy {
+		if got := answer.Headers["Content-Security-Policy"]; got != httpapi.Policy {
 			t.Errorf("%s: policy %q", proto, got)
 		}
 	}

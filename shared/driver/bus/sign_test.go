@@ -1,4 +1,4 @@
-package webhook
+package bus
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package gallery_test
+package pictures_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/api/pictures"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,7 +27,7 @@ func TestServe(t *testing.T) {
 	}
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	name := strings.Repeat("a1", 16) + ".jpg"
-	stores := map[string]seckill.Pictures{"memory": &gallery.Memory{}, "folder": gallery.Folder(folder)}
+	stores := map[string]seckill.Pictures{"memory": &pictures.Memory{}, "folder": pictures.Folder(folder)}
 	for kind, store := range stores {
 		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
 		for range 2 {
@@ -47,7 +47,7 @@ func TestServe(t *testing.T) {
 		} {
 			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil)
 			r.Header.Set("If-None-Match", c.etag)
-			gallery.Serve(store, next).ServeHTTP(w, r)
+			pictures.Serve(store, next).ServeHTTP(w, r)
 			h := w.Header()
 			if ours := c.status != http.StatusTeapot; ours != (h.Get("Vary") == "Accept") {
 				t.Errorf("%s: %s %s varies by %q", kind, c.method, c.path, h.Get("Vary"))
@@ -60,7 +60,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/pictures/"+name, nil)
-	gallery.Serve(broken{}, next).ServeHTTP(w, r)
+	pictures.Serve(broken{}, next).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a fault: %d %v", w.Code, w.Header())
 	}
@@ -69,7 +69,7 @@ func TestServe(t *testing.T) {
 // TestMemoryIsBounded: what does not fit is refused, and what is there stays.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	var m gallery.Memory
+	var m pictures.Memory
 	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
 	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package eventbus_test
+package bus_test
 
 import (
 	"context"
@@ -10,19 +10,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/your-org/seckill/shared/driver/eventbus"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// client answers with its entries or error.
-type client struct {
+// eventBridge answers with its entries or error.
+type eventBridge struct {
 	in      *eventbridge.PutEventsInput
 	entries []types.PutEventsResultEntry
 	err     error
 	bounded bool
 }
 
-func (c *client) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
+func (c *eventBridge) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
 	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	_, c.bounded = ctx.Deadline()
 	c.in = in
@@ -47,8 +47,8 @@ func TestPublish(t *testing.T) {
 		{"no answer", nil, errors.New("away"), [2]bool{true, true}},
 		{"a short answer", []types.PutEventsResultEntry{kept}, nil, [2]bool{true, true}},
 	} {
-		c := &client{entries: tt.entries, err: tt.err}
-		errs := eventbus.New(c, "bus", "shop").Publish(t.Context(), events)
+		c := &eventBridge{entries: tt.entries, err: tt.err}
+		errs := bus.NewBus(c, "bus", "shop").Publish(t.Context(), events)
 		for i := range events {
 			if (errs[i] != nil) != tt.failed[i] {
 				t.Errorf("%s: event %d: %v, want a fault %v", tt.what, i, errs[i], tt.failed[i])

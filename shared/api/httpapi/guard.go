@@ -1,7 +1,4 @@
-// Package guard adds to every HTTP answer the headers that make browsers refuse misuse: framing, sniffing, embedding
-// and referring by other sites' pages, and downgrades from https. In: a handler. Out: the same answers with headers
-// that the handler may override. It reads only how the request arrived.
-package guard
+package httpapi
 
 import "net/http"
 
@@ -11,7 +8,6 @@ const Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-a
 // Shared by all answers; never modified.
 var (
 	policy   = []string{Policy}
-	nosniff  = []string{"nosniff"}
 	referrer = []string{"no-referrer"}
 	resource = []string{"same-origin"}
 	// one year; no includeSubDomains, because other hosts beside this one are not ours

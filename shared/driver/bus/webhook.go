@@ -1,6 +1,4 @@
-// Package webhook posts order events to the shop's endpoint as CloudEvents, signed as Standard Webhooks 1.0 has it.
-// In: an event. Out: one POST, bounded in time and size; only a 2xx status acknowledges the event.
-package webhook
+package bus
 
 import (
 	"bytes"
@@ -17,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -36,33 +33,33 @@ const (
 // ContentType is that of a single CloudEvent in JSON.
 const ContentType = "application/cloudevents+json"
 
-// Config are a client's settings.
-type Config struct {
+// WebhookConfig are a client's settings.
+type WebhookConfig struct {
 	URL     string   // https; http only on the loopback interface
 	Secrets []string // whsec_ and base64; each signs
 	Shop    string   // name of the shop in the events' source
 	Clock   seckill.Clock
 }
 
-// Client is a seckill.Endpoint. It is safe for concurrent use.
-type Client struct {
+// Webhooks is a seckill.Endpoint. It is safe for concurrent use.
+type Webhooks struct {
 	url, shop string
 	keys      [][]byte
 	clock     seckill.Clock
 	http      *http.Client
 }
 
-var _ seckill.Endpoint = (*Client)(nil)
+var _ seckill.Endpoint = (*Webhooks)(nil)
 
-// New checks the settings. Its errors never contain a secret.
-func New(c Config) (*Client, error) {
+// NewWebhooks checks the settings. Its errors never contain a secret.
+func NewWebhooks(c WebhookConfig) (*Webhooks, error) {
 	if err := CheckURL(c.URL); err != nil {
 		return nil, err
 	}
 	if len(c.Secrets) < 1 || len(c.Secrets) > MaxSecrets {
 		return nil, fmt.Errorf("webhook: %d secrets, want 1 to %d", len(c.Secrets), MaxSecrets)
 	}
-	client := &Client{url: c.URL, shop: c.Shop, clock: c.Clock}
+	client := &Webhooks{url: c.URL, shop: c.Shop, clock: c.Clock}
 	for i, secret := range c.Secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretStart))
 		if err != nil || !strings.HasPrefix(secret, secretStart) || len(key) < MinSecret || len(key) > MaxSecret {
@@ -103,8 +100,8 @@ func loopback(host string) bool {
 }
 
 // Post implements seckill.Endpoint.
-func (c *Client) Post(ctx context.Context, e *seckill.OrderEvent) error {
-	body := cloudevent.Encode(c.shop, e)
+func (c *Webhooks) Post(ctx context.Context, e *seckill.OrderEvent) error {
+	body := Encode(c.shop, e)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("webhook: %w", withoutURL(err))

@@ -1,4 +1,4 @@
-package cloudevent_test
+package bus_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -18,8 +18,8 @@ const schemaFile = "../../../docs/events/order.v1.json"
 
 var at = time.Date(2026, 11, 11, 2, 0, 0, 5e6, time.UTC)
 
-// event is the event of a change to the state.
-func event(from, to seckill.State) seckill.OrderEvent {
+// changed is the event of a change to the state.
+func changed(from, to seckill.State) seckill.OrderEvent {
 	e := seckill.OrderEvent{Order: seckill.KeyedOrderID("7", "1001", "k"), Sequence: 2, Item: "7", User: "1001",
 		Count: 2, Price: 100, Amount: 200, Title: "手机", From: from, State: to, At: at, Cause: "notify",
 		PayBy: at.Add(time.Hour)}
@@ -40,8 +40,8 @@ func TestSchema(t *testing.T) {
 		}
 		kinds, states = append(kinds, s.State.EventKind()), append(states, string(s.State))
 		for _, from := range []seckill.State{"", seckill.PendingPayment, s.State} {
-			e := event(from, s.State)
-			if err := valid(t, schema, cloudevent.Encode("shop-1", &e)); err != nil {
+			e := changed(from, s.State)
+			if err := valid(t, schema, bus.Encode("shop-1", &e)); err != nil {
 				t.Errorf("from %q to %s: %v", from, s.State, err)
 			}
 		}
@@ -80,9 +80,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"not its id":    func(m map[string]any) { m["id"] = "1" },
 		"other version": func(m map[string]any) { m["data"].(map[string]any)["version"] = 2 },
 	} {
-		e := event(seckill.PendingPayment, seckill.Paid)
+		e := changed(seckill.PendingPayment, seckill.Paid)
 		var m map[string]any
-		if err := json.Unmarshal(cloudevent.Encode("s", &e), &m); err != nil {
+		if err := json.Unmarshal(bus.Encode("s", &e), &m); err != nil {
 			t.Fatal(err)
 		}
 		change(m)
@@ -101,9 +101,9 @@ func TestSequenceSorts(t *testing.T) {
 	t.Parallel()
 	last := ""
 	for _, n := range []int{1, 9, 10, 99, 100, 12345} {
-		e := event("", seckill.PendingPayment)
+		e := changed("", seckill.PendingPayment)
 		e.Sequence = n
-		got := cloudevent.Of("s", &e)
+		got := bus.Of("s", &e)
 		if got.Sequence <= last || got.Data.Sequence != n {
 			t.Errorf("%d: %q after %q", n, got.Sequence, last)
 		}

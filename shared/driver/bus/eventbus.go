@@ -1,6 +1,4 @@
-// Package eventbus publishes order events on an Amazon EventBridge bus. In: events. Out: PutEvents calls, each bounded
-// in time and attempts.
-package eventbus
+package bus
 
 import (
 	"context"
@@ -12,28 +10,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // callTimeout bounds one Publish. Ten events have about 20 kB, far below the limit of a PutEvents call (256 kB).
 const callTimeout = 5 * time.Second
 
-// Client is what Bus calls of EventBridge.
-type Client interface {
+// EventBridge is what Bus calls of EventBridge.
+type EventBridge interface {
 	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
 		with ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
 }
 
 // Bus implements seckill.Bus.
 type Bus struct {
-	client Client
+	client EventBridge
 	name   string
 	shop   string
 }
 
-// New returns a bus of EventBridge. name is its name or ARN; shop is the name by which the events' source is known.
-func New(client Client, name, shop string) *Bus { return &Bus{client, name, shop} }
+// NewBus returns a bus of EventBridge. name is its name or ARN; shop is the name by which the events' source is known.
+func NewBus(client EventBridge, name, shop string) *Bus { return &Bus{client, name, shop} }
 
 // Publish implements seckill.Bus.
 func (b *Bus) Publish(ctx context.Context, events []seckill.OrderEvent) []error {
@@ -41,9 +38,9 @@ func (b *Bus) Publish(ctx context.Context, events []seckill.OrderEvent) []error 
 	defer cancel()
 	in := &eventbridge.PutEventsInput{Entries: make([]types.PutEventsRequestEntry, len(events))}
 	for i := range events {
-		in.Entries[i] = types.PutEventsRequestEntry{EventBusName: &b.name, Source: aws.String(cloudevent.Source),
+		in.Entries[i] = types.PutEventsRequestEntry{EventBusName: &b.name, Source: aws.String(Source),
 			DetailType: aws.String(events[i].Kind()), Time: aws.Time(events[i].At),
-			Detail: aws.String(string(cloudevent.Encode(b.shop, &events[i])))}
+			Detail: aws.String(string(Encode(b.shop, &events[i])))}
 	}
 	out, err := b.client.PutEvents(ctx, in)
 	if err == nil && len(out.Entries) != len(in.Entries) {

@@ -1,4 +1,4 @@
-package webhook_test
+package bus_test
 
 import (
 	"bytes"
@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/driver/cloudevent"
-	"github.com/your-org/seckill/shared/driver/webhook"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -23,9 +22,9 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 var event = seckill.OrderEvent{Order: "oabcdefghijklmnopqrstuvwxyz", Sequence: 2, Item: "1", User: "7", Count: 1,
 	State: seckill.Paid, From: seckill.PendingPayment, At: time.Unix(1614265330, 0)}
 
-func client(t *testing.T, url string, secrets ...string) *webhook.Client {
+func client(t *testing.T, url string, secrets ...string) *bus.Webhooks {
 	t.Helper()
-	c, err := webhook.New(webhook.Config{URL: url, Secrets: secrets, Shop: "demo",
+	c, err := bus.NewWebhooks(bus.WebhookConfig{URL: url, Secrets: secrets, Shop: "demo",
 		Clock: memory.NewClock(time.Unix(1614265330, 0))})
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +47,11 @@ func TestPost(t *testing.T) {
 	if err := client(t, server.URL+"/hook?a=b", secret, old).Post(t.Context(), &event); err != nil {
 		t.Fatal(err)
 	}
-	if got.Method != http.MethodPost || got.RequestURI != "/hook?a=b" || !bytes.Equal(body, cloudevent.Encode("demo",
+	if got.Method != http.MethodPost || got.RequestURI != "/hook?a=b" || !bytes.Equal(body, bus.Encode("demo",
 		&event)) {
 		t.Errorf("%s %s %s", got.Method, got.RequestURI, body)
 	}
-	for name, want := range map[string]string{"Content-Type": webhook.ContentType, "Webhook-Id": event.ID(),
+	for name, want := range map[string]string{"Content-Type": bus.ContentType, "Webhook-Id": event.ID(),
 		"Webhook-Timestamp": "1614265330"} {
 		if v := got.Header.Get(name); v != want {
 			t.Errorf("%s: %q, want %q", name, v, want)
@@ -134,8 +133,8 @@ func TestASilentEndpoint(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	short := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, webhook.MinSecret-1))
-	long := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, webhook.MaxSecret+1))
+	short := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, bus.MinSecret-1))
+	long := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, bus.MaxSecret+1))
 	for _, tt := range []struct {
 		url     string
 		secrets []string
@@ -163,7 +162,8 @@ func TestSettings(t *testing.T) {
 		{"https://erp.example.com/hook", []string{short}, false},
 		{"https://erp.example.com/hook", []string{long}, false},
 	} {
-		_, err := webhook.New(webhook.Config{URL: tt.url, Secrets: tt.secrets, Clock: memory.NewClock(time.Now())})
+		_, err := bus.NewWebhooks(bus.WebhookConfig{URL: tt.url, Secrets: tt.secrets,
+			Clock: memory.NewClock(time.Now())})
 		if (err == nil) != tt.ok {
 			t.Errorf("%s, %d secrets: %v, want accepted %v", tt.url, len(tt.secrets), err, tt.ok)
 		}

@@ -1,6 +1,8 @@
-// Package cloudevent writes order events as CloudEvents 1.0 in JSON, the form in which other systems read them,
-// whatever carries them. In: an event. Out: JSON, which docs/events/order.v1.json describes. It touches nothing.
-package cloudevent
+// Package bus writes order events as CloudEvents 1.0 in JSON, which docs/events/order.v1.json describes, publishes them
+// on an Amazon EventBridge bus, and posts them to the shop's endpoint, signed as Standard Webhooks 1.0 has it. In: an
+// event. Out: PutEvents calls, or one POST that only a 2xx status acknowledges, each bounded in time, size and
+// attempts.
+package bus
 
 import (
 	"encoding/json"
