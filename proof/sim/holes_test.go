@@ -313,7 +313,7 @@ func TestHoleListReadsLedger(t *testing.T) {
 		if call == "stock.Level" {
 			return errFault
 		}
-		if call == "ledger.Units" {
+		if call == "ledger.Units/Query" {
 			if reads++; reads%1000 == 0 {
 				return errFault
 			}
@@ -343,7 +343,7 @@ func TestHoleWakesPile(t *testing.T) {
 		w.Clock.Advance(time.Second)
 	}
 	i := w.Start(func(call string, do func() error) error {
-		if call == "ledger.Units" {
+		if call == "ledger.Units/Query" {
 			return errFault
 		}
 		return do()

@@ -10,22 +10,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// method records for which ledger method rows are read or written.
-func (s *Sim) method(call string, do func() error) error {
-	p := s.current
-	p.method = call
-	err := do()
-	p.method = ""
-	return err
-}
-
 // hookRows is the hook of the ledger's rows. Reads of sweeps over sixteen mostly empty partitions are not steps; what
 // follows from them is. They may be throttled, though.
 func (s *Sim) hookRows(call string, do func() error) error {
-	p := s.current
-	switch p.method {
+	method, how, _ := strings.Cut(call, "/")
+	switch method {
 	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused", "ledger.WebhooksDue":
-		if strings.HasPrefix(call, "Index") {
+		if how == "Index" {
 			s.indexed()
 		}
 		s.swept++
@@ -36,10 +27,10 @@ func (s *Sim) hookRows(call string, do func() error) error {
 		}
 		return do()
 	}
-	if call == "Index" {
+	if how == "Index" {
 		s.indexed()
 	}
-	return s.hook(p.method+"/"+call, do)
+	return s.hook(call, do)
 }
 
 // indexed counts a read of an index that lags behind a write.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/stream"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -59,11 +61,12 @@ func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
 // StartAt starts a process with its own clock.
 func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
-	return w.start(hook, clock, Ledger{w.ledger, hook}, w.Orders, w.Closings, w.Provider)
+	return w.start(hook, clock, Rows{w.Rows, hook, nil}, w.Orders, w.Closings, w.Provider)
 }
 
-func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p *Provider) *Instance {
-	st, it := Stock{w.stock, hook}, Items{published{w.items, w}, hook}
+func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Queue, p *Provider) *Instance {
+	st := judgedStock{redisstock.New(Runner{watched{w.Redis, w}, hook}), w}
+	lg, it := ledger.New(rows), Items{published{w.items, w}, hook}
 	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
 	pay := Payments{p, hook}
 	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/sim/linear"
-	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -122,8 +121,8 @@ func of(w *World, p Plan) *Sim {
 // restart replaces an instance by a new one without memory.
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
-	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}
-	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider),
+	rows := Rows{s.Rows, s.hookRows, s.plan.sabotage}
+	s.instances[i] = &instance{Instance: s.start(s.hook, c, rows, s.queues["orders"], s.queues["closings"], s.Provider),
 		clock: c}
 	in := s.instances[i]
 	in.keys.learns = learning(s.plan.Seed, i)

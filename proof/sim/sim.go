@@ -64,7 +64,6 @@ type process struct {
 	name   string
 	on     int // its instance
 	run    *routine
-	method string // the ledger method for which rows are read or written
 	call   string // the port call that it waits before
 	since  time.Time
 	dies   bool // after its current call
@@ -239,7 +238,7 @@ func (s *Sim) fingerprint() uint64 {
 		h += mix(o.state, "", len(o.units))
 	}
 	for _, p := range s.processes {
-		h += mix(seckill.State(p.call), p.method, int(p.what))
+		h += mix(seckill.State(p.call), "", int(p.what))
 	}
 	return h
 }

@@ -72,15 +72,24 @@ func (s *Stock) script(ctx context.Context, sc *Script, keys []string, args ...s
 		return reply{}, fmt.Errorf("script %s: answered %v", sc.Name, v)
 	}
 	word, _ := list[0].(string)
-	switch word {
-	case "not_installed":
-		return reply{}, seckill.ErrNotInstalled
-	case "lost":
-		return reply{}, seckill.ErrBuildLost
-	case "busy":
-		return reply{}, seckill.ErrBuildBusy
+	return reply{word, list[1:]}, Refusal(v)
+}
+
+// Refusal returns the error that a script's answer means: ErrNotInstalled, ErrBuildLost, ErrBuildBusy, or nil.
+func Refusal(answer any) error {
+	list, _ := answer.([]any)
+	if len(list) == 0 {
+		return nil
 	}
-	return reply{word, list[1:]}, nil
+	switch list[0] {
+	case "not_installed":
+		return seckill.ErrNotInstalled
+	case "lost":
+		return seckill.ErrBuildLost
+	case "busy":
+		return seckill.ErrBuildBusy
+	}
+	return nil
 }
 
 func (r reply) str(i int) string {

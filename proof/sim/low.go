@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// The simulator hooks what the ledger and the stock call, rows and scripts, and not their methods: a new method of
+// either is hooked as it is written.
+
+const ledgerPackage = "github.com/your-org/seckill/shared/driver/ledger."
+
+// methods has the ledger's methods by stacks.
+var methods sync.Map
+
+// method returns which of the ledger's methods calls a method of Rows, as "ledger.Place": the outermost one on the
+// stack.
+func method() string {
+	var stack [16]uintptr
+	n := runtime.Callers(3, stack[:])
+	if name, known := methods.Load(stack); known {
+		return name.(string)
+	}
+	name := methodOf(stack[:n])
+	methods.Store(stack, name)
+	return name
+}
+
+func methodOf(stack []uintptr) string {
+	frames, found := runtime.CallersFrames(stack), ""
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		in, inside := strings.CutPrefix(f.Function, ledgerPackage)
+		if !inside && found != "" {
+			break
+		}
+		if name, ok := strings.CutPrefix(in, "(*Ledger)."); ok {
+			found, _, _ = strings.Cut(name, ".") // without ".func1"
+		}
+	}
+	if found == "" {
+		panic("no method of the ledger is on the stack, or the stack is too deep")
+	}
+	return "ledger." + found
+}
+
+// Runner runs the stock's scripts, each through a Hook: "stock.Reserve".
+type Runner struct {
+	Next redisstock.Runner
+	Hook Hook
+}
+
+// Run implements redisstock.Runner.
+func (r Runner) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
+	reply, err := get(r.Hook, "stock."+camel(s.Name), func() (any, error) {
+		run := &echo{Runner: r.Next}
+		if judge, ok := ctx.Value(judgeKey{}).(func(seckill.Stock)); ok {
+			judge(redisstock.New(run))
+		} else {
+			_, _ = run.Run(ctx, s, keys, args)
+		}
+		if refused := redisstock.Refusal(run.reply); refused != nil && run.err == nil {
+			return run.reply, refusal{refused} // for the trace
+		}
+		return run.reply, run.err
+	})
+	if errors.As(err, &refusal{}) {
+		err = nil
+	}
+	return reply, err
+}
+
+// refusal is a script's answer that the stock returns as an error.
+type refusal struct{ error }
+
+// camel returns the method's name of a script's: DriftBegin of drift_begin.
+func camel(script string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(script, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// echo keeps the reply of a script.
+type echo struct {
+	redisstock.Runner
+	reply any
+	err   error
+}
+
+// Run implements redisstock.Runner.
+func (e *echo) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
+	e.reply, e.err = e.Runner.Run(ctx, s, keys, args)
+	return e.reply, e.err
+}
+
+// judgedStock has some answers checked when the script gives them, below the Hook: it may lose or delay an answer, or
+// never pass the call on.
+type judgedStock struct {
+	seckill.Stock
+	w *World
+}
+
+// judgeKey is the context's key of a func(seckill.Stock), which repeats the call on that stock and checks the answer.
+type judgeKey struct{}
+
+func judged(ctx context.Context, judge func(seckill.Stock)) context.Context {
+	return context.WithValue(ctx, judgeKey{}, judge)
+}
+
+// Reserve implements seckill.Stock.
+func (j judgedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
+	return j.Stock.Reserve(judged(ctx, func(s seckill.Stock) {
+		_, _ = checkedStock{s, j.w}.Reserve(ctx, now, r, keyed, resend)
+	}), now, r, keyed, resend)
+}
+
+// Confirm implements seckill.Stock.
+func (j judgedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+	return j.Stock.Confirm(judged(ctx, func(s seckill.Stock) {
+		_ = checkedStock{s, j.w}.Confirm(ctx, item, order, user, units)
+	}), item, order, user, units)
+}
+
+// Return implements seckill.Stock.
+func (j judgedStock) Return(ctx context.Context, item, order, user string, units []int) error {
+	return j.Stock.Return(judged(ctx, func(s seckill.Stock) {
+		_ = checkedStock{s, j.w}.Return(ctx, item, order, user, units)
+	}), item, order, user, units)
+}
+
+// Redraw implements seckill.Stock.
+func (j judgedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+	return j.Stock.Redraw(judged(ctx, func(s seckill.Stock) {
+		_, _, _ = checkedStock{s, j.w}.Redraw(ctx, now, r, c, resend)
+	}), now, r, c, resend)
+}
