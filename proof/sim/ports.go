@@ -186,7 +186,9 @@ func (r Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, er
 
 // Query implements ledger.Rows.
 func (r Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) ([]ledger.Row, error) {
-	return get(r.Hook, method()+"/Query", func() ([]ledger.Row, error) { return r.Next.Query(ctx, table, pk, afterSK, limit) })
+	return get(r.Hook, method()+"/Query", func() ([]ledger.Row, error) {
+		return r.Next.Query(ctx, table, pk, afterSK, limit)
+	})
 }
 
 // Index implements ledger.Rows.
