@@ -65,7 +65,7 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 }
 
 func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Queue, p *Provider) *Instance {
-	st := judgedStock{redisstock.New(Runner{watched{w.Redis, w}, hook}), w}
+	st := hookedStock{redisstock.New(Runner{watched{w.Redis, w}, hook}), w}
 	lg, it := ledger.New(rows), Items{published{w.items, w}, hook}
 	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
 	pay := Payments{p, hook}

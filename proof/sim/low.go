@@ -62,8 +62,8 @@ type Runner struct {
 func (r Runner) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
 	reply, err := get(r.Hook, "stock."+camel(s.Name), func() (any, error) {
 		run := &echo{Runner: r.Next}
-		if judge, ok := ctx.Value(judgeKey{}).(func(seckill.Stock)); ok {
-			judge(redisstock.New(run))
+		if check, ok := ctx.Value(checkKey{}).(func(seckill.Stock)); ok {
+			check(redisstock.New(run))
 		} else {
 			_, _ = run.Run(ctx, s, keys, args)
 		}
@@ -103,46 +103,46 @@ func (e *echo) Run(ctx context.Context, s *redisstock.Script, keys, args []strin
 	return e.reply, e.err
 }
 
-// judgedStock has some answers checked when the script gives them, below the Hook: it may lose or delay an answer, or
+// hookedStock has some answers checked when the script gives them, below the Hook: it may lose or delay an answer, or
 // never pass the call on.
-type judgedStock struct {
+type hookedStock struct {
 	seckill.Stock
 	w *World
 }
 
-// judgeKey is the context's key of a func(seckill.Stock), which repeats the call on that stock and checks the answer.
-type judgeKey struct{}
+// checkKey is the context's key of a func(seckill.Stock), which repeats the call on that stock and checks the answer.
+type checkKey struct{}
 
-func judged(ctx context.Context, judge func(seckill.Stock)) context.Context {
-	return context.WithValue(ctx, judgeKey{}, judge)
+func checking(ctx context.Context, check func(seckill.Stock)) context.Context {
+	return context.WithValue(ctx, checkKey{}, check)
 }
 
 // Reserve implements seckill.Stock.
-func (j judgedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+func (j hookedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
 	resend time.Duration) (seckill.ReserveResult, error) {
-	return j.Stock.Reserve(judged(ctx, func(s seckill.Stock) {
+	return j.Stock.Reserve(checking(ctx, func(s seckill.Stock) {
 		_, _ = checkedStock{s, j.w}.Reserve(ctx, now, r, keyed, resend)
 	}), now, r, keyed, resend)
 }
 
 // Confirm implements seckill.Stock.
-func (j judgedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
-	return j.Stock.Confirm(judged(ctx, func(s seckill.Stock) {
+func (j hookedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+	return j.Stock.Confirm(checking(ctx, func(s seckill.Stock) {
 		_ = checkedStock{s, j.w}.Confirm(ctx, item, order, user, units)
 	}), item, order, user, units)
 }
 
 // Return implements seckill.Stock.
-func (j judgedStock) Return(ctx context.Context, item, order, user string, units []int) error {
-	return j.Stock.Return(judged(ctx, func(s seckill.Stock) {
+func (j hookedStock) Return(ctx context.Context, item, order, user string, units []int) error {
+	return j.Stock.Return(checking(ctx, func(s seckill.Stock) {
 		_ = checkedStock{s, j.w}.Return(ctx, item, order, user, units)
 	}), item, order, user, units)
 }
 
 // Redraw implements seckill.Stock.
-func (j judgedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+func (j hookedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
 	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
-	return j.Stock.Redraw(judged(ctx, func(s seckill.Stock) {
+	return j.Stock.Redraw(checking(ctx, func(s seckill.Stock) {
 		_, _, _ = checkedStock{s, j.w}.Redraw(ctx, now, r, c, resend)
 	}), now, r, c, resend)
 }
