@@ -139,8 +139,8 @@ nightly: ## what takes longer than .ci/run may; prints a table of parts and time
 	@.ci/nightly $(ONLY)
 
 .PHONY: threes
-threes: ## every cast of three actors at one order's money, about an hour and a half
-	$(GO) test -count=1 -timeout 6h ./proof/sim -run TestMoneyInterleaved -v -args -threes 100
+threes: ## every cast of three actors at one order's money, for hours; ARGS="-threes 10 -draw 0" plays the first tenth
+	$(GO) test -count=1 -timeout 6h ./proof/sim -run TestMoneyInterleaved -v -args -threes 100 $(ARGS)
 
 .PHONY: soak
 soak: build ## simulate until stopped (Ctrl-C), from a seed of its own; FROM=1000000 says which

@@ -261,21 +261,39 @@ func listed(prepare func(*World, *Instance) error, cast []actor, schedule []byte
 	return b.String()
 }
 
-// All casts of three take more than an hour and a half of processor time, so `make nightly` plays a share of them,
-// and `make threes` plays all.
+// All casts of three take hours of processor time, so `make nightly` plays a share of them, another one each day, and
+// `make threes` plays all.
 var (
 	threes = flag.Int("threes", 0, "percent of the casts of three actors to interleave, besides all casts of two")
-	draw   = flag.Int64("draw", 1, "which casts of three are in that share")
+	draw   = flag.Uint64("draw", 0, "which share: 0 to 9 are all casts if -threes is 10")
 )
 
 // drawn reports whether a cast of three is in the share that the flags select.
 func drawn(situation string, cast ...actor) bool {
 	h := fnv.New64a()
-	fmt.Fprintln(h, *draw, situation)
+	fmt.Fprintln(h, situation)
 	for _, a := range cast {
 		fmt.Fprintln(h, a.name)
 	}
-	return h.Sum64()%100 < uint64(*threes)
+	size := uint64(*threes)
+	return (h.Sum64()%100+100-*draw*size%100)%100 < size
+}
+
+// TestDrawnShares checks that ten tenths are all casts, each once.
+func TestDrawnShares(t *testing.T) {
+	defer func(share int, which uint64) { *threes, *draw = share, which }(*threes, *draw)
+	*threes = 10
+	for _, a := range actors {
+		times := 0
+		for *draw = range 10 {
+			if drawn("paid", a, a, a) {
+				times++
+			}
+		}
+		if times != 1 {
+			t.Errorf("%s is in %d of ten tenths", a.name, times)
+		}
+	}
 }
 
 // TestMoneyInterleaved checks that whatever two (perhaps two of a kind) or three actors do to one order concurrently,
