@@ -61,6 +61,8 @@ type page struct {
 	queue   [][]byte
 	writing bool
 	ended   bool
+	code    ws.StatusCode // of an end before it was open, with its reason
+	reason  string
 }
 
 var (
@@ -119,7 +121,7 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.open(conn) {
 			p.write()
 		} else {
-			p.bye(ws.StatusPolicyViolation, "another page took its place")
+			p.bye(p.code, p.reason)
 		}
 		p.drop()
 		p.over()
@@ -301,7 +303,7 @@ func (p *page) control(h ws.Header) error {
 	case ws.OpPing:
 		return p.put(ws.NewPongFrame(body))
 	case ws.OpClose:
-		if _, first := p.leave(); first {
+		if _, first := p.leave(0, ""); first {
 			_ = p.put(ws.NewCloseFrame(body[:min(2, len(body))])) // its own code
 		}
 		return io.EOF
@@ -312,16 +314,18 @@ func (p *page) control(h ws.Header) error {
 // end ends the connection once; one that is not open yet ends as soon as it is. The reader waits for the page's answer;
 // cut ends the wait.
 func (p *page) end(code ws.StatusCode, reason string) {
-	if open, first := p.leave(); first && open {
+	if open, first := p.leave(code, reason); first && open {
 		p.bye(code, reason)
 	}
 }
 
 // leave marks a page as ended and drops its queue. It returns whether the page is open, and whether it ends only now.
-func (p *page) leave() (open, first bool) {
+func (p *page) leave(code ws.StatusCode, reason string) (open, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	first = !p.ended
+	if first = !p.ended; first {
+		p.code, p.reason = code, reason
+	}
 	p.ended, p.queue = true, nil
 	return p.conn != nil, first
 }
@@ -336,7 +340,7 @@ func (p *page) bye(code ws.StatusCode, reason string) {
 
 // over closes a connection that the page has ended, or that broke: there is nobody to take leave of.
 func (p *page) over() {
-	_, _ = p.leave()
+	_, _ = p.leave(0, "")
 	p.cut()
 }
 

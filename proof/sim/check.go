@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -248,88 +247,6 @@ func (w *World) checkStock(it *seckill.Item) error {
 		}
 	}
 	return nil
-}
-
-// checkSoldOut checks a "no unit left" by which an order is rejected: fewer units than it wants are free, that is,
-// neither sold, nor reserved, nor on their way back. It is called only if the stock has lost nothing since the order
-// began to ask for other units.
-func (w *World) checkSoldOut(r seckill.Reservation) {
-	s, err := w.numbersOf(r.Item)
-	if err != nil || s == nil || w.truth.orders[r.Order] != nil {
-		return
-	}
-	left := 0
-	for n := 1; n <= w.grown[r.Item]; n++ {
-		if w.truth.units[unitKey{r.Item, n}] != "" {
-			continue
-		}
-		holder := s.held[n]
-		score, _ := w.Redis.Do("ZSCORE", stockKey(r.Item, "awaiting"), holder)
-		if holder == "" || holder == r.Order || w.truth.orders[holder] != nil && score == nil {
-			left++
-		}
-	}
-	for _, row := range w.truth.returns {
-		if row.item == r.Item {
-			left -= len(row.units)
-		}
-	}
-	if left >= r.Count {
-		w.truth.fail("L4 order %s hears that no unit is left, %d are nobody's", r.Order, left)
-	}
-}
-
-// numbers returns the units of the world's first item; nil if it is not installed.
-func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
-
-func (w *World) numbersOf(item string) (*numbers, error) {
-	if s, ok := w.read[item]; ok {
-		return s, nil
-	}
-	s, err := w.readNumbers(item)
-	w.read[item] = s
-	return s, err
-}
-
-func (w *World) readNumbers(item string) (*numbers, error) {
-	list := func(cmd, name string, args ...string) []any {
-		v, err := w.Redis.Do(cmd, append([]string{stockKey(item, name)}, args...)...)
-		if err != nil {
-			panic(err) // a key of another type: the scripts would fail on what they wrote
-		}
-		l, _ := v.([]any)
-		return l
-	}
-	s := &numbers{held: map[int]string{}, free: map[int]bool{}, users: map[string]string{},
-		awaiting: map[string]bool{}}
-	fields := map[string]string{}
-	for pair := range slices.Chunk(list("HGETALL", "item"), 2) {
-		fields[pair[0].(string)] = pair[1].(string)
-	}
-	if fields["hw"] == "" {
-		return nil, nil
-	}
-	s.highWater, _ = strconv.Atoi(fields["hw"])
-	s.stock, _ = strconv.Atoi(fields["stock"])
-	s.stopped = fields["stopped"] == "1"
-	for pair := range slices.Chunk(list("HGETALL", "held"), 2) {
-		n, _ := strconv.Atoi(pair[0].(string))
-		s.held[n] = pair[1].(string)
-	}
-	for _, f := range list("ZRANGE", "free", "0", "-1") {
-		n, _ := strconv.Atoi(f.(string))
-		s.free[n] = true
-	}
-	for pair := range slices.Chunk(list("HGETALL", "users"), 2) {
-		s.users[pair[0].(string)] = pair[1].(string)
-	}
-	for _, order := range list("ZRANGE", "awaiting", "0", "-1") {
-		s.awaiting[order.(string)] = true
-	}
-	for pair := range slices.Chunk(list("HGETALL", "res"), 2) {
-		s.records = append(s.records, pair[0].(string))
-	}
-	return s, nil
 }
 
 // quiet returns what is still under way, nil if nothing is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -67,33 +66,6 @@ func NewWorldOf(s Setting) (*World, error) {
 		return nil, err
 	}
 	return w, published{w.items, w}.Publish(context.Background(), seckill.List{Version: 1, Items: listed})
-}
-
-// Redraw checks "no unit left" (L4).
-func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
-	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
-	w := j.w
-	record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order)
-	if record == nil || w.drawing[r.Order] == 0 {
-		w.drawing[r.Order] = w.losses
-	}
-	if record == nil { // correcting drift also drops the record of an order that holds nothing
-		delete(w.confirmed, r.Order)
-	}
-	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
-	switch {
-	case err != nil:
-	case code == seckill.RedrawNone:
-		w.none[r.Order] = true
-		if w.drawing[r.Order] == w.losses {
-			w.checkSoldOut(r)
-		}
-	case code == seckill.RedrawUnits && len(slices.Compact(slices.Sorted(slices.Values(out.Units)))) != len(out.Units):
-		w.truth.fail("L5 order %s draws %v, a number twice: its message cannot be placed", r.Order, out.Units)
-	case code == seckill.RedrawUnits && w.confirmed[r.Order] == w.losses:
-		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
-	}
-	return code, out, err
 }
 
 // Drain runs the system without faults, a minute at a time, until nothing is left to do, and returns what never ends

@@ -5,6 +5,9 @@ package sim
 
 import (
 	"context"
+	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -143,6 +146,43 @@ func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.Re
 	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) {
 		return r.Next.RefundStatus(ctx, f)
 	})
+}
+
+const ledgerPackage = "github.com/your-org/seckill/shared/driver/ledger."
+
+// methods has the ledger's methods by stacks.
+var methods sync.Map
+
+// method returns which of the ledger's methods calls a method of Rows, as "ledger.Place": the outermost one on the
+// stack.
+func method() string {
+	var stack [16]uintptr
+	n := runtime.Callers(3, stack[:])
+	if name, known := methods.Load(stack); known {
+		return name.(string)
+	}
+	name := methodOf(stack[:n])
+	methods.Store(stack, name)
+	return name
+}
+
+func methodOf(stack []uintptr) string {
+	frames, found := runtime.CallersFrames(stack), ""
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		in, inside := strings.CutPrefix(f.Function, ledgerPackage)
+		if !inside && found != "" {
+			break
+		}
+		if name, ok := strings.CutPrefix(in, "(*Ledger)."); ok {
+			found, _, _ = strings.Cut(name, ".") // without ".func1"
+		}
+	}
+	if found == "" {
+		panic("no method of the ledger is on the stack, or the stack is too deep")
+	}
+	return "ledger." + found
 }
 
 // Rows are a ledger's rows whose calls all go through a Hook, named by the ledger's method that is at work and by what

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -183,69 +184,9 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
-// checkedStock is the stock with checks of some answers at the moment they are given.
-type checkedStock struct {
-	seckill.Stock
-	w *World
-}
-
-// Reserve records a new reservation.
-func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
-	resend time.Duration) (seckill.ReserveResult, error) {
-	w := j.w
-	entries, _ := w.Redis.Do("HGET", stockKey(r.Item, "users"), r.User)
-	list, _ := entries.(string)
-	known := strings.Contains(list, r.Order)
-	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
-	switch {
-	case err != nil:
-	case res.Code == seckill.Reserved && known:
-		w.truth.fail("I4 order %s, of which the stock knows, is reserved again", r.Order)
-	case res.Code == seckill.Reserved:
-		w.reserved = r.Item
-		if it := w.item(r.Item); now.Before(it.Start) || !now.Before(it.End) {
-			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order,
-				now, it.Start, it.End)
-		}
-		w.checkAdmitted(ctx, r)
-		delete(w.confirmed, res.Order) // lost, and reserved again
-		if w.stopHolds(r.Item) {
-			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since",
-				res.Order)
-		}
-	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) &&
-		w.confirmed[res.Order] == w.losses:
-		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was confirmed before", res.Order)
-	}
-	return res, err
-}
-
 // stopHolds reports whether an item's stop was acknowledged, and the stock has lost nothing since it was requested.
 func (w *World) stopHolds(item string) bool {
 	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
-}
-
-// Confirm records that the stock got the ledger's decision.
-func (j checkedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
-	err := j.Stock.Confirm(ctx, item, order, user, units)
-	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
-	switch {
-	case err != nil:
-	case record == nil: // the stock ignores an order that it does not know, and drops one that holds nothing
-		delete(j.w.confirmed, order)
-	default:
-		j.w.confirmed[order] = j.w.losses
-	}
-	return err
-}
-
-// Return records that the stock has dropped an order, as it should.
-func (j checkedStock) Return(ctx context.Context, item, order, user string, units []int) error {
-	err := j.Stock.Return(ctx, item, order, user, units)
-	if record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order); record == nil {
-		delete(j.w.confirmed, order)
-	}
-	return err
 }
 
 // allItems returns the world's items as the checks know them.
@@ -400,6 +341,59 @@ type numbers struct {
 }
 
 func stockKey(item, name string) string { return "{" + item + "}:" + name }
+
+// numbers returns the units of the world's first item; nil if it is not installed.
+func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
+
+func (w *World) numbersOf(item string) (*numbers, error) {
+	if s, ok := w.read[item]; ok {
+		return s, nil
+	}
+	s, err := w.readNumbers(item)
+	w.read[item] = s
+	return s, err
+}
+
+func (w *World) readNumbers(item string) (*numbers, error) {
+	list := func(cmd, name string, args ...string) []any {
+		v, err := w.Redis.Do(cmd, append([]string{stockKey(item, name)}, args...)...)
+		if err != nil {
+			panic(err) // a key of another type: the scripts would fail on what they wrote
+		}
+		l, _ := v.([]any)
+		return l
+	}
+	s := &numbers{held: map[int]string{}, free: map[int]bool{}, users: map[string]string{},
+		awaiting: map[string]bool{}}
+	fields := map[string]string{}
+	for pair := range slices.Chunk(list("HGETALL", "item"), 2) {
+		fields[pair[0].(string)] = pair[1].(string)
+	}
+	if fields["hw"] == "" {
+		return nil, nil
+	}
+	s.highWater, _ = strconv.Atoi(fields["hw"])
+	s.stock, _ = strconv.Atoi(fields["stock"])
+	s.stopped = fields["stopped"] == "1"
+	for pair := range slices.Chunk(list("HGETALL", "held"), 2) {
+		n, _ := strconv.Atoi(pair[0].(string))
+		s.held[n] = pair[1].(string)
+	}
+	for _, f := range list("ZRANGE", "free", "0", "-1") {
+		n, _ := strconv.Atoi(f.(string))
+		s.free[n] = true
+	}
+	for pair := range slices.Chunk(list("HGETALL", "users"), 2) {
+		s.users[pair[0].(string)] = pair[1].(string)
+	}
+	for _, order := range list("ZRANGE", "awaiting", "0", "-1") {
+		s.awaiting[order.(string)] = true
+	}
+	for pair := range slices.Chunk(list("HGETALL", "res"), 2) {
+		s.records = append(s.records, pair[0].(string))
+	}
+	return s, nil
+}
 
 // checkErased checks I9 once everything is quiet: no record of the stock has the address of an order whose row has
 // none.

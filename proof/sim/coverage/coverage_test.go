@@ -109,7 +109,7 @@ func TestReportFlows(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "60.0 % of the flows' statements are reached: want 95 %") {
 		t.Errorf("error %v: want 60 %% to be too little", err)
 	}
-	if !strings.Contains(out.String(), "shared/flow/sale/buy             3 of    5 statements   60.0 %") ||
+	if !strings.Contains(out.String(), "shared/flow/sale/buy        3 of    5 statements   60.0 %") ||
 		strings.Count(out.String(), "not reached: ") != 2 {
 		t.Errorf("printed\n%s", out.String())
 	}

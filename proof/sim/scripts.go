@@ -3,9 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
-	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
@@ -14,43 +12,6 @@ import (
 
 // The simulator hooks what the ledger and the stock call, rows and scripts, and not their methods: a new method of
 // either is hooked as it is written.
-
-const ledgerPackage = "github.com/your-org/seckill/shared/driver/ledger."
-
-// methods has the ledger's methods by stacks.
-var methods sync.Map
-
-// method returns which of the ledger's methods calls a method of Rows, as "ledger.Place": the outermost one on the
-// stack.
-func method() string {
-	var stack [16]uintptr
-	n := runtime.Callers(3, stack[:])
-	if name, known := methods.Load(stack); known {
-		return name.(string)
-	}
-	name := methodOf(stack[:n])
-	methods.Store(stack, name)
-	return name
-}
-
-func methodOf(stack []uintptr) string {
-	frames, found := runtime.CallersFrames(stack), ""
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		in, inside := strings.CutPrefix(f.Function, ledgerPackage)
-		if !inside && found != "" {
-			break
-		}
-		if name, ok := strings.CutPrefix(in, "(*Ledger)."); ok {
-			found, _, _ = strings.Cut(name, ".") // without ".func1"
-		}
-	}
-	if found == "" {
-		panic("no method of the ledger is on the stack, or the stack is too deep")
-	}
-	return "ledger." + found
-}
 
 // Runner runs the stock's scripts, each through a Hook: "stock.Reserve".
 type Runner struct {
