@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/httpapi"
-	"github.com/your-org/seckill/shared/api/pictures"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
@@ -42,7 +42,7 @@ func (s *System) handler() http.Handler {
 		mux.Handle(livePath, s.live)
 		pages.Push = opt.Push.URL
 	}
-	storefront := pictures.Serve(s.pictures(), web.Handler(http.HandlerFunc(s.unknown), pages))
+	storefront := gallery.Serve(s.pictures(), web.Handler(http.HandlerFunc(s.unknown), pages))
 	mux.Handle("/admin", storefront) // else ServeMux would add a slash
 	mux.Handle("/", storefront)
 	return mux

@@ -51,7 +51,7 @@ type Options struct {
 	Alone     seckill.AloneLimit // what one person of staff may refund; anything when zero
 	JWTSecret string             // DefaultSecret when ""
 	Items     []seckill.Listing  // the demo items when nil
-	Covers    string             // folder of pictures that package pictures made; "": memory
+	Covers    string             // folder of pictures that package cover made; "": memory
 	Version   string             // shown by /healthz
 	Log       *slog.Logger       // nil: none
 	Workers   int                // per queue, 1 to 64; DefaultWorkers when 0

@@ -18,9 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/your-org/seckill/local/demoissuer"
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/pictures"
 	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -96,7 +96,7 @@ type System struct {
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	staff    *staffdoor.Door
 	links    *staffdoor.Links
-	drawn    pictures.Memory // pictures of items, unless they are in a folder
+	drawn    gallery.Memory // pictures of items, unless they are in a folder
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process

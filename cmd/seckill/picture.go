@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/shared/api/cover"
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/pictures"
 )
 
 func pictureCommand(shop *target) *cobra.Command {
@@ -22,8 +23,8 @@ command prints the path for an item's covers. "seckill run --pictures FOLDER" sh
 
 A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels; one for a folder %d MiB and %d\n"+
 			"million; both up to %d a side.",
-			float64(pictures.Upload.Size)/(1<<20), pictures.Upload.Pixels/1_000_000, pictures.Large.Size>>20,
-			pictures.Large.Pixels/1_000_000, pictures.MaxSide),
+			float64(cover.Upload.Size)/(1<<20), cover.Upload.Pixels/1_000_000, cover.Large.Size>>20,
+			cover.Large.Pixels/1_000_000, cover.MaxSide),
 		Example: `  seckill items picture tea.jpg
   seckill items picture tea.jpg --stack seckill-prod
   seckill items picture tea.jpg --to pictures`,
@@ -34,21 +35,21 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 				return err
 			}
 			defer f.Close()
-			data, err := io.ReadAll(io.LimitReader(f, int64(pictures.Large.Size)+1))
+			data, err := io.ReadAll(io.LimitReader(f, int64(cover.Large.Size)+1))
 			if err != nil {
 				return err
 			}
-			limits := pictures.Upload
+			limits := cover.Upload
 			if to != "" {
-				limits = pictures.Large
+				limits = cover.Large
 			}
-			p, err := pictures.Make(data, limits) // for the shop only to tell at once what is wrong: it makes its own
+			p, err := cover.Make(data, limits) // for the shop only to tell at once what is wrong: it makes its own
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			kept := operator.KeptOf(&p)
 			if to != "" {
-				if err := pictures.Folder(to).Put(cmd.Context(), &p); err != nil {
+				if err := gallery.Folder(to).Put(cmd.Context(), &p); err != nil {
 					return faultError{err}
 				}
 			} else {

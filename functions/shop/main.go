@@ -5,8 +5,8 @@ package main
 import (
 	"github.com/your-org/seckill/functions/internal/boot"
 	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/httpapi"
-	"github.com/your-org/seckill/shared/api/pictures"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/web"
@@ -27,7 +27,7 @@ func main() {
 			Push: b.Push(s.Push, s.Tokens)}, auth)
 		pages := web.Handler(httpapi.NewShop(flow, auth, face), web.Options{Push: s.Push.URL})
 		if s.Pictures.Bucket != "" {
-			pages = pictures.Serve(b.Pictures(s.Pictures), pages)
+			pages = gallery.Serve(b.Pictures(s.Pictures), pages)
 		}
 		return apigw.HTTP(pages)
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/shared/api/pictures"
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/fake/memory"
@@ -74,7 +74,7 @@ func newOffice(t *testing.T) *office {
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
-	real := &Office{Record: record, Pictures: NewPictureHandler(&pictures.Memory{}),
+	real := &Office{Record: record, Pictures: NewPictureHandler(&gallery.Memory{}),
 		Live: newLive(o.clock, answers(`{"title":"a"}`)),
 		Sessions: session.New(session.Deps{Clock: o.clock, Audit: record.Log,
 			Sessions: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}),

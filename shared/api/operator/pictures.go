@@ -6,14 +6,14 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/your-org/seckill/shared/api/pictures"
+	"github.com/your-org/seckill/shared/api/cover"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // PictureHandler executes the command about pictures. It is safe for concurrent use.
 type PictureHandler struct {
 	store seckill.Pictures
-	one   sync.Mutex // one picture is decoded at a time: each takes up to 240 MB of memory (pictures.Limits)
+	one   sync.Mutex // one picture is decoded at a time: each takes up to 240 MB of memory (cover.Limits)
 }
 
 // NewPictureHandler returns a handler that keeps pictures in a store.
@@ -37,7 +37,7 @@ func (h *PictureHandler) commands() []command { return pictureCommands }
 // do executes the only command.
 func (h *PictureHandler) do(ctx context.Context, r *request) (done, error) {
 	h.one.Lock()
-	p, err := pictures.Make(r.Data, pictures.Upload)
+	p, err := cover.Make(r.Data, cover.Upload)
 	debug.FreeOSMemory() // two in a row take more than function admin has
 	h.one.Unlock()
 	if err != nil {

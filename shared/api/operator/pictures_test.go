@@ -16,7 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/api/pictures"
+	"github.com/your-org/seckill/shared/api/cover"
+	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -31,7 +32,7 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error, m imag
 
 // counting counts the pictures that are stored.
 type counting struct {
-	pictures.Memory
+	gallery.Memory
 	n int
 }
 
@@ -81,7 +82,7 @@ func TestPicturesAreRefusedOrCleaned(t *testing.T) {
 		{"SVG with a script", []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`),
 			"neither a JPEG nor a PNG picture"},
 		{"noise that no encoding makes small", encoded(t, asPNG, noise), "larger than 3.5 MiB"},
-		{"a byte too many", make([]byte, pictures.Upload.Size+1), "larger than 3.5 MiB"},
+		{"a byte too many", make([]byte, cover.Upload.Size+1), "larger than 3.5 MiB"},
 		{"10 MB", make([]byte, 10_000_000), `"code":"body_too_large"`},
 		{"more pixels than a function can make", encoded(t, asPNG, image.NewGray(image.Rect(0, 0, 4000, 2001))),
 			"4000 by 2001 pixels"},

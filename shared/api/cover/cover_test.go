@@ -1,4 +1,4 @@
-package pictures_test
+package cover_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/your-org/seckill/shared/api/pictures"
+	"github.com/your-org/seckill/shared/api/cover"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -79,7 +79,7 @@ func TestMake(t *testing.T) {
 	p = append(append(append([]byte{}, p[:afterHeader]...), chunk...), p[afterHeader:]...)
 	for kind, data := range map[string][]byte{"jpeg": asJPEG(t, 1, binary.BigEndian),
 		"png": append(p, "<script>trailing</script>"...)} {
-		got, err := pictures.Make(data, pictures.Large)
+		got, err := cover.Make(data, cover.Large)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
@@ -95,7 +95,7 @@ func TestMake(t *testing.T) {
 				t.Errorf("%s: %q is still there", kind, s)
 			}
 		}
-		if again, err := pictures.Make(data, pictures.Large); err != nil || again.Name != got.Name {
+		if again, err := cover.Make(data, cover.Large); err != nil || again.Name != got.Name {
 			t.Errorf("%s again: %s, %v", kind, again.Name, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestOrientation(t *testing.T) {
 		6: {"ru", "rd"}, 7: {"rd", "ru"}, 8: {"ld", "lu"}}
 	for n := uint16(1); n <= 8; n++ {
 		for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
-			got, err := pictures.Make(asJPEG(t, n, order), pictures.Large)
+			got, err := cover.Make(asJPEG(t, n, order), cover.Large)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,10 +144,10 @@ func TestScans(t *testing.T) {
 	with := func(scans int) []byte {
 		return append(append(whole[:end:end], bytes.Repeat(scan, scans-1)...), whole[end:]...)
 	}
-	if _, err := pictures.Make(with(100), pictures.Large); err != nil {
+	if _, err := cover.Make(with(100), cover.Large); err != nil {
 		t.Error(err)
 	}
-	if _, err := pictures.Make(with(101), pictures.Large); err == nil || !strings.Contains(err.Error(), "101 scans") {
+	if _, err := cover.Make(with(101), cover.Large); err == nil || !strings.Contains(err.Error(), "101 scans") {
 		t.Errorf("101 scans: %v", err)
 	}
 }
@@ -163,18 +163,18 @@ func TestWhatIsRefused(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"neither a JPEG nor a PNG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`),
 		"60000 by 60000 pixels":    bomb,
-		"larger than 10.0 MiB":     make([]byte, pictures.Large.Size+1),
+		"larger than 10.0 MiB":     make([]byte, cover.Large.Size+1),
 		"damaged":                  whole[:len(whole)-20],
 	} {
-		if _, err := pictures.Make(data, pictures.Large); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cover.Make(data, cover.Large); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := pictures.Make(whole, pictures.Limits{Size: 1 << 20, Pixels: 1 << 20, Made: 100}); err == nil ||
+	if _, err := cover.Make(whole, cover.Limits{Size: 1 << 20, Pixels: 1 << 20, Made: 100}); err == nil ||
 		!strings.Contains(err.Error(), "take fewer pixels") {
 		t.Errorf("what is made is too large: %v", err)
 	}
-	if _, err := pictures.Make(nil, pictures.Large); err == nil {
+	if _, err := cover.Make(nil, cover.Large); err == nil {
 		t.Error("an empty file is a picture")
 	}
 }
@@ -183,8 +183,8 @@ func TestWhatIsRefused(t *testing.T) {
 func FuzzMake(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x10Exif\x00\x00II\x2a\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := pictures.Make(data, pictures.Large); err == nil {
-			if _, err := pictures.Make(p.Data, pictures.Large); err != nil {
+		if p, err := cover.Make(data, cover.Large); err == nil {
+			if _, err := cover.Make(p.Data, cover.Large); err != nil {
 				t.Error(err)
 			}
 		}

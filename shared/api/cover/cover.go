@@ -1,4 +1,7 @@
-package pictures
+// Package cover makes pictures of items safe to serve. In: a file's bytes, which anybody may have made. Out: the same
+// picture, encoded anew without metadata, turned as its camera says, under a name made of its content; or why not. It
+// touches nothing.
+package cover
 
 import (
 	"bytes"

@@ -1,8 +1,7 @@
-// Package pictures makes pictures of items safe to serve, keeps them and serves them. In: a file's bytes, which anybody
-// may have made. Out: the same picture, encoded anew without metadata, turned as its camera says, under a name made of
-// its content; below seckill.PicturePath its bytes, to be kept by browsers for ever. It touches a folder or memory, and
-// nothing else.
-package pictures
+// Package gallery keeps pictures of items and serves them. In: pictures that package cover made. Out: their bytes,
+// below seckill.PicturePath, to be kept by browsers for ever: a name is made of the content. It touches a folder or
+// memory, and nothing else.
+package gallery
 
 import (
 	"context"
