@@ -61,7 +61,7 @@ type page struct {
 	queue   [][]byte
 	writing bool
 	ended   bool
-	code    ws.StatusCode // of an end before it was open, with its reason
+	code    ws.StatusCode // why it ended; 0 if the page ended it
 	reason  string
 }
 
@@ -120,8 +120,6 @@ func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer l.forget(p)
 		if p.open(conn) {
 			p.write()
-		} else {
-			p.bye(p.code, p.reason)
 		}
 		p.drop()
 		p.over()
@@ -198,13 +196,17 @@ func (l *live) shut() {
 	l.running.Wait()
 }
 
-// open gives a page its connection. It returns false if the page has ended meanwhile.
+// open gives a page its connection. If the page has ended meanwhile, open tells it why and returns false.
 func (p *page) open(conn net.Conn) bool {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.conn = conn
 	_ = conn.SetReadDeadline(time.Now().Add(seckill.ConnectionLife)) // an error ends the reader
-	return !p.ended
+	ended := p.ended
+	p.mu.Unlock()
+	if ended {
+		p.bye(p.code, p.reason)
+	}
+	return !ended
 }
 
 // send queues a message. A page that has too many is closed.
