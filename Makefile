@@ -11,9 +11,10 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
 REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)
-# The tests that only these files have, and the conformance suites of the drivers in memory: the others are in `make test`.
-REALLY = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(t \*testing.T.*/\1/p' | sort -u | paste -sd '|')
-EMBEDDED = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
+# The tests in those files. `make test` runs the other tests of these packages.
+REAL_TESTS = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(t \*testing.T.*/\1/p' | sort -u | paste -sd '|')
+# The conformance suites of the embedded drivers, for the table that compares them with the real ones.
+EMBEDDED_TESTS = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
 # Of these, what waits longest: begun first.
 SLOW = ./shared/driver/sqsqueue ./shared/drivertest/difftest
 PICTURES ?= $(CURDIR)/.tools/pictures
@@ -131,7 +132,7 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	e2e/altcha/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
-	tests="$(REALLY)|$(EMBEDDED)" e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 -run "^($$tests)$$" $(SLOW) ./shared/fake/memory $(REAL) | $(TOOLS)/conformance'
+	tests="$(REAL_TESTS)|$(EMBEDDED_TESTS)" e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 -run "^($$tests)$$" $(SLOW) ./shared/fake/memory $(REAL) | $(TOOLS)/conformance'
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
@@ -139,7 +140,7 @@ nightly: ## what takes longer than .ci/run may; prints a table of parts and time
 	@.ci/nightly $(ONLY)
 
 .PHONY: threes
-threes: ## every cast of three actors at one order's money, for hours; ARGS="-threes 10 -draw 0" plays the first tenth
+threes: ## every cast of three actors at one order's money, takes hours; ARGS="-threes 10 -draw 0" plays the first tenth
 	$(GO) test -count=1 -timeout 6h ./proof/sim -run TestMoneyInterleaved -v -args -threes 100 $(ARGS)
 
 .PHONY: soak
