@@ -178,9 +178,9 @@ func (f *Flow) confirmOf`},
 			return nil
 		}
 		if now.Before(o.Due()) {`},
-	{"not-installed-confirms-return", "repair takes \"not installed\" for a confirmed return", givebackGo,
+	{"not-installed-confirms-return", "consume and repair take \"not installed\" for a confirmed return", givebackGo,
 		`if !it.Retired(d.Clock.Now()) {`, `if it.ID == "" {`},
-	{"return-row-first", "repair forgets the return row before the stock has the numbers", givebackGo,
+	{"return-row-first", "consume and repair delete the return row before the stock has the numbers", givebackGo,
 		`	err := d.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`,
 		`	if err := d.Ledger.DeleteReturn(ctx, r); err != nil {
 		return err

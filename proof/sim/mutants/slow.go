@@ -15,7 +15,6 @@ var slow = map[string]string{
 	"install-over-live":              "I12 after 1,574 seeds",
 	"moved-order-swallows-money":     "I6 after 1,931 seeds",
 	"question-of-the-newest-key":     "A1 after 2,040 seeds",
-	"redraw-gives-unasked":           "L4 after 2,184 seeds",
 	"item-age-from-the-end":          "I10 after 2,528 seeds",
 	"install-incomplete":             "L3 after 2,608 seeds",
 	"trade-unrecorded-but-confirmed": "I6 after 2,849 seeds",
