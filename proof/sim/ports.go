@@ -150,11 +150,11 @@ func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.Re
 
 const ledgerPackage = "github.com/your-org/seckill/shared/driver/ledger."
 
-// methods has the ledger's methods by stacks.
+// methods has the results of methodOf, by stack.
 var methods sync.Map
 
-// method returns which of the ledger's methods calls a method of Rows, as "ledger.Place": the outermost one on the
-// stack.
+// method returns the name of the ledger's method that called Rows, such as "ledger.Place". It is the outermost method
+// of the ledger on the stack.
 func method() string {
 	var stack [16]uintptr
 	n := runtime.Callers(3, stack[:])
@@ -168,21 +168,19 @@ func method() string {
 
 func methodOf(stack []uintptr) string {
 	frames, found := runtime.CallersFrames(stack), ""
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
+	for {
+		f, more := frames.Next()
 		in, inside := strings.CutPrefix(f.Function, ledgerPackage)
-		if !inside && found != "" {
-			break
-		}
 		if name, ok := strings.CutPrefix(in, "(*Ledger)."); ok {
 			found, _, _ = strings.Cut(name, ".") // without ".func1"
 		}
+		switch {
+		case !inside && found != "":
+			return "ledger." + found
+		case !more:
+			panic("the caller of the ledger's outermost method is not on the stack")
+		}
 	}
-	if found == "" {
-		panic("no method of the ledger is on the stack, or the stack is too deep")
-	}
-	return "ledger." + found
 }
 
 // Rows are a ledger's rows whose calls all go through a Hook, named by the ledger's method that is at work and by what

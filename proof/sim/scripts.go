@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The simulator hooks what the ledger and the stock call, rows and scripts, and not their methods: a new method of
-// either is hooked as it is written.
+// The simulator hooks the calls that the ledger and the stock make, to rows and scripts, and not their own methods. So
+// a new method of either needs no line here.
 
 // Runner runs the stock's scripts, each through a Hook: "stock.Reserve".
 type Runner struct {
@@ -28,7 +28,7 @@ func (r Runner) Run(ctx context.Context, s *redisstock.Script, keys, args []stri
 		} else {
 			_, _ = run.Run(ctx, s, keys, args)
 		}
-		if refused := redisstock.Refusal(run.reply); refused != nil && run.err == nil {
+		if refused := redisstock.Refusal(run.reply); refused != nil {
 			return run.reply, refusal{refused} // for the trace
 		}
 		return run.reply, run.err
@@ -42,7 +42,7 @@ func (r Runner) Run(ctx context.Context, s *redisstock.Script, keys, args []stri
 // refusal is a script's answer that the stock returns as an error.
 type refusal struct{ error }
 
-// camel returns the method's name of a script's: DriftBegin of drift_begin.
+// camel returns the name of the stock's method that runs a script: DriftBegin for drift_begin.
 func camel(script string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(script, "_") {
@@ -51,7 +51,7 @@ func camel(script string) string {
 	return b.String()
 }
 
-// echo keeps the reply of a script.
+// echo keeps a script's reply.
 type echo struct {
 	redisstock.Runner
 	reply any
@@ -64,8 +64,8 @@ func (e *echo) Run(ctx context.Context, s *redisstock.Script, keys, args []strin
 	return e.reply, e.err
 }
 
-// hookedStock has some answers checked when the script gives them, below the Hook: it may lose or delay an answer, or
-// never pass the call on.
+// hookedStock has some answers checked when the script gives them, below the Hook, which may lose an answer, delay it,
+// or never pass the call on.
 type hookedStock struct {
 	seckill.Stock
 	w *World
