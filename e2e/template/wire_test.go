@@ -118,7 +118,7 @@ func wires(t *testing.T) map[string][]right {
 	l, items := ledger.New(rows), rows.Items()
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
-	bus := bus.NewBus(eventbridge.NewFromConfig(cfg), "bus", "shop")
+	events := bus.NewBus(eventbridge.NewFromConfig(cfg), "bus", "shop")
 	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
 		memory.NewRealClock())
 	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
@@ -377,7 +377,7 @@ func wires(t *testing.T) map[string][]right {
 		"Queue.Depth":   {func(ctx context.Context) error { _, err := q.Depth(ctx); return err }},
 
 		"Bus.Publish": {func(ctx context.Context) error {
-			return errors.Join(bus.Publish(ctx, []seckill.OrderEvent{{}})...)
+			return errors.Join(events.Publish(ctx, []seckill.OrderEvent{{}})...)
 		}},
 
 		"Connections.Open": {func(ctx context.Context) error {

@@ -33,7 +33,7 @@ const (
 // ContentType is that of a single CloudEvent in JSON.
 const ContentType = "application/cloudevents+json"
 
-// WebhookConfig are a client's settings.
+// WebhookConfig has the settings of Webhooks.
 type WebhookConfig struct {
 	URL     string   // https; http only on the loopback interface
 	Secrets []string // whsec_ and base64; each signs
