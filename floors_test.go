@@ -92,6 +92,7 @@ func standard(path string) bool {
 var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/api shared/driver shared/fake"},
+	{"shared/app", "shared/seckill shared/flow", ""},
 	{"shared/api", "shared/seckill shared/flow", "shared/driver shared/drivertest shared/fake"},
 	{"shared/driver", "shared/seckill", "shared"},
 	{"shared/fake", "shared/seckill shared/driver", "shared/drivertest"},

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"net/url"
 
-	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/stream"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -65,40 +64,18 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 }
 
 func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Queue, p *Provider) *Instance {
-	st := hookedStock{redisstock.New(Runner{watched{w.Redis, w}, hook}), w}
-	lg, it := ledger.New(rows), Items{published{w.items, w}, hook}
-	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
-	pay := Payments{p, hook}
-	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids,
-		Meter: w.Events})
-	teller := tell.New(tell.Deps{Bus: bus{w, hook}, Ledger: lg, Meter: w.Events})
-	counter := count.New(count.Deps{Ledger: lg, Clock: clock, Meter: w.Events})
-	i := &Instance{
-		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events,
-			KeepNetworks: w.networkKeep > 0}),
-		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
-			Clock: clock, Meter: w.Events,
-			Repair: rep, Hold: Hold, KeepNetworks: w.networkKeep > 0}),
-		Erase: erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events,
-			Keep: seckill.MinAddressKeep, KeepNetworks: w.networkKeep}),
-		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
-		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
-			Meter: w.Events}),
-		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
-			Orders: orders, Clock: clock, Meter: w.Events, Alone: w.truth.limit}),
-		Fulfil:    fulfil.New(fulfil.Deps{Ledger: lg, Clock: clock}),
-		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
-		Stage: stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids, Questions: lg,
-			Activities: w.ledger}),
-		Repair: rep,
-		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
-			Meter: w.Events}),
-		SignIn: w.startSignIn(hook, clock, lg),
-		Tell:   teller, Count: counter, events: stream.Each(teller, counter), Webhook: w.deliver(hook, clock, lg),
-		orders: orders, closings: closings, world: w,
+	d := w.drivers(hook, clock, rows, o, c, p)
+	teller, counter := app.Tell(d), app.Count(d)
+	st := app.Stage(d)
+	st.Activities = w.ledger // past the Hook: what an activity shows is no part of a sale
+	return &Instance{
+		Buy: app.Buy(d), Admit: app.Admit(d, painter{w}), Consume: app.Consume(d), Expire: app.Expire(d),
+		Repair: app.Repair(d), Stage: st, Erase: app.Erase(d),
+		Notify: app.Notify(d), Refund: app.Refund(d), Reconcile: app.Reconcile(d),
+		Shop: app.Shop(d), SignIn: app.SignIn(d), Fulfil: app.Fulfil(d), Block: app.Block(d),
+		Tell: teller, Count: counter, events: stream.Each(teller, counter), Webhook: app.Deliver(d),
+		clock: clock, keys: d.keys, tickets: d.tickets, orders: d.orders, closings: d.closings, world: w,
 	}
-	w.startDoor(i, clock, lg, it)
-	return i
 }
 
 // Purchase requests units of the first item for the first address.
@@ -202,18 +179,6 @@ func (i *Instance) Schedules() error {
 
 // cheap is the work of the world's proofs.
 var cheap = seckill.Work{Cost: 1, Tries: 2}
-
-// startDoor gives an instance its step of admission.
-func (w *World) startDoor(i *Instance, clock seckill.Clock, lg seckill.Ledger, it seckill.Items) {
-	i.clock, i.keys = clock, w.keyring(clock)
-	i.Block = blocks.New(blocks.Deps{Ledger: lg, Items: it, Clock: clock})
-	i.Admit = admit.New(admit.Deps{Ledger: lg, Items: it, Questions: lg, Proofs: ringProofs{i.keys}, Tickets: i.keys,
-		Picker: i.keys, Clock: clock, Meter: w.Events, Work: cheap, Painter: painter{w}})
-	if !w.door.closed {
-		i.tickets = w.ticketChecker(clock)
-		i.Buy.Tickets = i.tickets
-	}
-}
 
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {

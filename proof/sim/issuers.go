@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/front/signin"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -58,9 +57,3 @@ func (f fewNumbers) UserID() string {
 type noToken struct{}
 
 func (noToken) SignToken(user, _ string, _, _ time.Time) (string, error) { return user, nil }
-
-// startSignIn returns the step of an instance.
-func (w *World) startSignIn(hook Hook, clock seckill.Clock, lg seckill.Ledger) *signin.Flow {
-	return signin.New(signin.Deps{Issuers: issuers{w, hook, clock.Now}, Identities: lg, IDs: fewNumbers{w.userIDs},
-		Signer: noToken{}, Clock: clock, Meter: w.Events})
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -40,18 +39,11 @@ func (w *World) posted(e *seckill.OrderEvent) {
 	w.arrived[e.Order] = max(w.arrived[e.Order], e.Sequence)
 }
 
-func (w *World) deliver(hook Hook, clock seckill.Clock, lg seckill.Ledger) *deliver.Flow {
-	return deliver.New(deliver.Deps{Ledger: lg, Endpoint: endpoint{w, hook}, Clock: clock, Meter: w.Events,
-		Each: func(n int, do func(i int)) {
-			for i := range n {
-				do(i)
-			}
-		},
-		GivenUp: func(_ context.Context, order string, _ error) {
-			if row, err := w.ledger.Webhook(context.Background(), order); err == nil && row.GivenUp {
-				w.checkGivenUp(row.Order, row.Sent)
-			}
-		}})
+// givenUp hears that the next event of an order is given up.
+func (w *World) givenUp(order string) {
+	if row, err := w.ledger.Webhook(context.Background(), order); err == nil && row.GivenUp {
+		w.checkGivenUp(row.Order, row.Sent)
+	}
 }
 
 // checkGivenUp checks I14: the next event of an order is given up a day after its first post, by clocks that are off.
