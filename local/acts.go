@@ -8,14 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/flow/office/acts"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // actKeeper is the worker that keeps suspicious acts and marks, as the function acts does in a stack.
 func (s *System) actKeeper() *worker {
-	flow := acts.New(acts.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter, Each: system.Several(1)})
+	flow := app.Acts(&s.drivers)
 	return &worker{
 		step: func(ctx context.Context, _ <-chan struct{}) bool {
 			list := s.acts.take()

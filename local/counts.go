@@ -21,8 +21,8 @@ type counts struct {
 	next map[string]string // of items: the next page of orders from before; "" after the last
 }
 
-func newCounts(d count.Deps, t *takers) *counts {
-	c := &counts{Flow: count.New(d), next: map[string]string{}}
+func newCounts(flow *count.Flow, t *takers) *counts {
+	c := &counts{Flow: flow, next: map[string]string{}}
 	c.changes = t.watch(c.asked.Load)
 	return c
 }

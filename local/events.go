@@ -14,14 +14,11 @@ import (
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/stream"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/flow/front/deliver"
-	"github.com/your-org/seckill/shared/flow/front/tell"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (
 	eventShop  = "seckill"       // in the events' source
-	eventPosts = 16              // at the same time
 	sweepEvery = 5 * time.Second // the shortest wait of an event that was posted in vain
 )
 
@@ -37,19 +34,15 @@ var errNoEvents = &seckill.Error{Code: seckill.CodeUnavailable,
 
 // buildEvents connects what takes the events of orders.
 func (s *System) buildEvents() error {
-	to := endpointBus{noEndpoint{}}
+	s.drivers.endpoint = noEndpoint{}
 	if s.opt.Events != "" {
-		endpoint, err := s.endpoint()
-		if err != nil {
+		var err error
+		if s.drivers.endpoint, err = s.endpoint(); err != nil {
 			return err
 		}
-		to, s.told = endpointBus{endpoint}, s.takers.watch(nil)
-		s.Deliver = deliver.New(deliver.Deps{Ledger: s.Ledger, Endpoint: endpoint, Clock: s.Clock, Meter: s.Meter,
-			Each: system.Several(eventPosts), GivenUp: func(ctx context.Context, order string, err error) {
-				s.log.ErrorContext(ctx, "events given up", "order", order, "err", err)
-			}})
+		s.told = s.takers.watch(nil)
 	}
-	s.tell = tell.New(tell.Deps{Bus: to, Ledger: s.Ledger, Meter: s.Meter})
+	s.drivers.bus = endpointBus{s.drivers.endpoint}
 	return nil
 }
 

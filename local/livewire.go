@@ -6,9 +6,8 @@ import (
 
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -18,14 +17,9 @@ func (s *System) buildPush() {
 	if s.opt.NoPush {
 		return
 	}
-	s.live = &live{passes: jwtauth.NewPasses(jwtauth.Keys{Current: s.opt.JWTSecret}, s.Clock), ids: system.NewIDs(nil),
+	s.live = &live{passes: jwtauth.NewPasses(jwtauth.Keys{Current: s.opt.JWTSecret}, s.Clock), ids: s.drivers.ids,
 		meter: s.Meter, pages: map[string]*page{}}
-	s.Push = push.New(push.Deps{Connections: memory.NewConnections(s.Clock), Wire: s.live, Clock: s.Clock,
-		Meter: s.Meter, Recent: newRecent(s.Clock), Each: func(n int, do func(i int)) {
-			for i := range n {
-				do(i) // nothing here takes time
-			}
-		}})
+	s.Push = app.Push(&s.drivers, 1) // nothing here takes time
 	s.live.flow = s.Push
 	s.pushed = &pushed{s.live, s.Push, newChanges(nil)}
 	s.takers = append(s.takers, s.pushed)

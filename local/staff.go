@@ -13,8 +13,8 @@ import (
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/api/staffdoor"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -24,8 +24,7 @@ const (
 )
 
 // buildStaff makes the back office for browsers. A command goes the way that it goes in a stack: checked, recorded,
-// signed, and executed by what verifies the signature. Sessions and links follow the machine's clock, so that moving
-// the shop's does not sign anybody out; with an issuer, sessions follow the shop's, as shoppers' sign-ins do.
+// signed, and executed by what verifies the signature. Links follow the machine's clock.
 func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handler) error {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -33,16 +32,14 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 	}
 	var clock system.Clock
 	silent := slog.New(slog.DiscardHandler)
-	ids := system.NewIDs(nil)
-	sessions := session.Deps{Sessions: s.Ledger, Random: ids, Clock: clock, Meter: s.Meter, Audit: s.Audit}
+	ids := s.drivers.ids
 	if with := s.opt.Staff; len(with.Clients) > 0 {
 		with.Clock = s.Clock
-		if sessions.Issuer, err = oidc.NewStaff(with); err != nil {
+		if s.drivers.staff, err = oidc.NewStaff(with); err != nil {
 			return fmt.Errorf("the issuer of staff: %w", err)
 		}
-		sessions.Clock = s.Clock
 	}
-	s.Staff = session.New(sessions)
+	s.Staff = app.Staff(&s.drivers, s.Audit)
 	viewers, pictures := s.liveHandler(), operator.NewPictureHandler(s.pictures())
 	office := &operator.Office{Sessions: s.Staff, Live: viewers, Pictures: pictures, Stack: staffStack,
 		Clock: clock, Record: record,
@@ -53,7 +50,7 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 		}}
 	s.links = &staffdoor.Links{Clock: clock, Random: ids}
 	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Public: s.URL(), SignIn: sessions.Issuer != nil, Tool: "--url " + s.URL(), Clock: clock,
+		Public: s.URL(), SignIn: s.drivers.staff != nil, Tool: "--url " + s.URL(), Clock: clock,
 		Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)

@@ -14,28 +14,12 @@ import (
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/picture"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/front/shop"
-	"github.com/your-org/seckill/shared/flow/front/signin"
-	"github.com/your-org/seckill/shared/flow/money/notify"
-	"github.com/your-org/seckill/shared/flow/money/pay"
-	"github.com/your-org/seckill/shared/flow/money/reconcile"
-	"github.com/your-org/seckill/shared/flow/money/refund"
-	activities "github.com/your-org/seckill/shared/flow/office/activity"
-	"github.com/your-org/seckill/shared/flow/office/acts"
-	"github.com/your-org/seckill/shared/flow/office/audit"
-	"github.com/your-org/seckill/shared/flow/office/block"
-	"github.com/your-org/seckill/shared/flow/office/count"
-	"github.com/your-org/seckill/shared/flow/office/erase"
-	"github.com/your-org/seckill/shared/flow/office/fulfil"
-	"github.com/your-org/seckill/shared/flow/sale/buy"
-	"github.com/your-org/seckill/shared/flow/sale/consume"
-	"github.com/your-org/seckill/shared/flow/sale/expire"
-	"github.com/your-org/seckill/shared/flow/sale/repair"
-	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -62,6 +46,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	s := &System{
 		Clock: clock, Meter: NewMeter(), opt: o, log: o.Log, listener: l, stop: make(chan struct{}),
 	}
+	s.drivers = drivers{s: s, ids: system.NewIDs(nil)}
 	ctx := context.Background()
 	if err := s.connect(ctx, o.Servers); err != nil {
 		return nil, errors.Join(err, s.disconnect())
@@ -87,11 +72,10 @@ func build(o Options, l net.Listener) (*System, error) {
 	if err := s.buildEvents(); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	tickets, err := s.buildAdmission()
-	if err != nil {
+	if err := s.buildAdmission(); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	if err := s.buildFlows(tickets); err != nil {
+	if err := s.buildFlows(); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
 	s.buildPush()
@@ -114,9 +98,7 @@ func (s *System) employ() {
 		copies int
 	}{
 		{s.schedule("stage", s.Stage.Run), 1},
-		{s.schedule("repair", func(ctx context.Context) error {
-			return errors.Join(s.Repair.Run(ctx), s.erase.Ended(ctx))
-		}), 1},
+		{s.schedule("repair", app.EachMinute(s.Repair, s.erase)), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.schedule("reconcile", s.Reconcile.Run), 1},
@@ -190,50 +172,27 @@ func (s *System) buildPayments() error {
 	return err
 }
 
-func (s *System) buildFlows(tickets seckill.TicketChecker) error {
-	ids := system.NewIDs(nil)
-	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
-		Clock: s.Clock, IDs: ids, Meter: s.Meter})
+// buildFlows makes the steps, and the back office, from the drivers.
+func (s *System) buildFlows() error {
+	d := &s.drivers
 	s.reserve.Reserver = s.Stock
-	s.Buy = buy.New(buy.Deps{Stock: &s.reserve, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Meter: s.Meter, Tickets: tickets, KeepNetworks: s.opt.KeepNetworks > 0})
-	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
-		Closings: s.closings, Clock: s.Clock,
-		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold, KeepNetworks: s.opt.KeepNetworks > 0})
-	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
-	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings,
-		Clock: s.Clock, Meter: s.Meter})
-	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
-		Clock: s.Clock, Meter: s.Meter, Alone: s.opt.Alone})
-	s.Fulfil = fulfil.New(fulfil.Deps{Ledger: s.Ledger, Clock: s.Clock})
-	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Questions: s.Ledger, Activities: s.Ledger, Each: system.Several(stage.AtOnce)})
-	s.counts = newCounts(count.Deps{Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter}, &s.takers)
+	s.Buy, s.Consume, s.Expire, s.Repair = app.Buy(d), app.Consume(d), app.Expire(d), app.Repair(d)
+	s.Admit, s.Stage, s.Shop = app.Admit(d, picture.Painter{}), app.Stage(d), app.Shop(d)
+	s.Notify, s.Pay, s.Refund, s.Reconcile = app.Notify(d), app.Pay(d), app.Refund(d), app.Reconcile(d)
+	s.Fulfil, s.Audit, s.erase, s.tell = app.Fulfil(d), app.Audit(d), app.Erase(d), app.Tell(d)
+	s.Activity = app.Activity(d, s.Stage)
+	if s.told != nil {
+		s.Deliver = app.Deliver(d)
+	}
+	s.counts = newCounts(app.Count(d), &s.takers)
 	s.items = operator.NewItemHandler(s.Stage)
 	s.items.Imported = s.load
-	s.Activity = activities.New(activities.Deps{Activities: s.Ledger, Items: s.Items, Questions: s.Ledger,
-		Stage: s.Stage, Clock: s.Clock})
-	log := slog.New(slog.DiscardHandler)
-	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
-		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
-	s.erase = erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock, Meter: s.Meter,
-		KeepNetworks: s.opt.KeepNetworks})
-	record := operator.Recorder{Log: s.Audit, Text: s.log}
-	handlers := []operator.Handler{s.items, operator.NewActivityHandler(s.Activity, s.items),
-		operator.NewPaymentHandler(s.Refund),
+	return s.buildStaff(&operator.Recorder{Log: s.Audit, Text: s.log}, []operator.Handler{s.items,
+		operator.NewActivityHandler(s.Activity, s.items), operator.NewPaymentHandler(s.Refund),
 		operator.NewBillHandler(s.Reconcile), operator.NewOrderHandler(s.Fulfil), operator.NewEventHandler(s.tell),
-		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(acts.New(acts.Deps{Ledger: s.Ledger,
-			Clock: s.Clock})),
-		operator.NewBlockHandler(block.New(block.Deps{Ledger: s.Ledger, Items: s.Items, Clock: s.Clock})),
-		operator.NewUserHandler(s.erase),
-		operator.NewCountHandler(count.New(count.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Clock: s.Clock,
-			Meter: s.Meter}))}
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
-		Payments: yieldingPayments{s.Payments, &s.priority},
-		Clock:    s.Clock, Meter: s.Meter})
-	s.Pay = pay.New(pay.Deps{Ledger: s.Ledger, Pages: s.Pages, Clock: s.Clock, Meter: s.Meter, Public: s.URL()})
-	return s.buildStaff(&record, handlers)
+		operator.NewWebhookHandler(s.Deliver), operator.NewActHandler(app.Acts(d)),
+		operator.NewBlockHandler(app.Block(d)), operator.NewUserHandler(s.erase),
+		operator.NewCountHandler(app.Count(asked{d}))})
 }
 
 // buildSignIn connects the sign-in and the demo issuer, whose people keep their fixed user ids.
@@ -262,16 +221,13 @@ func (s *System) buildSignIn(ctx context.Context) error {
 	if len(with.Clients) == 0 {
 		with.Clients, with.HTTP = []oidc.Client{{Issuer: s.issuerURL(), ClientID: demoClient}}, toIssuer
 	}
-	issuers, err := oidc.New(with)
-	if err != nil {
+	if s.drivers.issuers, err = oidc.New(with); err != nil {
 		return err
 	}
-	signer, err := jwtauth.NewSigner(jwtauth.Keys{Current: s.opt.JWTSecret})
-	if err != nil {
+	if s.drivers.signer, err = jwtauth.NewSigner(jwtauth.Keys{Current: s.opt.JWTSecret}); err != nil {
 		return err
 	}
-	s.SignIn = signin.New(signin.Deps{Issuers: issuers, Identities: s.Ledger, IDs: system.NewIDs(nil), Signer: signer,
-		Clock: s.Clock, Meter: s.Meter})
+	s.SignIn = app.SignIn(&s.drivers)
 	return nil
 }
 

@@ -88,6 +88,7 @@ type System struct {
 	Deliver   *deliver.Flow // nil without Options.Events
 	Push      *push.Flow    // nil with Options.NoPush
 
+	drivers  drivers
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier

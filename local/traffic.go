@@ -49,7 +49,7 @@ func (s *System) liveHandler() *operator.LiveHandler {
 	queues := []operator.LiveQueue{{Name: "orders", OperatedQueue: s.orders},
 		{Name: "closings", OperatedQueue: s.closings}}
 	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: queues}
-	return operator.NewLiveHandler(watch.New(watch.Deps{Ledger: askedLedger{s.Ledger, s.counts}, Source: &source,
+	return operator.NewLiveHandler(watch.New(watch.Deps{Ledger: asked{&s.drivers}.Ledger(), Source: &source,
 		Clock: s.Clock, MetricsAge: time.Second, Each: system.Several(liveReads)}), queues)
 }
 
