@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	_ "github.com/your-org/seckill/functions/internal/boot" // contents of the binaries; see binary
+	_ "github.com/your-org/seckill/functions/internal/aws" // contents of the binaries; see binary
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/jwtauth"

@@ -3,6 +3,7 @@ package functions_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,68 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		for name, value := range secrets() {
 			if strings.Contains(msg, value) {
 				t.Errorf("%s with %v: shows %s", c.step, c.changes, name)
+			}
+		}
+	}
+}
+
+// needs has the settings without which a function does not start, beside AWS's and the table prefix.
+var needs = map[string][]string{
+	"buy":     {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
+	"admit":   {"JWT_SECRET_NAME", "TICKET_SECRET_NAME"},
+	"consume": {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL", "CLOSINGS_QUEUE_URL"},
+	"notify":  {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_NAME"},
+	"expire": {"ORDERS_QUEUE_URL", "CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL", "ALIPAY_APP_ID",
+		"ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME",
+		"ALIPAY_PUBLIC_KEY_NAME"},
+	"refund": {"ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
+		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "COMMAND_PUBLIC_KEY_NAME"},
+	"reconcile": {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
+		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "COMMAND_PUBLIC_KEY_NAME"},
+	"stage":  {"REDIS_ADDRS", "COMMAND_PUBLIC_KEY_NAME"},
+	"repair": {"REDIS_ADDRS", "ORDERS_QUEUE_URL", "COMMAND_PUBLIC_KEY_NAME"},
+	"acts":   {"COMMAND_PUBLIC_KEY_NAME"},
+	"admin": {"COMMAND_KEY_NAME", "PUBLIC_URL", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL",
+		"CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL"},
+	"tell":    {"EVENT_BUS", "COMMAND_PUBLIC_KEY_NAME"},
+	"deliver": {"WEBHOOK_URL", "WEBHOOK_SECRET_NAME", "COMMAND_PUBLIC_KEY_NAME"},
+	"signin":  {"JWT_SECRET_NAME"},
+	"connect": {"JWT_SECRET_NAME", "CONNECTIONS_URL"},
+	"shop": {"REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID",
+		"ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
+	"pay": {"JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL",
+		"ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME", "PUBLIC_URL"},
+	"gateway": {"ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_NAME", "ALIPAY_SHOP_PUBLIC_KEY_NAME"},
+}
+
+// A function starts with what it needs and nothing else. Without it, init names all that is missing, in one line.
+func TestEachFunctionNamesTheSettingsThatAreMissing(t *testing.T) {
+	w := newDeployment(t)
+	always := []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "SECRETS",
+		"ALIPAY_FAKE", "REDIS_PASSWORD_NAME"}
+	for _, step := range append(steps, "gateway") {
+		needed := append(needs[step], "TABLE_PREFIX")
+		only := map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key",
+			"ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key"}
+		for name, value := range w.environ {
+			if slices.Contains(always, name) || slices.Contains(needed, name) {
+				only[name] = value
+			}
+		}
+		lambdatest.Start(t, binary(t, step), only).Ready()
+		for _, secrets := range []bool{true, false} { // a part names its secrets once the rest is there
+			less := maps.Clone(only)
+			maps.DeleteFunc(less, func(name, _ string) bool {
+				return strings.HasSuffix(name, "_NAME") == secrets && slices.Contains(needed, name)
+			})
+			if len(less) == len(only) {
+				continue
+			}
+			msg := lambdatest.Start(t, binary(t, step), less).InitError()
+			for name := range only {
+				if less[name] == "" && !strings.Contains(msg, name+" is missing") || strings.Contains(msg, `\n`) {
+					t.Errorf("%s without %s: %s, want one line with its name", step, name, msg)
+				}
 			}
 		}
 	}

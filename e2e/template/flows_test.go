@@ -321,78 +321,159 @@ type parts struct {
 	handlers []string        // those that it passes to an operator's handler or recorder, beside the step's own
 	streams  []string        // those that it passes to package stream, which calls only a step's methods
 	names    map[string]bool // what it selects of anything
-	boots    []string        // methods of Boot that it calls
 	queues   []opened
+	settings []string // types of package config
 }
 
-// opened is a queue that a main opens, by the settings of its URLs: "Orders", and "Dead" or "".
+// opened is a queue that a step uses: "Orders" with "Dead" if it receives from it.
 type opened struct{ queue, dead string }
+
+// drivers has the driver methods that open a queue.
+var drivers = map[string]opened{"Orders": {"Orders", ""}, "OrdersWork": {"Orders", "Dead"},
+	"OrdersOperated": {"Orders", "Dead"}, "Closings": {"Closings", ""}, "ClosingsWork": {"Closings", "Dead"},
+	"ClosingsOperated": {"Closings", "Dead"}}
+
+// composition is what the functions of shared/app and functions/internal ("app.Buy"), and the methods of aws.Drivers
+// ("d.Stock"), name: flows that they make, drivers and functions that they use, and settings that they read.
+type composition map[string]*used
+
+type used struct{ flows, names, settings []string }
+
+func (s *source) composition() (composition, error) {
+	out := composition{}
+	for _, folder := range []string{"shared/app", "functions/internal/aws", "functions/internal/office"} {
+		files, err := s.parse(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Body == nil {
+					continue
+				}
+				name := f.Name.Name + "." + fn.Name.Name
+				if fn.Recv != nil {
+					name = types.ExprString(fn.Recv.List[0].Names[0]) + "." + fn.Name.Name
+				}
+				out[name] = uses(f.Name.Name, fn.Body)
+			}
+		}
+	}
+	return out, nil
+}
+
+// uses returns what a piece of a package's code names.
+func uses(in string, code ast.Node) *used {
+	u := &used{}
+	ast.Inspect(code, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IndexExpr:
+			if name, ok := strings.CutPrefix(types.ExprString(n.Index), "config."); ok {
+				u.settings = append(u.settings, name)
+			}
+		case *ast.CallExpr:
+			if flow, ok := strings.CutSuffix(types.ExprString(n.Fun), ".New"); ok {
+				u.flows = append(u.flows, flow)
+			}
+			if id, ok := n.Fun.(*ast.Ident); ok {
+				u.names = append(u.names, in+"."+id.Name)
+			}
+		case *ast.SelectorExpr:
+			u.names = append(u.names, types.ExprString(n))
+		}
+		return true
+	})
+	return u
+}
+
+// all adds what u names leads to.
+func (c composition) all(u *used, seen map[string]bool, out *used) {
+	out.flows, out.settings = append(out.flows, u.flows...), append(out.settings, u.settings...)
+	for _, name := range u.names {
+		if next := c[name]; next != nil && !seen[name] {
+			seen[name] = true
+			out.names = append(out.names, name)
+			c.all(next, seen, out)
+		}
+	}
+}
 
 func (s *source) main(step string) (p parts, err error) {
 	p.names = map[string]bool{}
 	files, err := s.parse("functions/" + step)
-	for _, f := range files {
-		for _, i := range f.Imports {
-			if name, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), flowPath); ok {
-				p.flows = append(p.flows, name)
-			}
-		}
-		made := map[string]ast.Expr{} // by variable
-		ast.Inspect(f, func(n ast.Node) bool {
-			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
-				made[types.ExprString(a.Lhs[0])] = a.Rhs[0]
-			}
-			if sel, ok := n.(*ast.SelectorExpr); ok {
-				p.names[sel.Sel.Name] = true
-			}
-			// of an operator.Recorder and an operator.Office
-			if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
-				types.ExprString(pair.Key) == "Sessions") {
-				p.handlers = append(p.handlers, newFlows(made, []ast.Expr{pair.Value})...)
-			}
-			c, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			sel, ok := c.Fun.(*ast.SelectorExpr)
-			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") &&
-				len(c.Args) > 0 {
-				p.handlers = append(p.handlers, newFlows(made, c.Args[:1])...)
-			}
-			if ok && types.ExprString(sel.X) == "stream" {
-				p.streams = append(p.streams, newFlows(made, c.Args)...)
-			}
-			if !ok || types.ExprString(sel.X) != "b" {
-				return true
-			}
-			p.boots = append(p.boots, sel.Sel.Name)
-			if sel.Sel.Name == "Queue" {
-				p.queues = append(p.queues, opened{setting(c.Args[0]), setting(c.Args[1])})
-			}
-			return true
-		})
+	if err != nil {
+		return p, err
 	}
-	return p, err
+	made, err := s.composition()
+	if err != nil {
+		return p, err
+	}
+	whole := &used{}
+	for _, f := range files {
+		p.combine(f, made)
+		made.all(uses("main", f), map[string]bool{}, whole)
+	}
+	for _, flow := range whole.flows {
+		if name := s.flow(flow); name != flow && !slices.Contains(p.flows, name) {
+			p.flows = append(p.flows, name)
+		}
+	}
+	for _, name := range whole.names {
+		if q, ok := drivers[strings.TrimPrefix(name, "d.")]; ok {
+			p.queues = append(p.queues, q)
+		}
+	}
+	p.settings = append(whole.settings, "Base")
+	return p, nil
 }
 
-// newFlows returns the packages of the flows among a call's arguments: those that X.New made.
-func newFlows(made map[string]ast.Expr, args []ast.Expr) (names []string) {
-	for _, arg := range args {
-		if c, ok := cmp.Or(made[types.ExprString(arg)], arg).(*ast.CallExpr); ok {
-			if name, isNew := strings.CutSuffix(types.ExprString(c.Fun), ".New"); isNew {
-				names = append(names, name)
+// combine finds what a main does with its flows.
+func (p *parts) combine(f *ast.File, c composition) {
+	made := map[string]ast.Expr{} // by variable
+	ast.Inspect(f, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
+			for i := range a.Lhs {
+				made[types.ExprString(a.Lhs[i])] = a.Rhs[i]
 			}
+		}
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			p.names[sel.Sel.Name] = true
+		}
+		// of an operator.Recorder and an operator.Office
+		if pair, ok := n.(*ast.KeyValueExpr); ok && (types.ExprString(pair.Key) == "Log" ||
+			types.ExprString(pair.Key) == "Sessions") {
+			p.handlers = append(p.handlers, c.made(made, pair.Value)...)
+		}
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+			switch of := types.ExprString(sel.X); {
+			case of == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") && len(call.Args) > 0:
+				p.handlers = append(p.handlers, c.made(made, call.Args[0])...)
+			case of == "stream":
+				p.streams = append(p.streams, c.made(made, call.Args...)...)
+			}
+		}
+		return true
+	})
+}
+
+// made returns the packages of the flows among a call's arguments: those that X.New or app.X made.
+func (c composition) made(variables map[string]ast.Expr, args ...ast.Expr) (names []string) {
+	for _, arg := range args {
+		call, ok := cmp.Or(variables[types.ExprString(arg)], arg).(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		by := types.ExprString(call.Fun)
+		if name, isNew := strings.CutSuffix(by, ".New"); isNew {
+			names = append(names, name)
+		} else if u := c[by]; u != nil && strings.HasPrefix(by, "app.") {
+			names = append(names, u.flows[0])
 		}
 	}
 	return names
-}
-
-// setting returns Orders for s.Orders.URL; "" for a literal.
-func setting(e ast.Expr) string {
-	rest, ok := strings.CutPrefix(types.ExprString(e), "s.")
-	name, _, _ := strings.Cut(rest, ".")
-	if !ok {
-		return ""
-	}
-	return name
 }

@@ -221,7 +221,7 @@ func TestHoldsThatAreAcceptedWork(t *testing.T) {
 			accepted++
 			env, err := environ(w, tpl.functions()["consume"])
 			if err == nil {
-				_, err = config.Read[config.Consume](env)
+				_, err = config.Part[config.Hold](env)
 			}
 			if err != nil {
 				t.Errorf("Sandbox=%q Hold=%s: %v", base["Sandbox"], hold, err)
@@ -250,7 +250,7 @@ func TestOriginsThatAreAcceptedWork(t *testing.T) {
 		accepted++
 		env, err := environ(w, tpl.functions()["buy"])
 		if err == nil {
-			_, err = config.Read[config.Buy](env)
+			_, err = config.Part[config.CORS](env)
 		}
 		if err != nil {
 			t.Errorf("port %d: %v", port, err)

@@ -7,29 +7,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/api/actlog"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/flow/office/acts"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const (
-	writes  = 16 // at the same time
-	tailLen = 6  // bytes of a line's hash: tells acts of one millisecond apart
-)
+const tailLen = 6 // bytes of a line's hash: tells acts of one millisecond apart
 
 func main() {
-	boot.Run("acts", func(s config.Acts, b *boot.Boot) apigw.Handler {
-		flow := acts.New(acts.Deps{Ledger: b.LedgerOnly(), Clock: b.Clock, Meter: b.Meter,
-			Each: system.Several(writes)})
+	aws.Run("acts", func(d *aws.Drivers) apigw.Handler {
+		flow := app.Acts(d)
 		return apigw.LogsOr(func(ctx context.Context, lines []apigw.LogLine) error {
 			return flow.Keep(ctx, parse(lines))
-		}, office.Serve(b, s.Commands, operator.NewActHandler(flow)), b.Log)
+		}, office.Serve(d, operator.NewActHandler(flow)), d.Log)
 	})
 }
 

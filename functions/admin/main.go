@@ -6,16 +6,14 @@ package main
 import (
 	"context"
 
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/lambdacall"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/cloudmetrics"
 	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/flow/office/audit"
-	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 )
 
@@ -23,30 +21,26 @@ import (
 const liveReads = 8
 
 func main() {
-	boot.Run("admin", func(s config.Admin, b *boot.Boot) apigw.Handler {
-		text, ledger := office.Text(), b.LedgerOnly()
-		flow := audit.New(audit.Deps{Log: ledger, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter,
-			Keep: operator.KeepHeads(text)})
-		staff := session.New(session.Deps{Sessions: ledger, Issuer: office.Staff(b, s.Staff), Random: b.IDs,
-			Clock: b.Clock, Meter: b.Meter, Audit: flow})
-		door := &operator.Office{Stack: b.Stack, Clock: b.Clock,
-			Invoke: lambdacall.New(b.AWS(), b.Stack).Invoke, Sessions: staff,
-			Record: &operator.Recorder{Log: flow, Text: text}}
-		queues := []operator.LiveQueue{
-			{Name: "orders", OperatedQueue: b.Queue(s.Orders.URL, s.OrdersDead.URL)},
-			{Name: "closings", OperatedQueue: b.Queue(s.Closings.URL, s.ClosingsDead.URL)}}
+	aws.Run("admin", func(d *aws.Drivers) apigw.Handler {
+		log := app.Audit(d)
+		door := &operator.Office{Stack: d.Stack(), Clock: d.Clock(), Invoke: lambdacall.New(d.AWS(), d.Stack()).Invoke,
+			Sessions: app.Staff(d, log), Record: &operator.Recorder{Log: log, Text: office.Text()}}
+		orders, closings := d.OrdersOperated(), d.ClosingsOperated()
+		queues := []operator.LiveQueue{{Name: "orders", OperatedQueue: orders},
+			{Name: "closings", OperatedQueue: closings}}
 		source := &operator.LiveSource{Items: door.Items(), Waiting: queues,
-			Measured: cloudmetrics.New(b.AWS(), b.Clock, b.Stack, map[string]string{
-				"orders":   cloudmetrics.NameOf(s.Orders.URL),
-				"closings": cloudmetrics.NameOf(s.Closings.URL)}).Read}
-		viewers := watch.New(watch.Deps{Ledger: ledger, Source: source, Clock: b.Clock, MetricsAge: watch.MinuteAge,
-			Each: system.Several(liveReads), Failed: func(ctx context.Context, part string, err error) {
-				b.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
+			Measured: cloudmetrics.New(d.AWS(), d.Clock(), d.Stack(), map[string]string{
+				"orders":   cloudmetrics.NameOf(aws.Part[config.Orders](d).URL),
+				"closings": cloudmetrics.NameOf(aws.Part[config.Closings](d).URL)}).Read}
+		viewers := watch.New(watch.Deps{Ledger: d.Ledger(), Source: source, Clock: d.Clock(),
+			MetricsAge: watch.MinuteAge, Each: d.Each(liveReads),
+			Failed: func(ctx context.Context, part string, err error) {
+				d.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})
 		door.Live = operator.NewLiveHandler(viewers, queues)
-		if s.Pictures.Bucket != "" {
-			door.Pictures = operator.NewPictureHandler(b.Pictures(s.Pictures))
+		if store := d.Pictures(); store != nil {
+			door.Pictures = operator.NewPictureHandler(store)
 		}
-		return office.Doors(b, s.Page, door, office.Keys(b, s.Command))
+		return office.Doors(d, door)
 	})
 }

@@ -3,24 +3,15 @@
 package main
 
 import (
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/httpapi"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/flow/sale/buy"
+	"github.com/your-org/seckill/shared/app"
 )
 
 func main() {
-	boot.Run("buy", func(s config.Buy, b *boot.Boot) apigw.Handler {
-		flow := buy.New(buy.Deps{
-			Stock:  b.Stock(s.Redis),
-			Orders: b.Queue(s.Orders.URL, ""),
-			Items:  b.Items(),
-			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
-			Tickets: b.TicketChecker(s.Ticket), KeepNetworks: s.Networks.Keep() > 0,
-		})
-		auth := b.Tokens(s.Tokens)
-		face := b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin, Push: b.Push(s.Push, s.Tokens)}, auth)
-		return apigw.HTTP(httpapi.NewBuy(flow, auth, face))
+	aws.Run("buy", func(d *aws.Drivers) apigw.Handler {
+		auth := d.Tokens()
+		return apigw.HTTP(httpapi.NewBuy(app.Buy(d), auth, d.ShopperOptions(httpapi.Options{Push: d.Push()}, auth)))
 	})
 }

@@ -7,28 +7,26 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func main() {
-	boot.Run("connect", func(s config.Connect, b *boot.Boot) apigw.Handler {
-		flow := push.New(push.Deps{Connections: b.Connections(), Wire: b.Wire(s.Door.Stage), Clock: b.Clock,
-			Meter: b.Meter, Each: system.Several(wspush.AtOnce)})
-		return apigw.WebSocket(&door{flow, b.Passes(s.Tokens), b})
+	aws.Run("connect", func(d *aws.Drivers) apigw.Handler {
+		return apigw.WebSocket(&door{app.Push(d, wspush.AtOnce), d.Passes(), d})
 	})
 }
 
 // door is an apigw.Door.
 type door struct {
-	flow   *push.Flow
-	passes boot.Passes
-	boot   *boot.Boot
+	flow    *push.Flow
+	passes  *jwtauth.Passes
+	drivers *aws.Drivers
 }
 
 // Connect implements apigw.Door: 403 for a page whose pass is no good, which gets another one or polls; 503 for a
@@ -46,10 +44,10 @@ func (d *door) Connect(ctx context.Context, connection, offered string) (status 
 	case err == nil:
 		return http.StatusOK, seckill.PushProtocol
 	case errors.Is(err, seckill.ErrPass):
-		d.boot.Meter.Count(seckill.EventPassRefused, 1)
+		d.drivers.Count(seckill.EventPassRefused)
 		return http.StatusForbidden, ""
 	}
-	d.boot.Log.WarnContext(ctx, "not connected", "err", err)
+	d.drivers.Log.WarnContext(ctx, "not connected", "err", err)
 	return http.StatusServiceUnavailable, ""
 }
 

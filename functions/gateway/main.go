@@ -25,10 +25,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"sync/atomic"
 
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/config"
@@ -37,47 +35,46 @@ import (
 )
 
 func main() {
-	boot.Run("gateway", func(s config.Gateway, b *boot.Boot) apigw.Handler {
-		g := &gateway{}
-		store := gatewaytable.New(b.Table(gatewaytable.Table))
-		b.Secret(func(secrets *config.Secrets) error {
-			faults, err := fakegateway.ParseFaults(s.Fake.Faults)
-			if err != nil {
-				return fmt.Errorf("settings: GATEWAY_FAULTS: %w", err)
-			}
-			private, shop := string(secrets.Of(s.Fake.Private())), string(secrets.Of(s.Fake.ShopPublic()))
-			if _, err := alipay.ParsePrivateKey(private); err != nil {
-				return s.Fake.Private().Wrong(err)
-			}
-			if _, err := alipay.ParsePublicKey(shop); err != nil {
-				return s.Fake.ShopPublic().Wrong(err)
-			}
-			faults.Seed = rand.Uint64() // with one seed all instances would start with the same faults
-			next, err := fakegateway.New(fakegateway.Options{
-				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults,
-				FinishAfter: fakegateway.AlipayFinishes,
-				AppID:       s.Fake.AppID, SellerID: s.Fake.SellerID, URL: s.Fake.URL, ReturnURL: s.Fake.ReturnURL,
-				PrivateKey: private, MerchantPublicKey: shop,
-			})
-			if err == nil {
-				g.Store(next)
-			}
-			return err
-		}, s.Fake.Private(), s.Fake.ShopPublic())
+	aws.Run("gateway", func(d *aws.Drivers) apigw.Handler {
+		g, err := open(d)
+		d.Fail(err)
 		return apigw.HTTPOr(apigw.HTTP(g), apigw.Schedule(func(ctx context.Context) error {
-			delivered, failed, err := g.Load().Repeat(ctx)
+			delivered, failed, err := g.Repeat(ctx)
 			if delivered+failed > 0 {
-				b.Log.InfoContext(ctx, "notifications repeated", "delivered", delivered, "failed", failed)
+				d.Log.InfoContext(ctx, "notifications repeated", "delivered", delivered, "failed", failed)
 			}
 			return err
 		}))
 	})
 }
 
-// gateway is a fake gateway whose keys may change; its trades are in the table.
-type gateway struct {
-	atomic.Pointer[fakegateway.Gateway]
+// open opens the gateway, whose trades are in the table.
+func open(d *aws.Drivers) (*fakegateway.Gateway, error) {
+	s := aws.Part[config.FakeGateway](d)
+	faults, err := fakegateway.ParseFaults(s.Faults)
+	if err != nil {
+		return nil, fmt.Errorf("settings: GATEWAY_FAULTS: %w", err)
+	}
+	private, shop := d.Secret(s.Private()), d.Secret(s.ShopPublic())
+	if _, err := alipay.ParsePrivateKey(private); err != nil {
+		return nil, s.Private().Wrong(err)
+	}
+	if _, err := alipay.ParsePublicKey(shop); err != nil {
+		return nil, s.ShopPublic().Wrong(err)
+	}
+	faults.Seed = rand.Uint64() // with one seed all instances would start with the same faults
+	return fakegateway.New(fakegateway.Options{
+		Clock:             d.Clock(),
+		Log:               d.Log,
+		Store:             gatewaytable.New(d.Table(gatewaytable.Table)),
+		AtOnce:            true,
+		Faults:            faults,
+		FinishAfter:       fakegateway.AlipayFinishes,
+		AppID:             s.AppID,
+		SellerID:          s.SellerID,
+		URL:               s.URL,
+		ReturnURL:         s.ReturnURL,
+		PrivateKey:        private,
+		MerchantPublicKey: shop,
+	})
 }
-
-// ServeHTTP implements http.Handler.
-func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.Load().ServeHTTP(w, r) }

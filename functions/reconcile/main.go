@@ -3,20 +3,17 @@
 package main
 
 import (
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/flow/money/reconcile"
+	"github.com/your-org/seckill/shared/app"
 )
 
 func main() {
-	boot.Run("reconcile", func(s config.Reconcile, b *boot.Boot) apigw.Handler {
-		ledger := b.LedgerOnly()
-		provider := b.Payments(s.Alipay)
-		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
-		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)),
-			office.Serve(b, s.Commands, operator.NewBillHandler(flow)))
+	aws.Run("reconcile", func(d *aws.Drivers) apigw.Handler {
+		flow := app.Reconcile(d)
+		return apigw.ScheduleOr(apigw.Schedule(d.CountDays(flow.Run)),
+			office.Serve(d, operator.NewBillHandler(flow)))
 	})
 }

@@ -4,36 +4,20 @@
 package main
 
 import (
-	"context"
-	"errors"
-
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/functions/internal/office"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/flow/office/block"
-	"github.com/your-org/seckill/shared/flow/office/erase"
-	"github.com/your-org/seckill/shared/flow/office/fulfil"
-	"github.com/your-org/seckill/shared/flow/sale/repair"
+	"github.com/your-org/seckill/shared/app"
 )
 
 func main() {
-	boot.Run("repair", func(s config.Repair, b *boot.Boot) apigw.Handler {
-		ledger, items := b.Ledger()
-		stock := b.Stock(s.Redis)
-		flow := repair.New(repair.Deps{
-			Stock: stock, Ledger: ledger, Items: items,
-			Orders: b.Queue(s.Orders.URL, ""),
-			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
-		})
-		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter,
-			Keep: s.Addresses.Keep(), KeepNetworks: s.Networks.Keep()})
-		users := operator.NewUserHandler(addresses)
-		blocks := operator.NewBlockHandler(block.New(block.Deps{Ledger: ledger, Items: items, Clock: b.Clock}))
+	aws.Run("repair", func(d *aws.Drivers) apigw.Handler {
+		erase := app.Erase(d)
 		// Its role reads orders by item and by user, and changes them, for erasures: orders need no more.
-		orders := operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: ledger, Clock: b.Clock}))
-		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
-		return apigw.ScheduleOr(apigw.Schedule(minute), office.Serve(b, s.Commands, users, blocks, orders))
+		return apigw.ScheduleOr(apigw.Schedule(app.EachMinute(app.Repair(d), erase)), office.Serve(d,
+			operator.NewUserHandler(erase),
+			operator.NewBlockHandler(app.Block(d)),
+			operator.NewOrderHandler(app.Fulfil(d))))
 	})
 }

@@ -3,18 +3,14 @@
 package main
 
 import (
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/httpapi"
-	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/flow/front/signin"
+	"github.com/your-org/seckill/shared/app"
 )
 
 func main() {
-	boot.Run("signin", func(s config.Signin, b *boot.Boot) apigw.Handler {
-		flow := signin.New(signin.Deps{Issuers: b.Issuers(s.Issuers), Identities: b.LedgerOnly(), IDs: b.IDs,
-			Signer: b.TokenSigner(s.Tokens), Clock: b.Clock, Meter: b.Meter})
-		face := b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, b.Tokens(s.Tokens))
-		return apigw.HTTP(httpapi.NewSignIn(flow, face))
+	aws.Run("signin", func(d *aws.Drivers) apigw.Handler {
+		return apigw.HTTP(httpapi.NewSignIn(app.SignIn(d), d.ShopperOptions(httpapi.Options{}, d.Tokens())))
 	})
 }

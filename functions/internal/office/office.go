@@ -1,16 +1,19 @@
 // Package office connects functions to the back office (ADR 40): the seven that execute commands take those that it has
-// signed, and admin signs them. It is apart from package boot, so that functions in front of a crowd do not link it.
+// signed, and admin signs them. It is apart from package aws, so that functions in front of a crowd do not link it.
 package office
 
 import (
+	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"log/slog"
 	"os"
-	"sync/atomic"
+	"strings"
 
-	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/telemetry"
 )
@@ -19,28 +22,43 @@ import (
 func Text() *slog.Logger { return telemetry.NewLog(os.Stdout, slog.LevelInfo) }
 
 // Serve returns what executes the commands that the back office has signed for this function, with these handlers.
-func Serve(b *boot.Boot, s config.Commands, handlers ...operator.Handler) apigw.Handler {
-	keys := parsed(b, s.Keys(), operator.ParsePublicKeys)
-	return operator.ServeSigned(Text(), &operator.Verifier{Stack: b.Stack, Function: b.Step, Clock: b.Clock,
-		Keys:  func() []ed25519.PublicKey { return keys.Load().Accepted(b.Clock.Now()) },
-		Renew: func() { _ = b.Renew() }}, handlers...) // b has logged why it cannot
+func Serve(d *aws.Drivers, handlers ...operator.Handler) apigw.Handler {
+	s := aws.Part[config.Commands](d)
+	source := s.Keys()
+	if _, err := operator.ParsePublicKeys(d.Secret(source)); err != nil {
+		d.Fail(source.Wrong(err))
+	}
+	return operator.ServeSigned(Text(), &operator.Verifier{Stack: d.Stack(), Function: d.Step, Clock: d.Clock(),
+		Keys: func() []ed25519.PublicKey {
+			keys, _ := operator.ParsePublicKeys(d.Now(source)) // after a mistake, none: the step stays as it was
+			return keys.Accepted(d.Clock().Now())
+		},
+		Renew: func() { _ = d.Renew() }}, handlers...) // it has logged why it cannot
 }
 
-// Keys returns what gives the keys that sign.
-func Keys(b *boot.Boot, s config.CommandKey) func() operator.Keys {
-	keys := parsed(b, s.Keys(), operator.ParseKeys)
-	return func() operator.Keys { return *keys.Load() }
-}
-
-// parsed keeps what parse makes of a secret, also after it changes.
-func parsed[T any](b *boot.Boot, from config.Source, parse func(string) (T, error)) *atomic.Pointer[T] {
-	var p atomic.Pointer[T]
-	boot.Renewed(b, &p, func(secrets *config.Secrets) (*T, error) {
-		next, err := parse(string(secrets.Of(from)))
-		if err != nil {
-			return nil, from.Wrong(err)
+// Doors returns what answers both of API Gateway's routes to the back office: /operator/{role}, whose callers it has
+// verified, and /admin/{proxy+} of browsers. It completes office with the keys that sign what it passes on; they mark
+// what browsers keep.
+func Doors(d *aws.Drivers, office *operator.Office) apigw.Handler {
+	s := aws.Part[config.CommandKey](d)
+	source := s.Keys()
+	keys, err := operator.ParseKeys(d.Secret(source))
+	if err != nil {
+		d.Fail(source.Wrong(err))
+	}
+	office.Key = func() ed25519.PrivateKey { return keys.Signs(d.Clock().Now()) }
+	public := d.Public()
+	door, err := staffdoor.New(staffdoor.Options{Sessions: office.Sessions, Do: office.Do, Public: public,
+		Plain: strings.HasPrefix(public, "http:"), SignIn: office.Sessions.Issuer != nil, Clock: d.Clock(),
+		Random: d.IDs(), Log: d.Log, Tool: "--stack " + d.Stack() + " --region " + d.AWS().Region,
+		Keys: func() [][]byte { return keys.Seeds(d.Clock().Now()) }})
+	d.Fail(err)
+	browsers := apigw.HTTP(door)
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		var e struct{ Resource string }
+		if json.Unmarshal(event, &e) == nil && strings.HasPrefix(e.Resource, "/admin/") {
+			return browsers(ctx, event)
 		}
-		return &next, nil
-	}, from)
-	return &p
+		return office.Handle(ctx, event)
+	}
 }

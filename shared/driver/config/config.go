@@ -1,6 +1,6 @@
-// Package config reads a function's environment: one struct per function, read once at init. In: environment
-// variables, and one secret in AWS Secrets Manager that holds all secrets. Out: consistent settings, or an error that
-// names in one sentence every missing, wrong or contradictory setting. It reads no file and never prints a secret.
+// Package config reads a function's environment, part by part: each driver reads the part that it needs. In:
+// environment variables, and one secret in AWS Secrets Manager that holds all secrets. Out: consistent settings, or an
+// error that names every missing, wrong or contradictory setting. It reads no file and never prints a secret.
 package config
 
 import (
@@ -39,9 +39,6 @@ type Base struct {
 	// name or ARN of the secret in AWS Secrets Manager that holds the entries of all …_NAME settings
 	Secrets string `env:"SECRETS"`
 }
-
-// Common returns the shared settings of any function.
-func (b Base) Common() Base { return b }
 
 func (b *Base) problems() (out []string) {
 	if !plain(b.TablePrefix, maxPrefix) {
@@ -459,38 +456,36 @@ func wantURL(out []string, setting, value string, schemes ...string) []string {
 	return out
 }
 
-// Read reads a function's settings (Buy, Consume, …) from environment variables. The error lists in one sentence
-// everything that is wrong, without secrets.
-func Read[T any](environ map[string]string) (T, error) {
+// Problems is an error that lists in one sentence everything that is wrong with settings, without secrets.
+type Problems []string
+
+// Error implements error.
+func (p Problems) Error() string {
+	return "settings: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(p))), "; ")
+}
+
+// Part reads one part of a function's settings (Redis, Tokens, …) from environment variables. The error is Problems.
+func Part[T any](environ map[string]string) (T, error) {
 	var s T
 	err := env.ParseWithOptions(&s, env.Options{Environment: environ})
-	var out []string
+	var out Problems
 	var all env.AggregateError
 	switch {
 	case errors.As(err, &all):
 		for _, e := range all.Errors {
-			out = append(out, problem(reflect.TypeOf(s), e))
+			out = append(out, problem(reflect.TypeFor[T](), e))
 		}
 	case err != nil:
-		return s, fmt.Errorf("settings: %w", err)
+		out = Problems{err.Error()}
 	default:
-		out = problems(reflect.ValueOf(&s).Elem())
+		if part, ok := any(&s).(interface{ problems() []string }); ok {
+			out = part.problems()
+		}
 	}
 	if len(out) == 0 {
 		return s, nil
 	}
-	slices.Sort(out)
-	return s, errors.New("settings: " + strings.Join(slices.Compact(out), "; "))
-}
-
-// problems collects the problems of all parts of a function's settings.
-func problems(s reflect.Value) (out []string) {
-	for i := range s.NumField() {
-		if part, ok := s.Field(i).Addr().Interface().(interface{ problems() []string }); ok {
-			out = append(out, part.problems()...)
-		}
-	}
-	return out
+	return s, out
 }
 
 // problem rewrites one of the library's errors with the variable's name; the library names the Go field.
@@ -504,11 +499,9 @@ func problem(t reflect.Type, err error) string {
 	case errors.As(err, &empty):
 		return empty.Key + " is empty"
 	case errors.As(err, &parse):
-		for i := range t.NumField() {
-			if f, ok := t.Field(i).Type.FieldByName(parse.Name); ok {
-				setting, _, _ := strings.Cut(f.Tag.Get("env"), ",")
-				return setting + " is not a " + kind(f.Type)
-			}
+		if f, ok := t.FieldByName(parse.Name); ok {
+			setting, _, _ := strings.Cut(f.Tag.Get("env"), ",")
+			return setting + " is not a " + kind(f.Type)
 		}
 	}
 	return err.Error()

@@ -16,7 +16,7 @@ func TestRenew(t *testing.T) {
 		const age, wait = 10 * time.Second, time.Second
 		clock := memory.NewClock(time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC))
 		api, src := &store{values: map[string]string{"a": "1"}}, config.Source{Setting: "A", Name: "a"}
-		s, err := config.Load(t.Context(), api, clock, "/buy", src)
+		s, err := load(t.Context(), api, clock, "/buy", src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,27 +87,27 @@ func (s Source) Wrong(err error) error {
 	return fmt.Errorf("settings: %s: %w", s.Setting, err)
 }
 
-// Manager is what Load needs of the AWS Secrets Manager client. Disable the client's retries: Load retries itself.
+// Manager is what Secrets needs of AWS Secrets Manager's client. Disable the client's retries: Secrets retries itself.
 type Manager interface {
 	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
 		options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
 // Secrets holds the entries of one secret in AWS Secrets Manager, a JSON object of strings, and rereads them
-// periodically. It is safe for concurrent use.
+// periodically. It keeps only the entries that somebody asked for before Drop. It is safe for concurrent use.
 type Secrets struct {
-	client  Manager
-	clock   seckill.Clock
-	id      string   // the secret's name or ARN
-	sources []Source // those with a name
+	client Manager
+	clock  seckill.Clock
+	id     string // the secret's name or ARN
 
 	mu      sync.Mutex
-	values  map[string]Secret // by entry name
+	names   map[string]Source // of the entries that were asked for
+	values  map[string]Secret // by entry name; nil: not read
 	next    time.Time         // when to read again
 	reading bool
 	begun   time.Time    // the last read of a refresh
 	asked   time.Time    // when Renew waited last
-	failed  error        // of the last refresh
+	failed  error        // of the last read
 	read    chan reading // receives the result of the refresh under way
 }
 
@@ -115,32 +117,52 @@ type reading struct {
 	err    error
 }
 
-// Load reads the secret in one call, and makes no call if no source has a name. It retries transient failures (no
-// answer, throttling, a service fault) with full jitter until the context ends. The error names the secret, or the
-// missing entry and its setting.
-func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, sources ...Source) (*Secrets, error) {
-	s := &Secrets{client: client, clock: clock, id: id, read: make(chan reading, 1)}
-	for _, src := range sources {
-		if src.Name != "" {
-			s.sources = append(s.sources, src)
-		}
+// NewSecrets returns the entries of the secret id, and makes no call.
+func NewSecrets(client Manager, clock seckill.Clock, id string) *Secrets {
+	return &Secrets{client: client, clock: clock, id: id, names: map[string]Source{}, read: make(chan reading, 1)}
+}
+
+// Get returns a secret's value, "" if its source is empty. It reads all entries in one call, the first time that it is
+// asked for one. It retries transient failures (no answer, throttling, a service fault) with full jitter until the
+// context ends; after a failure it fails at once. The error names the secret, or the missing entry and its setting.
+func (s *Secrets) Get(ctx context.Context, src Source) (Secret, error) {
+	if src.Name == "" {
+		return src.Value, nil
 	}
-	if len(s.sources) == 0 {
-		return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.values == nil && s.failed == nil {
+		s.values, s.failed = s.first(ctx, src)
+		s.next = s.clock.Now().Add(RefreshEvery - rand.N(spread))
 	}
-	if id == "" {
-		return nil, fmt.Errorf("settings: SECRETS is missing: %s names an entry of it", s.sources[0].variable())
+	if s.values == nil {
+		return "", s.failed
+	}
+	s.names[src.Name] = src
+	return s.values[src.Name], s.missing(s.values, src)
+}
+
+// first reads all entries.
+func (s *Secrets) first(ctx context.Context, src Source) (map[string]Secret, error) {
+	if s.id == "" {
+		return nil, fmt.Errorf("settings: SECRETS is missing: %s names an entry of it", src.variable())
 	}
 	for n := 0; ; n++ {
 		values, err := s.get(ctx, tryTimeout)
 		if err == nil {
-			s.values, s.next = values, clock.Now().Add(RefreshEvery-rand.N(spread))
-			return s, nil
+			return values, nil
 		}
 		if !passing(err) || !system.Pause(ctx, rand.N(min(firstDelay<<n, longestDelay))) {
 			return nil, err
 		}
 	}
+}
+
+// Drop forgets the entries that nobody has asked for: other functions'.
+func (s *Secrets) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.values, func(name string, _ Secret) bool { _, ours := s.names[name]; return !ours })
 }
 
 // passing reports whether the failure is transient.
@@ -152,7 +174,7 @@ func passing(err error) bool {
 			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
 }
 
-// Of returns a secret's value, "" if its source is empty.
+// Of returns a secret's value as Get did, or as it was read since.
 func (s *Secrets) Of(src Source) Secret {
 	if src.Name == "" {
 		return src.Value
@@ -167,11 +189,11 @@ func (s *Secrets) Of(src Source) Secret {
 // follows within a minute. Lambda freezes an instance between events, so a read may finish during a later event or be
 // abandoned.
 func (s *Secrets) Refresh() (changed bool, err error) {
-	if len(s.sources) == 0 {
-		return false, nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.values == nil {
+		return false, nil
+	}
 	now := s.clock.Now()
 	select {
 	case r := <-s.read:
@@ -196,8 +218,13 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 // begin starts a read; the caller holds the lock.
 func (s *Secrets) begin(now time.Time) {
 	s.reading, s.begun = true, now
+	ours := maps.Clone(s.names)
 	go func() {
 		values, err := s.get(context.Background(), lateTimeout)
+		maps.DeleteFunc(values, func(name string, _ Secret) bool { _, own := ours[name]; return !own })
+		for _, name := range slices.Sorted(maps.Keys(ours)) {
+			err = cmp.Or(err, s.missing(values, ours[name]))
+		}
 		s.read <- reading{values, err}
 	}()
 }
@@ -208,10 +235,11 @@ var errSlow = errors.New("settings: the secrets are being read")
 // it reads once in that time at most, however often it is called. changed: some value is new. With an error the
 // secrets may be older.
 func (s *Secrets) Renew(age, wait time.Duration) (changed bool, err error) {
-	if len(s.sources) == 0 {
+	s.mu.Lock()
+	if s.values == nil {
+		s.mu.Unlock()
 		return false, nil
 	}
-	s.mu.Lock()
 	now := s.clock.Now()
 	recent := func(t time.Time) bool { return now.Sub(t) >= 0 && now.Sub(t) < age }
 	if !s.reading && recent(s.begun) || s.reading && recent(s.asked) {
@@ -267,20 +295,18 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 		return nil, fmt.Errorf("settings: cannot read the secret %s: %w", s.id, err)
 	}
 	var values map[string]Secret
-	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may contain the text
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil || values == nil {
+		// its error may contain the text
 		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
 	}
-	// keep only our own entries: a change of another one is no change here
-	own := make(map[string]Secret, len(s.sources))
-	for _, src := range s.sources {
-		if values[src.Name] == "" {
-			if src.Setting == salts {
-				continue
-			}
-			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s",
-				src.variable(), src.Name, s.id)}
-		}
-		own[src.Name] = values[src.Name]
+	return values, nil
+}
+
+// missing returns an error if an entry is missing or empty that may not be.
+func (s *Secrets) missing(values map[string]Secret, src Source) error {
+	if values[src.Name] != "" || src.Setting == salts {
+		return nil
 	}
-	return own, nil
+	return &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(),
+		src.Name, s.id)}
 }

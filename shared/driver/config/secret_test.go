@@ -21,6 +21,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestSecretIsNeverShown(t *testing.T) {
@@ -85,6 +86,19 @@ func (s *store) set(name, value string, errs ...error) {
 	s.values[name], s.errs = value, errs
 }
 
+// load reads sources as a function's drivers do.
+func load(ctx context.Context, api config.Manager, clock seckill.Clock, id string, sources ...config.Source) (
+	*config.Secrets, error) {
+	s := config.NewSecrets(api, clock, id)
+	for _, src := range sources {
+		if value, err := s.Get(ctx, src); err != nil || value != s.Of(src) {
+			return nil, err
+		}
+	}
+	s.Drop()
+	return s, nil
+}
+
 var (
 	errSilent   = errors.New("no answer")
 	errThrottle = &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}
@@ -97,7 +111,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 		api := &store{values: map[string]string{"a": "1", "b": "2", "others": "3"}}
 		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"},
 			config.Source{Setting: "B", Name: "b"}
-		s, err := config.Load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
+		s, err := load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +191,7 @@ func TestLoadTriesAgainWhatMayPass(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 				defer cancel()
 				api, begun := &store{values: map[string]string{"a": "1"}, errs: c.errs}, time.Now()
-				s, err := config.Load(ctx, api, memory.NewClock(begun), "/buy", config.Source{Setting: "A", Name: "a"})
+				s, err := load(ctx, api, memory.NewClock(begun), "/buy", config.Source{Setting: "A", Name: "a"})
 				took := time.Since(begun)
 				if c.want == "" && (err != nil || s.Of(config.Source{Name: "a"}) != "1") || c.want != "" &&
 					(err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -200,7 +214,7 @@ func TestReadingsAreSpread(t *testing.T) {
 			begun := time.Now()
 			api := &store{values: map[string]string{"a": "1"}, errs: []error{errThrottle, errThrottle, errThrottle}}
 			clock := memory.NewClock(begun)
-			s, err := config.Load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
+			s, err := load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +253,7 @@ func TestMissingEntryIsNamed(t *testing.T) {
 			"settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
 		"no name": {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
 	} {
-		_, err := config.Load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET",
+		_, err := load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET",
 			Name: "jwt-secret"})
 		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) ||
 			c.hide != "" && strings.Contains(err.Error(), c.hide) {
@@ -251,7 +265,7 @@ func TestMissingEntryIsNamed(t *testing.T) {
 func TestNoNameNoCall(t *testing.T) {
 	clock := memory.NewClock(time.Unix(0, 0))
 	api := &store{}
-	s, err := config.Load(t.Context(), api, clock, "", config.Source{Setting: "JWT_SECRET", Value: "s"})
+	s, err := load(t.Context(), api, clock, "", config.Source{Setting: "JWT_SECRET", Value: "s"})
 	clock.Advance(time.Hour)
 	if changed, again := s.Refresh(); err != nil || again != nil || changed || api.calls.Load() != 0 {
 		t.Errorf("%v, %v, changed %v, %d calls", err, again, changed, api.calls.Load())

@@ -8,21 +8,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Settings of each function. A function can reach only what its settings name.
-
-// Buy holds the settings of the purchase function.
-type Buy struct {
-	Base
-	Redis  Redis
-	Orders Orders
-	Tokens Tokens
-	Ticket Tickets
-	CORS   CORS
-	Push   Push
-
-	Networks Networks
-}
-
 // Networks is how long network addresses of purchases are kept.
 type Networks struct {
 	// after the end of a sale; 0: none are kept. A day is long enough: no message older than seckill.MaxUnplaced places
@@ -30,69 +15,19 @@ type Networks struct {
 	KeepDays uint16 `env:"NETWORK_RETENTION_DAYS"`
 }
 
-// Keep returns the retention as a duration.
-func (n *Networks) Keep() time.Duration { return time.Duration(n.KeepDays) * 24 * time.Hour }
-
-// Admit holds the settings of the function that gives tickets.
-type Admit struct {
-	Base
-	Tokens Tokens
-	Ticket Tickets
-	CORS   CORS
-
-	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
+// Notifications is how long notifications of payments are kept.
+type Notifications struct {
+	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // 0: forever
 }
 
-// Consume holds the settings of the function on the orders queue.
-type Consume struct {
-	Base
-	Redis    Redis
-	Orders   Orders
-	Dead     OrdersDead
-	Closings Closings
-	Hold     Hold
-	Networks Networks
+// Contact is whom a blocked shopper may write to.
+type Contact struct {
+	Text string `env:"CONTACT"` // "": the shop's support
 }
 
-// Notify holds the settings of the function for Alipay's callback. No page calls it, so it needs no CORS.
-type Notify struct {
-	Base
-	Verifier Verifier
-	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // that a notification is kept; 0: forever
-}
-
-// Expire holds the settings of the function on the closings queue.
-type Expire struct {
-	Base
-	Orders   Orders
-	Closings Closings
-	Dead     ClosingsDead
-	Alipay   Alipay
-}
-
-// Refund holds the settings of the function that makes refunds.
-type Refund struct {
-	Base
-	Orders   Orders
-	Alipay   Alipay
-	Alone    Alone
-	Commands Commands
-}
-
-// Reconcile holds the settings of the function that compares bills.
-type Reconcile struct {
-	Base
-	Alipay   Alipay
-	Commands Commands
-}
-
-// Tell holds the settings of the function that tells changes of orders to other systems.
-type Tell struct {
-	Base
-	Bus    string `env:"EVENT_BUS,required,notEmpty"` // name or ARN of the event bus
-	Pushes Pushes
-
-	Commands Commands
+// Bus is the event bus.
+type Bus struct {
+	Name string `env:"EVENT_BUS,required,notEmpty"` // or its ARN
 }
 
 // Pushes is how a shop's pages are reached.
@@ -105,25 +40,6 @@ func (p *Pushes) problems() []string {
 		return nil
 	}
 	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
-}
-
-// Acts holds the settings of the function that keeps suspicious acts.
-type Acts struct {
-	Base
-	Commands Commands
-}
-
-// Admin holds the settings of the function that is the back office's door.
-type Admin struct {
-	Base
-	Command      CommandKey
-	Page         Page
-	Staff        Staff
-	Orders       Orders // how many messages wait in the queues
-	OrdersDead   OrdersDead
-	Closings     Closings
-	ClosingsDead ClosingsDead
-	Pictures     Pictures
 }
 
 // Pictures is where pictures of items are.
@@ -181,26 +97,12 @@ func (s *Staff) problems() (out []string) {
 	return append(out, s.Client().problems()...)
 }
 
-// Connect holds the settings of the function that lets pages connect.
-type Connect struct {
-	Base
-	Tokens Tokens // connect passes derive from their keys
-	Door   Door
-}
-
 // Door is the WebSocket API at which pages connect.
 type Door struct {
 	Stage string `env:"CONNECTIONS_URL,required,notEmpty"` // its address
 }
 
 func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.Stage, "https", "http") }
-
-// Deliver holds the settings of the function that posts changes of orders to the shop's endpoint.
-type Deliver struct {
-	Base
-	Webhook  Webhook
-	Commands Commands
-}
 
 // Webhook is the shop's endpoint.
 type Webhook struct {
@@ -217,61 +119,17 @@ func (w *Webhook) problems() []string {
 	return wantURL(keyProblems(w.Secrets()), "WEBHOOK_URL", w.URL, "https", "http") // package webhook checks the rest
 }
 
-// Stage holds the settings of the function that loads items into the stock.
-type Stage struct {
-	Base
-	Redis    Redis
-	Commands Commands
-}
-
-// Repair holds the settings of the function that keeps stock and ledger consistent.
-type Repair struct {
-	Base
-	Redis     Redis
-	Orders    Orders
-	Addresses Addresses
-	Networks  Networks
-	Commands  Commands
-}
-
 // Addresses is how long delivery addresses are kept.
 type Addresses struct {
 	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: forever
 }
 
-// Keep returns the retention as a duration.
-func (a *Addresses) Keep() time.Duration { return time.Duration(a.KeepDays) * 24 * time.Hour }
-
 func (a *Addresses) problems() []string {
-	if a.KeepDays != 0 && a.Keep() < seckill.MinAddressKeep {
-		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays,
-			seckill.MinAddressKeep/(24*time.Hour))}
+	const shortest = seckill.MinAddressKeep / (24 * time.Hour)
+	if a.KeepDays != 0 && a.KeepDays < uint16(shortest) {
+		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays, shortest)}
 	}
 	return nil
-}
-
-// Shop holds the settings of the function that serves lists and orders.
-type Shop struct {
-	Base
-	Redis    Redis
-	Closings Closings
-	Tokens   Tokens
-	Alipay   Alipay // only for signing pay strings; shop never calls Alipay
-	CORS     CORS
-	Push     Push
-	Salts    Salts
-	Pictures Pictures
-
-	Contact string `env:"CONTACT"` // whom a blocked shopper may write to; "": the shop's support
-}
-
-// Pay holds the settings of the function that gives ways to the payment provider's cashier.
-type Pay struct {
-	Base
-	Tokens Tokens
-	Alipay Alipay // only for signing
-	CORS   CORS
-	Page   Page
 }
 
 // Page is where shoppers have the page.
@@ -306,19 +164,4 @@ func (p *Push) problems() []string {
 		return nil
 	}
 	return wantURL(nil, "PUSH_URL", p.URL, "wss", "ws")
-}
-
-// Signin holds the settings of the function that signs shoppers in. It signs with one of the keys that the others
-// verify with.
-type Signin struct {
-	Base
-	Tokens  Tokens
-	Issuers Issuers
-	CORS    CORS
-}
-
-// Gateway holds the settings of the fake payment gateway, which only a sandbox has.
-type Gateway struct {
-	Base
-	Fake FakeGateway
 }

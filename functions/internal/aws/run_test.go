@@ -1,4 +1,4 @@
-package boot
+package aws
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/api/apigw"
+	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/salts"
 	"github.com/your-org/seckill/shared/driver/alipay"
@@ -26,8 +28,9 @@ import (
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// newBoot returns an instance whose secrets are in a fake AWS.
-func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
+// newDrivers returns the drivers of an instance whose secrets are in a fake AWS.
+func newDrivers(t *testing.T, secrets, environ map[string]string) (*Drivers, *memory.Clock, *lambdatest.AWS,
+	*bytes.Buffer) {
 	t.Helper()
 	fake := lambdatest.NewAWS(t, secrets)
 	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test",
@@ -36,8 +39,25 @@ func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *la
 		t.Fatal(err)
 	}
 	clock, log := memory.NewClock(begin), &bytes.Buffer{}
-	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock,
-		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
+	return &Drivers{clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), meter: telemetry.NewMeter(log, clock,
+		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, sdk: cfg, environ: environ}, clock, fake, log
+}
+
+// opened serves a step that only opens ports. What open returns is called at each event: it keeps the ports of the step
+// that serves.
+func opened(t *testing.T, d *Drivers, open func(*Drivers) func()) *running {
+	t.Helper()
+	r, err := serve(t.Context(), d, func(d *Drivers) apigw.Handler {
+		keep := open(d)
+		return func(context.Context, []byte) ([]byte, error) { keep(); return nil, nil }
+	})
+	if err == nil {
+		_, err = r.handle(t.Context(), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // A function for which shoppers wait has its connection before its first event. Stage does not: a cold one that must
@@ -46,19 +66,17 @@ func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		what string
-		open func(*Boot, config.Redis)
+		open func(*Drivers) seckill.Stock
 		want int
 	}{
-		{"a stock", func(b *Boot, s config.Redis) { b.Stock(s) }, 1},
-		{"an operator's", func(b *Boot, s config.Redis) { b.StockAndServers(s) }, 0},
+		{"a stock", func(d *Drivers) seckill.Stock { d.Stock(); return d.Stock() }, 1},
+		{"an operator's", (*Drivers).LazyStock, 0},
 	} {
-		b, _, _, _ := newBoot(t, map[string]string{"redis": "any"})
 		server := redistest.NewFake(t, memory.NewRedis())
 		server.RequirePassword("any")
-		tt.open(b, config.Redis{Addrs: []string{server.Addr}, PasswordName: "redis"})
-		if err := b.open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		d, _, _, _ := newDrivers(t, map[string]string{"redis": "any"}, map[string]string{"REDIS_ADDRS": server.Addr,
+			"REDIS_PASSWORD_NAME": "redis"})
+		opened(t, d, func(d *Drivers) func() { tt.open(d); return func() {} })
 		if got := server.Connections(); got != tt.want {
 			t.Errorf("%s: %d connections after init, want %d", tt.what, got, tt.want)
 		}
@@ -67,18 +85,20 @@ func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 
 func TestRotatedSecretsAreTaken(t *testing.T) {
 	t.Parallel()
-	b, clock, fake, log := newBoot(t, map[string]string{"jwt": "old", "redis": "old", "jwt-2026": "kid"})
 	server := redistest.NewFake(t, memory.NewRedis())
 	server.RequirePassword("old")
-	stock := b.Stock(config.Redis{Addrs: []string{server.Addr}, PasswordName: "redis"})
-	auth := b.Tokens(config.Tokens{KeyName: "jwt", Kids: []string{"2026"}})
-	if err := b.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	event := b.each(func(context.Context, []byte) ([]byte, error) { return nil, nil })
+	d, clock, fake, log := newDrivers(t, map[string]string{"jwt": "old", "redis": "old", "jwt-2026": "kid"},
+		map[string]string{"REDIS_ADDRS": server.Addr, "REDIS_PASSWORD_NAME": "redis", "JWT_SECRET_NAME": "jwt",
+			"JWT_KIDS": "2026"})
+	var stock seckill.Stock
+	var auth *jwtauth.Verifier
+	r := opened(t, d, func(d *Drivers) func() {
+		s, a := d.Stock(), d.Tokens()
+		return func() { stock, auth = s, a }
+	})
 	check := func(when, valid, invalid string) {
 		t.Helper()
-		if _, err := event(t.Context(), nil); err != nil {
+		if _, err := r.handle(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		for secret, want := range map[string]bool{valid: true, invalid: false} {
@@ -108,10 +128,10 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 		_, err = auth.User(token)
 		return err == nil
 	}
-	refreshUntil(t, b, clock, taken)
+	refreshUntil(t, r, clock, taken)
 	check("read again", "new", "old")
-	fake.SetSecret("jwt", "") // a mistake by an operator
-	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
+	fake.SetSecret("jwt", "") // a mistake by an operator: the step is not built
+	refreshUntil(t, r, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
 	check("empty", "new", "old")
 	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
 		t.Errorf("log: %s", log)
@@ -121,10 +141,16 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 // Orders show salts once the stack has their secret, and only then; a wrong one stops nothing and is not in the log.
 func TestSaltsMayBeMissing(t *testing.T) {
 	t.Parallel()
-	b, clock, fake, log := newBoot(t, map[string]string{"jwt": "any"})
-	tokens, shown := b.Tokens(config.Tokens{KeyName: "jwt"}), b.Salts(config.Salts{TextName: "report-salts"})
-	if err := b.open(t.Context()); err != nil || tokens.Hash("x") == "" {
-		t.Fatal(err)
+	d, clock, fake, log := newDrivers(t, map[string]string{"jwt": "any"}, map[string]string{"JWT_SECRET_NAME": "jwt",
+		"REPORT_SALTS_NAME": "report-salts"})
+	var tokens *jwtauth.Verifier
+	var shown httpapi.Salts
+	r := opened(t, d, func(d *Drivers) func() {
+		t, s := d.Tokens(), d.Salts()
+		return func() { tokens, shown = t, s }
+	})
+	if tokens.Hash("x") == "" {
+		t.Error("no token can be hashed")
 	}
 	is := func(want string) func() bool {
 		return func() bool {
@@ -138,9 +164,9 @@ func TestSaltsMayBeMissing(t *testing.T) {
 	secret := salts.Derive("private", "shop.example+1a2b3c4d+AbCd")
 	want, _ := secret.Of("o1")
 	fake.SetSecret("report-salts", secret.Text())
-	refreshUntil(t, b, clock, is(want))
+	refreshUntil(t, r, clock, is(want))
 	fake.SetSecret("report-salts", "shop.example wrong-secret")
-	refreshUntil(t, b, clock, is(""))
+	refreshUntil(t, r, clock, is(""))
 	if !strings.Contains(log.String(), `REPORT_SALTS_NAME names the secret`) ||
 		strings.Contains(log.String(), "wrong-secret") {
 		t.Errorf("log: %s", log)
@@ -150,12 +176,14 @@ func TestSaltsMayBeMissing(t *testing.T) {
 // Signin signs with the secret that buy and shop verify with, also after it was rotated.
 func TestRotatedSecretSigns(t *testing.T) {
 	t.Parallel()
-	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old", "jwt-2026": "kid"})
-	tokens := config.Tokens{KeyName: "jwt", Kids: []string{"2026"}}
-	signer, issuers := b.TokenSigner(tokens), b.Issuers(config.Issuers{})
-	if err := b.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d, clock, fake, _ := newDrivers(t, map[string]string{"jwt": "old", "jwt-2026": "kid"},
+		map[string]string{"JWT_SECRET_NAME": "jwt", "JWT_KIDS": "2026"})
+	var signer seckill.TokenSigner
+	var issuers seckill.Issuers
+	r := opened(t, d, func(d *Drivers) func() {
+		s, i := d.TokenSigner(), d.Issuers()
+		return func() { signer, issuers = s, i }
+	})
 	signedWith := func(secret string) bool {
 		token, err := signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute))
 		if err != nil {
@@ -172,7 +200,7 @@ func TestRotatedSecretSigns(t *testing.T) {
 		t.Error("at first: not signed with the current secret")
 	}
 	fake.SetSecret("jwt", "new")
-	refreshUntil(t, b, clock, func() bool { return signedWith("new") })
+	refreshUntil(t, r, clock, func() bool { return signedWith("new") })
 	if !signedWith("new") {
 		t.Error("rotated: not signed with the new secret")
 	}
@@ -185,16 +213,16 @@ func TestRotatedSecretSigns(t *testing.T) {
 // the next event has the result, however short both are.
 func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	t.Parallel()
-	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old"})
-	auth := b.Tokens(config.Tokens{KeyName: "jwt"})
-	if err := b.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	event := b.each(func(context.Context, []byte) ([]byte, error) { return nil, nil })
+	d, clock, fake, _ := newDrivers(t, map[string]string{"jwt": "old"}, map[string]string{"JWT_SECRET_NAME": "jwt"})
+	var auth *jwtauth.Verifier
+	r := opened(t, d, func(d *Drivers) func() {
+		a := d.Tokens()
+		return func() { auth = a }
+	})
 	fake.SetSecret("jwt", "new")
 	clock.Advance(config.RefreshEvery)
 	for range 2 {
-		if _, err := event(t.Context(), nil); err != nil {
+		if _, err := r.handle(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,18 +256,19 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 		}
 	}
 	for mode, c := range map[string]struct {
-		settings config.Verifier
+		settings map[string]string
 		theirs   [2]string // the values of the entry theirs
 	}{
-		"public key":   {config.Verifier{PublicKeyName: "theirs"}, public},
-		"certificates": {config.Verifier{CertName: "theirs", RootCertName: "root"}, certs},
+		"public key":   {map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "theirs"}, public},
+		"certificates": {map[string]string{"ALIPAY_CERT_NAME": "theirs", "ALIPAY_ROOT_CERT_NAME": "root"}, certs},
 	} {
-		b, clock, fake, _ := newBoot(t, map[string]string{"theirs": c.theirs[0], "root": root})
-		c.settings.AppID, c.settings.SellerID = app, seller
-		v := b.Verifier(c.settings)
-		if err := b.open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		c.settings["ALIPAY_APP_ID"], c.settings["ALIPAY_SELLER_ID"] = app, seller
+		d, clock, fake, _ := newDrivers(t, map[string]string{"theirs": c.theirs[0], "root": root}, c.settings)
+		var v seckill.Verifier
+		r := opened(t, d, func(d *Drivers) func() {
+			next := d.Verifier()
+			return func() { v = next }
+		})
 		check := func(when string, want, other url.Values) {
 			t.Helper()
 			if n, err := v.Verify(want); err != nil || n.Order != order {
@@ -255,7 +284,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 			_, err := v.Verify(notifications[1])
 			return err == nil
 		}
-		refreshUntil(t, b, clock, taken)
+		refreshUntil(t, r, clock, taken)
 		check("changed", notifications[1], notifications[0])
 	}
 }
@@ -272,11 +301,13 @@ var pairs = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 })
 
 // refreshUntil lets time pass and rereads the secrets until the change is applied.
-func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool) {
+func refreshUntil(t *testing.T, r *running, clock *memory.Clock, taken func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
 		clock.Advance(config.RefreshEvery)
-		b.refresh()
+		if _, err := r.handle(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -289,18 +320,15 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	for i, pair := range pairs() {
 		certs[i] = alipaytest.Make(t, pair, pairs()[1-i], begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 	}
-	b, clock, fake, log := newBoot(t, map[string]string{"private": pairs()[0].Private, "app": certs[0].App,
-		"alipay": certs[0].Alipay, "root": certs[0].Root})
-	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001",
-		CertName: "alipay", RootCertName: "root"},
-		PrivateKeyName: "private", AppCertName: "app", Gateway: "https://gateway.example/gateway.do",
-		NotifyURL: "https://shop.example/notify"})
-	if err := b.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d, clock, fake, log := newDrivers(t, map[string]string{"private": pairs()[0].Private, "app": certs[0].App,
+		"alipay": certs[0].Alipay, "root": certs[0].Root}, map[string]string{"ALIPAY_APP_ID": "2021000000000001",
+		"ALIPAY_SELLER_ID": "2088000000000001", "ALIPAY_CERT_NAME": "alipay", "ALIPAY_ROOT_CERT_NAME": "root",
+		"ALIPAY_PRIVATE_KEY_NAME": "private", "ALIPAY_APP_CERT_NAME": "app",
+		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
+	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text, err := p.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t", Placed: begin,
-			PayBy: begin.Add(time.Hour)})
+		text, err := r.drivers.client.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
+			Placed: begin, PayBy: begin.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,13 +349,13 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		t.Errorf("at first: app_cert_sn %q, want %q", got, numbers[0])
 	}
 	fake.SetSecret("private", pairs()[1].Private)
-	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
+	refreshUntil(t, r, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
 	if got := signed(); got != numbers[0] || !strings.Contains(log.String(), "secrets stay as they were") {
 		t.Errorf("key without its certificate: app_cert_sn %q, want %q; log %s", got, numbers[0], log)
 	}
 	fake.SetSecret("app", certs[1].App)
 	fake.SetSecret("alipay", certs[1].Alipay)
-	refreshUntil(t, b, clock, func() bool { return signed() == numbers[1] })
+	refreshUntil(t, r, clock, func() bool { return signed() == numbers[1] })
 	if got := signed(); got != numbers[1] {
 		t.Errorf("changed: app_cert_sn %q, want %q", got, numbers[1])
 	}

@@ -1,30 +1,31 @@
-package boot
+package aws
 
 import (
 	"context"
-	"errors"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/your-org/seckill/shared/driver/config"
 )
 
 // awsConfig reads the AWS settings that Lambda gives a function: region and credentials, which are valid for the
 // instance's lifetime; and the URLs that local stand-ins set (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, …). The SDK's
 // own loader also supports profiles, single sign-on, roles and instance metadata: a function has none of them, and
 // they cost each cold start two milliseconds and a mebibyte.
-func awsConfig(environ map[string]string) (aws.Config, error) {
-	var missing []string
+func awsConfig(environ map[string]string) (sdk.Config, error) {
+	var missing config.Problems
 	for _, name := range []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
 		if environ[name] == "" {
 			missing = append(missing, name+" is missing")
 		}
 	}
 	if len(missing) > 0 {
-		return aws.Config{}, errors.New("settings: " + strings.Join(missing, "; "))
+		return sdk.Config{}, missing
 	}
-	cfg := aws.Config{
+	cfg := sdk.Config{
 		HTTPClient: awshttp.NewBuildableClient(), // shared by all clients, so that two queues share connections
 		Region:     environ["AWS_REGION"],
 		Credentials: credentials.NewStaticCredentialsProvider(environ["AWS_ACCESS_KEY_ID"],

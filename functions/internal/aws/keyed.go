@@ -1,0 +1,268 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/api/oidc"
+	"github.com/your-org/seckill/shared/api/salts"
+	"github.com/your-org/seckill/shared/api/tickets"
+	"github.com/your-org/seckill/shared/app"
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/driver/bus"
+	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// Tokens opens the verifier of shoppers' tokens.
+func (d *Drivers) Tokens() *jwtauth.Verifier {
+	v, err := jwtauth.New(d.tokenKeys(), d.clock)
+	d.Fail(err)
+	return v
+}
+
+func (d *Drivers) tokenKeys() jwtauth.Keys {
+	s := Part[config.Tokens](d)
+	keys := jwtauth.Keys{Current: d.Secret(s.Current()), ByKid: map[string]string{}}
+	for kid, src := range s.ByKid() {
+		keys.ByKid[kid] = d.Secret(src)
+	}
+	return keys
+}
+
+// TokenSigner implements app.Drivers.
+func (d *Drivers) TokenSigner() seckill.TokenSigner {
+	signer, err := jwtauth.NewSigner(d.tokenKeys())
+	d.Fail(err)
+	return signer
+}
+
+// Passes opens the maker and checker of connect passes.
+func (d *Drivers) Passes() *jwtauth.Passes { return jwtauth.NewPasses(d.tokenKeys(), d.clock) }
+
+// Push tells pages where to connect; nil: nowhere.
+func (d *Drivers) Push() *httpapi.Push {
+	s := Part[config.Push](d)
+	if s.URL == "" {
+		return nil
+	}
+	return &httpapi.Push{URL: s.URL, Passes: d.Passes(), IDs: d.ids}
+}
+
+// Tickets opens the checker of tickets. When it renews the secrets, it takes new keys within the same event.
+func (d *Drivers) Tickets() seckill.TicketChecker {
+	s := Part[config.Tickets](d)
+	c := &tickets.Checker{}
+	know := func(text string) error {
+		keys, err := ticketKeys(s, text)
+		if err != nil {
+			return err
+		}
+		next, err := jwtauth.NewTickets(keys.Secrets(len(keys)), d.clock)
+		if err == nil {
+			c.Store(next)
+		}
+		return err
+	}
+	c.Renew = func() error {
+		if err := d.Renew(); err != nil {
+			return err
+		}
+		return know(d.Now(s.Keys()))
+	}
+	d.Fail(know(d.Secret(s.Keys())))
+	return c
+}
+
+func ticketKeys(s config.Tickets, text string) (jwtauth.TicketKeys, error) {
+	keys, err := jwtauth.ParseTicketKeys(text)
+	if err != nil {
+		return nil, s.Keys().Wrong(err)
+	}
+	return keys, nil
+}
+
+// Admission implements app.Drivers.
+func (d *Drivers) Admission() app.Admission {
+	s := Part[config.Tickets](d)
+	keys, err := ticketKeys(s, d.Secret(s.Keys()))
+	if err != nil {
+		d.Fail(err)
+		return app.Admission{}
+	}
+	m, err := tickets.New(keys, d.clock)
+	d.Fail(err)
+	return app.Admission{Tickets: m, Proofs: proofs{m}, Picker: m, Work: seckill.UsualWork}
+}
+
+// proofs are those of the key whose time it is.
+type proofs struct{ of *tickets.Makers }
+
+// Make implements seckill.Proofs.
+func (p proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
+	return p.of.Proofs().Make(user, item, w, expires)
+}
+
+// Check implements seckill.Proofs.
+func (p proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
+	return p.of.Proofs().Check(solution, user, item)
+}
+
+// Salts opens the salts of reports. The shop goes on without them if their secret is missing or cannot be used.
+func (d *Drivers) Salts() httpapi.Salts {
+	s := Part[config.Salts](d)
+	var secret salts.Secret
+	if text := d.Secret(s.Secret()); text != "" {
+		var err error
+		if secret, err = salts.Parse(text); err != nil {
+			d.Log.Warn("no salts are shown", "err", s.Secret().Wrong(err))
+		}
+	}
+	return &secret
+}
+
+// Issuers opens the issuers at which shoppers sign in. It calls none before a shopper does: a sign-in is worth little
+// when the issuer is away, and init must not fail for it.
+func (d *Drivers) Issuers() seckill.Issuers {
+	s := Part[config.Issuers](d)
+	clients := make([]oidc.Client, len(s.List))
+	for i, e := range s.Entries() {
+		clients[i] = oidc.Client{Issuer: e.URL, ClientID: e.ClientID, Metadata: e.Metadata}
+	}
+	issuers, err := oidc.New(oidc.Options{Clients: clients, Clock: d.clock})
+	if err != nil {
+		d.Fail(fmt.Errorf("settings: SIGNIN_ISSUERS: %w", err))
+	}
+	return issuers
+}
+
+// StaffIssuer implements app.Drivers.
+func (d *Drivers) StaffIssuer() seckill.StaffIssuer {
+	s := Part[config.Staff](d)
+	entry, ok := s.Entry()
+	if !ok {
+		return nil
+	}
+	asks, _ := s.Asks() // config has checked it
+	secret := d.Secret(s.Client())
+	issuer, err := oidc.NewStaff(oidc.StaffOptions{Groups: asks.Groups, Prefix: asks.Prefix, WhoClaim: asks.Who,
+		Scope: asks.Scope, Options: oidc.Options{Clock: d.clock, Clients: []oidc.Client{{Issuer: entry.URL,
+			ClientID: entry.ClientID, Metadata: entry.Metadata, Secret: func() string { return secret }}}}})
+	if err != nil {
+		d.Fail(fmt.Errorf("settings: STAFF_ISSUER: %w", err))
+	}
+	return issuer
+}
+
+// StaffClock implements app.Drivers.
+func (d *Drivers) StaffClock() seckill.Clock { return d.clock }
+
+// Verifier implements app.Drivers.
+func (d *Drivers) Verifier() seckill.Verifier {
+	s := Part[config.Verifier](d)
+	var v *alipay.Verifier
+	var err error
+	if s.Certificates() {
+		v, err = alipay.NewCertVerifier(s.AppID, s.SellerID, d.Secret(s.Own()), d.Secret(s.Root()), d.clock)
+	} else {
+		v, err = alipay.NewVerifier(s.AppID, s.SellerID, d.Secret(s.Public()))
+	}
+	d.Fail(named(err, config.Alipay{Verifier: s}))
+	return v
+}
+
+// Signer implements app.Drivers.
+func (d *Drivers) Signer() seckill.Signer { return d.Pages() }
+
+// Pages signs whatever happens to Alipay's key and certificate: it gets neither.
+func (d *Drivers) Pages() seckill.Pages {
+	s := Part[config.Alipay](d)
+	s.PublicKey, s.PublicKeyName, s.Cert, s.CertName = "", "", "", ""
+	signer, err := alipay.NewSigner(d.alipay(s))
+	d.Fail(named(err, s))
+	return signer
+}
+
+func (d *Drivers) alipay(s config.Alipay) alipay.Config {
+	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: d.Secret(s.Private()),
+		AlipayPublicKey: d.Secret(s.Public()), AppCert: d.Secret(s.App()), AlipayCert: d.Secret(s.Own()),
+		AlipayRootCert: d.Secret(s.Root()), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: d.clock}
+}
+
+// Provider implements app.Drivers.
+func (d *Drivers) Provider() app.Provider { return d.provider() }
+
+func (d *Drivers) provider() *alipay.Client {
+	if d.client == nil {
+		s := Part[config.Alipay](d)
+		var err error
+		d.client, err = alipay.New(d.alipay(s))
+		d.Fail(named(err, s))
+	}
+	return d.client
+}
+
+// named adds the variable that an error of package alipay is about; nil stays nil.
+func named(err error, s config.Alipay) error {
+	if err == nil {
+		return nil
+	}
+	var wrong *alipay.SettingError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return map[alipay.Setting]config.Source{
+		alipay.SettingAppID: {Setting: "ALIPAY_APP_ID"}, alipay.SettingSellerID: {Setting: "ALIPAY_SELLER_ID"},
+		alipay.SettingGateway: {Setting: "ALIPAY_GATEWAY"}, alipay.SettingNotifyURL: {Setting: "ALIPAY_NOTIFY_URL"},
+		alipay.SettingPrivateKey: s.Private(), alipay.SettingPublicKey: s.Public(),
+		alipay.SettingAppCert: s.App(), alipay.SettingAlipayCert: s.Own(), alipay.SettingRootCert: s.Root(),
+	}[wrong.Setting].Wrong(wrong.Err)
+}
+
+// MetricCertificate is the number of whole days until the first certificate of the payment client expires; negative
+// after that.
+const MetricCertificate = "alipay_cert_days_left"
+
+const certificateSoon = 30 // days from which on the log says which certificate expires
+
+// CountDays measures at each run how long the certificates of the payment client are still valid.
+func (d *Drivers) CountDays(run func(context.Context) error) func(context.Context) error {
+	client := d.provider()
+	return func(ctx context.Context) error {
+		if at, which := client.CertificatesEnd(); !at.IsZero() {
+			days := int(math.Floor(at.Sub(d.clock.Now()).Hours() / 24))
+			d.meter.Gauge(MetricCertificate, days)
+			if days < certificateSoon {
+				d.Log.WarnContext(ctx, "a certificate ends", "certificate", string(which), "at",
+					at.UTC().Format(time.RFC3339), "days", days)
+			}
+		}
+		return run(ctx)
+	}
+}
+
+// Endpoint implements app.Drivers.
+func (d *Drivers) Endpoint() seckill.Endpoint {
+	s := Part[config.Webhook](d)
+	endpoint, err := bus.NewWebhooks(bus.WebhookConfig{URL: s.URL, Secrets: strings.Fields(d.Secret(s.Secrets())),
+		Shop: d.base.Namespace, Clock: d.clock})
+	if err != nil {
+		d.Fail(fmt.Errorf("settings: WEBHOOK_URL or WEBHOOK_SECRET: %w", err))
+	}
+	return endpoint
+}
+
+// AuditHead keeps the audit log's head in the log, apart from the table.
+func (d *Drivers) AuditHead(ctx context.Context, h seckill.AuditHead) {
+	telemetry.NewLog(os.Stdout, slog.LevelInfo).InfoContext(ctx, "audit head", "day", h.Day, "seq", h.Seq, "hash",
+		h.Hash)
+}
