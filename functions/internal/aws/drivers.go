@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/your-org/seckill/shared/api/actlog"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/app"
-	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/connections"
@@ -48,11 +48,13 @@ type Drivers struct {
 	meter   *telemetry.Meter
 	limits  *httpapi.Limits // outlive a change of secrets
 
-	rows    *dynamoledger.Rows
-	items   seckill.Items
-	redis   *connection
+	rows  *dynamoledger.Rows
+	items seckill.Items
+	// Concrete types here, of what not every step uses, would link it into every function.
+	redis   io.Closer // a *redisconn.Runner
+	opened  string    // the password of redis
 	stock   seckill.Stock
-	client  *alipay.Client
+	pays    app.Provider
 	errs    []error
 	warm    []func(context.Context) // open connections before the first event
 	awaited bool                    // a shopper, or the payment provider, waits for the answers
@@ -102,7 +104,7 @@ func (d *Drivers) problems() error {
 // anew returns drivers for secrets that have changed.
 func (d *Drivers) anew() *Drivers {
 	next := *d
-	next.errs, next.warm, next.stock, next.client, next.init = nil, nil, nil, nil, context.Background()
+	next.errs, next.warm, next.stock, next.pays, next.init = nil, nil, nil, nil, context.Background()
 	return &next
 }
 
@@ -189,26 +191,21 @@ func (d *Drivers) ClosingsOperated() *sqsqueue.Queue {
 	return d.queue(Part[config.Closings](d).URL, Part[config.ClosingsDead](d).URL)
 }
 
-// connection is to a Redis, by its password.
-type connection struct {
-	*redisconn.Runner
-	password string
-}
-
 // Redis opens the connection to Redis, which stays when other secrets than its password change.
 func (d *Drivers) Redis() *redisconn.Runner {
 	s := Part[config.Redis](d)
 	password := d.Secret(s.Secret())
-	if d.redis == nil || d.redis.password != password {
-		r, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS,
-			Username: s.Username, Password: password})
-		if err != nil {
-			d.Fail(err)
-			return nil
-		}
-		d.redis = &connection{r, password}
+	if open, ok := d.redis.(*redisconn.Runner); ok && d.opened == password {
+		return open
 	}
-	return d.redis.Runner
+	r, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS, Username: s.Username,
+		Password: password})
+	if err != nil {
+		d.Fail(err)
+		return nil
+	}
+	d.redis, d.opened = r, password
+	return r
 }
 
 func (d *Drivers) LazyStock() seckill.Stock { return redisstock.New(d.Redis()) }

@@ -199,16 +199,14 @@ func (d *Drivers) alipay(s config.Alipay) alipay.Config {
 }
 
 // Provider implements app.Drivers.
-func (d *Drivers) Provider() app.Provider { return d.provider() }
-
-func (d *Drivers) provider() *alipay.Client {
-	if d.client == nil {
+func (d *Drivers) Provider() app.Provider {
+	if d.pays == nil {
 		s := Part[config.Alipay](d)
-		var err error
-		d.client, err = alipay.New(d.alipay(s))
+		client, err := alipay.New(d.alipay(s))
 		d.Fail(named(err, s))
+		d.pays = client
 	}
-	return d.client
+	return d.pays
 }
 
 // named adds the variable that an error of package alipay is about; nil stays nil.
@@ -236,7 +234,7 @@ const certificateSoon = 30 // days from which on the log says which certificate 
 
 // CountDays measures at each run how long the certificates of the payment client are still valid.
 func (d *Drivers) CountDays(run func(context.Context) error) func(context.Context) error {
-	client := d.provider()
+	client, _ := d.Provider().(*alipay.Client)
 	return func(ctx context.Context) error {
 		if at, which := client.CertificatesEnd(); !at.IsZero() {
 			days := int(math.Floor(at.Sub(d.clock.Now()).Hours() / 24))

@@ -123,7 +123,7 @@ func (r *running) swap(d *Drivers) error {
 }
 
 // drop closes a connection once nothing uses it: the event that is being served may.
-func (r *running) drop(c *connection) {
+func (r *running) drop(c io.Closer) {
 	if c != nil {
 		r.unused = append(r.unused, c)
 	}

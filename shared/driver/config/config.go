@@ -467,25 +467,30 @@ func (p Problems) Error() string {
 // Part reads one part of a function's settings (Redis, Tokens, …) from environment variables. The error is Problems.
 func Part[T any](environ map[string]string) (T, error) {
 	var s T
-	err := env.ParseWithOptions(&s, env.Options{Environment: environ})
+	err := read(&s, environ)
+	return s, err
+}
+
+func read(part any, environ map[string]string) error {
+	err := env.ParseWithOptions(part, env.Options{Environment: environ})
 	var out Problems
 	var all env.AggregateError
 	switch {
 	case errors.As(err, &all):
 		for _, e := range all.Errors {
-			out = append(out, problem(reflect.TypeFor[T](), e))
+			out = append(out, problem(reflect.TypeOf(part).Elem(), e))
 		}
 	case err != nil:
 		out = Problems{err.Error()}
 	default:
-		if part, ok := any(&s).(interface{ problems() []string }); ok {
-			out = part.problems()
+		if p, ok := part.(interface{ problems() []string }); ok {
+			out = p.problems()
 		}
 	}
 	if len(out) == 0 {
-		return s, nil
+		return nil
 	}
-	return s, out
+	return out
 }
 
 // problem rewrites one of the library's errors with the variable's name; the library names the Go field.
