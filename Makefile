@@ -235,6 +235,10 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
 
+.PHONY: house
+house: ## how large the house is: packages, lines, tables, parameters, bytes of a function
+	@$(GO) run ./infra/house
+
 .PHONY: figures
 figures: build ## what docs/GUARANTEES.md says of long runs, anew: 100,000 seeds, coverage and all mutants, half an hour
 	bin/seckill sim --seeds 100000 --figures docs/GUARANTEES.md

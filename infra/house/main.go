@@ -1,0 +1,120 @@
+// Command house prints how large the house is. In: the checkout, whose root it runs in. Out: a table.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "house:", err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer) error {
+	files, err := list("git", "ls-files")
+	if err != nil {
+		return err
+	}
+	packages, err := list("go", "list", "./...")
+	if err != nil {
+		return err
+	}
+	linked, err := list("go", "list", "-deps", "-f", "{{if .Module}}{{if .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{{.}}\n"+
+		"{{end}}{{end}}{{end}}", "./functions/...")
+	if err != nil {
+		return err
+	}
+	size, err := zipped("./functions/buy")
+	if err != nil {
+		return err
+	}
+	folders, goLines, wired, tables, parameters := map[string]bool{}, 0, 0, 0, 0
+	for _, name := range files {
+		if folder, _, below := strings.Cut(name, "/"); below && folder[0] != '.' {
+			folders[folder] = true
+		}
+		isGo, isYAML := strings.HasSuffix(name, ".go"), strings.HasSuffix(name, ".yaml")
+		if !isGo && !isYAML {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case isGo:
+			goLines += bytes.Count(text, []byte("\n"))
+			if !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "shared/") {
+				wired += bytes.Count(text, []byte("Deps{"))
+			}
+		case name == "template.yaml":
+			parameters = count(text, `(?ms)^Parameters:\n(.*?)^\S`, `(?m)^  \w+:`)
+		default:
+			tables += count(text, `(?s)(.*)`, `Type: AWS::DynamoDB::Table`)
+		}
+	}
+	code := 0
+	for _, name := range linked {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		code += bytes.Count(text, []byte("\n"))
+	}
+	for _, row := range []struct {
+		what string
+		is   any
+	}{
+		{"Deps{ outside shared", wired}, {"folders at the top", len(folders)}, {"packages", len(packages)},
+		{"Go lines", goLines}, {"Go lines linked into functions", code}, {"DynamoDB tables", tables},
+		{"template parameters", parameters}, {"bytes of buy.zip, arm64", size},
+	} {
+		fmt.Fprintf(w, "%-32s %9d\n", row.what, row.is)
+	}
+	return nil
+}
+
+// list returns the lines that a command prints, without empty ones.
+func list(name string, args ...string) ([]string, error) {
+	out, err := exec.Command(name, args...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
+}
+
+// count returns how often a pattern occurs in the part of a text that another one captures.
+func count(text []byte, part, pattern string) int {
+	m := regexp.MustCompile(part).FindSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	return len(regexp.MustCompile(pattern).FindAll(m[1], -1))
+}
+
+// zipped returns the size of a function as it is deployed.
+func zipped(main string) (int, error) {
+	folder, err := os.MkdirTemp("", "house")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	binary := filepath.Join(folder, "bootstrap")
+	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s", "-trimpath", "-buildvcs=false", "-o",
+		binary, main)
+	build.Env = append(os.Environ(), "GOARCH=arm64", "GOOS=linux", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	out, err := exec.Command("gzip", "-9", "-c", binary).Output() // Go's own compresses less than what deploys
+	return len(out), err
+}
