@@ -1,9 +1,6 @@
 package seckill
 
-import (
-	"net/netip"
-	"time"
-)
+import "time"
 
 // Limits of an order's life.
 const (
@@ -39,25 +36,21 @@ type Change struct {
 type Order struct {
 	ID, Item, User string
 	Count          int
-	Units          []int  // the units it holds; empty after they are given back
-	Price          Fen    // per unit, fixed at placement
-	Amount         Fen    // Price × Count
-	Address        string // delivery address; "" after it is erased, and if rejected
-	Name           string // the shopper's, as the sign-in told it; "": it did not, or as of the address
-	// Network is the network address that bought it; the zero Addr: the shop keeps none, or as of the address, or it
-	// is erased before that
-	Network   netip.Addr
-	Erased    time.Time // when address and name were erased; zero: they were not
-	State     State
-	Created   time.Time // when buy received the request
-	Placed    time.Time // when the row was written
-	PayBy     time.Time // end of the hold; whole seconds; zero when rejected
-	CloseTo   State     // in state closing: expired or cancelled; the first cause decides
-	Reason    Code      // rejected: the reason
-	Title     string    // the commodity's title when sold
-	ListPrice Fen       // the ordinary price per unit when sold
-	Cover     string    // address of the first picture when sold; "": there was none
-	Options   Options   // those of the variant when sold; nil: the item had no variants
+	Units          []int     // the units it holds; empty after they are given back
+	Price          Fen       // per unit, fixed at placement
+	Amount         Fen       // Price × Count
+	Given                    // empty after it is erased, and if rejected
+	Erased         time.Time // when Given was erased; zero: it was not
+	State          State
+	Created        time.Time // when buy received the request
+	Placed         time.Time // when the row was written
+	PayBy          time.Time // end of the hold; whole seconds; zero when rejected
+	CloseTo        State     // in state closing: expired or cancelled; the first cause decides
+	Reason         Code      // rejected: the reason
+	Title          string    // the commodity's title when sold
+	ListPrice      Fen       // the ordinary price per unit when sold
+	Cover          string    // address of the first picture when sold; "": there was none
+	Options        Options   // those of the variant when sold; nil: the item had no variants
 	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
 	// orders alone.
 	Span string

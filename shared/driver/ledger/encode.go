@@ -160,8 +160,8 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	o := seckill.Order{
 		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
 		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Address: d.optional("address"), Name: d.optional("shopper_name"), State: seckill.State(d.text("state")),
-		Created: d.time("created"), Placed: d.time("placed"),
+		Given: seckill.Given{Address: d.optional("address"), Name: d.optional("shopper_name")},
+		State: seckill.State(d.text("state")), Created: d.time("created"), Placed: d.time("placed"),
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
 		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
