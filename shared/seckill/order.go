@@ -34,35 +34,37 @@ type Change struct {
 
 // Order is the ledger's record of a placed or rejected purchase.
 type Order struct {
-	ID, Item, User string
-	Count          int
-	Units          []int     // the units it holds; empty after they are given back
-	Price          Fen       // per unit, fixed at placement
-	Amount         Fen       // Price × Count
-	Given                    // empty after it is erased, and if rejected
-	Erased         time.Time // when Given was erased; zero: it was not
-	State          State
-	Created        time.Time // when buy received the request
-	Placed         time.Time // when the row was written
-	PayBy          time.Time // end of the hold; whole seconds; zero when rejected
-	CloseTo        State     // in state closing: expired or cancelled; the first cause decides
-	Reason         Code      // rejected: the reason
-	Title          string    // the commodity's title when sold
-	ListPrice      Fen       // the ordinary price per unit when sold
-	Cover          string    // address of the first picture when sold; "": there was none
-	Options        Options   // those of the variant when sold; nil: the item had no variants
-	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
-	// orders alone.
-	Span string
+	ID      string    `row:"id,key"`
+	Item    string    `row:"item"`
+	User    string    `row:"user"`
+	Count   int       `row:"count"`
+	Units   []int     `row:"units,placed"` // the units it holds; empty after they are given back
+	Price   Fen       `row:"price"`        // per unit, fixed at placement
+	Amount  Fen       `row:"amount"`       // Price × Count
+	Given             // empty after it is erased, and if rejected
+	Erased  time.Time `row:"erased,later"` // when Given was erased; zero: it was not
+	State   State     `row:"state"`
+	Created time.Time `row:"created"`         // when buy received the request
+	Placed  time.Time `row:"placed"`          // when the row was written
+	PayBy   time.Time `row:"pay_by,placed"`   // end of the hold; whole seconds; zero when rejected
+	CloseTo State     `row:"close_to,later"`  // in state closing: expired or cancelled; the first cause decides
+	Reason  Code      `row:"reason,rejected"` // rejected: the reason
+	Title   string    `row:"title"`           // the commodity's title when sold
 	// ItemVersion is the version of the item that was sold; 0: rejected, or a row of an older release, which has no
 	// ListPrice and no Cover either.
-	ItemVersion int64
-	Buckets     int    // the item's Buckets, which locate its unit rows
-	Carrier     string // who carries the goods; "" until they are shipped
-	Number      string // the carrier's number of the parcel
-	Hidden      bool   // staff took it off the lists
-	RefundWhy   string // why its shopper asks for a refund; "": they do not, or it is erased with the address
-	History     []Change
+	ItemVersion int64   `row:"item_version,opt"`
+	ListPrice   Fen     `row:"list_price,with=item_version"` // the ordinary price per unit when sold
+	Cover       string  `row:"cover,opt"`                    // address of the first picture when sold; "": there was none
+	Options     Options `row:"options,opt"`                  // those of the variant when sold; nil: the item had no variants
+	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
+	// orders alone.
+	Span      string   `row:"span,opt"`
+	Buckets   int      `row:"buckets"`                   // the item's Buckets, which locate its unit rows
+	Carrier   string   `row:"carrier,later"`             // who carries the goods; "" until they are shipped
+	Number    string   `row:"number,later"`              // the carrier's number of the parcel
+	Hidden    bool     `row:"hidden,later"`              // staff took it off the lists
+	RefundWhy string   `row:"refund_why,later,personal"` // why its shopper asks for a refund; "": they do not, or erased
+	History   []Change `row:"history"`
 }
 
 // Due returns when expire must check the order: PayBy plus Grace.

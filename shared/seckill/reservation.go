@@ -35,12 +35,12 @@ type Request struct {
 // Given is what is known of a shopper with a purchase, for people to read. Each step copies it as one, from the request
 // to the order; the stock and the queue do not read it. It is erased as one.
 type Given struct {
-	Address string `json:"address,omitempty"` // delivery address
+	Address string `json:"address,omitempty" row:"address,placed,personal"` // delivery address
 	// Name is the shopper's, as the sign-in tells it; "": it does not
-	Name string `json:"shopper_name,omitempty"`
+	Name string `json:"shopper_name,omitempty" row:"shopper_name,placed,opt,personal"`
 	// Network is the network address that the request came from, whole; the zero Addr: the shop does not keep it, or
 	// has erased it before the rest
-	Network netip.Addr `json:"network_address,omitzero"`
+	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
 }
 
 // Reservation is a request and the units that the stock drew for it.

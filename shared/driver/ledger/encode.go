@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"hash/fnv"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +82,22 @@ func encodeUnits(units []int) string {
 	return string(b)
 }
 
+func decodeUnits(s string) ([]int, error) {
+	if s == "" {
+		return nil, nil
+	}
+	parts := strings.Split(s, ",")
+	units := make([]int, len(parts))
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil, err
+		}
+		units[i] = n
+	}
+	return units, nil
+}
+
 func encodeChange(c seckill.Change) string {
 	s := c.At.UTC().Format(historyTime) + " " + string(c.State)
 	if c.Cause != "" {
@@ -101,97 +116,38 @@ func decodeChange(s string) (seckill.Change, error) {
 	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
 }
 
+var orders = newCodec[seckill.Order](TableOrders)
+
 func encodeOrder(o *seckill.Order) Row {
-	history := make([]string, len(o.History))
-	for i, c := range o.History {
-		history[i] = encodeChange(c)
+	omit := rejected
+	if o.State == seckill.Rejected {
+		// nothing is shipped, and no list by user has this row, through which its personal attributes could be erased
+		omit = placed
 	}
-	row := make(Row, 28) // room for all attributes and the key, so that it never grows
-	row["v"] = Version
-	row["item"] = o.Item
-	row["user"] = o.User
-	row["count"] = int64(o.Count)
-	row["price"] = int64(o.Price)
-	row["amount"] = int64(o.Amount)
-	row["title"] = o.Title
-	row["state"] = string(o.State)
-	row["created"] = o.Created.UnixMilli()
-	row["placed"] = o.Placed.UnixMilli()
-	row["buckets"] = int64(o.Buckets)
-	row["history"] = history
+	row := orders.encode(o, omit, 6) // with room for these and the key, so that it never grows
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
-	if o.ItemVersion > 0 {
-		row["item_version"] = o.ItemVersion
-		row["list_price"] = int64(o.ListPrice)
-	}
-	if o.Cover != "" {
-		row["cover"] = o.Cover
-	}
-	if len(o.Options) > 0 {
-		row["options"] = o.Options.String()
-	}
 	if o.Span != "" {
-		row["v"], row["span"] = SpanVersion, o.Span
+		row["v"] = SpanVersion
 	}
-	if o.State == seckill.Rejected {
-		row["reason"] = string(o.Reason)
-		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
-		// which they could be erased
-		return row
+	if omit == rejected {
+		row["placed_by"] = o.User
+		row["due_shard"] = shardKey(orderShard(o.ID))
+		row["due_at"] = timeKey(o.Due())
 	}
-	row["address"] = o.Address
-	if o.Name != "" {
-		row["shopper_name"] = o.Name
-	}
-	if o.Network.IsValid() {
-		row["network_address"] = o.Network.String()
-	}
-	row["units"] = encodeUnits(o.Units)
-	row["pay_by"] = o.PayBy.UnixMilli()
-	row["placed_by"] = o.User
-	row["due_shard"] = shardKey(orderShard(o.ID))
-	row["due_at"] = timeKey(o.Due())
 	return row
 }
 
 func decodeOrder(row Row) (seckill.Order, error) {
-	d := decode(TableOrders, row)
-	o := seckill.Order{
-		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
-		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Given: seckill.Given{Address: d.optional("address"), Name: d.optional("shopper_name")},
-		State: seckill.State(d.text("state")), Created: d.time("created"), Placed: d.time("placed"),
-		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
-		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
-		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
-		Cover: d.optional("cover"), Span: d.optional("span"),
+	o, err := orders.decode(row)
+	if err != nil {
+		return o, err
 	}
-	if _, ok := row["item_version"]; ok {
-		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
-	}
-	var err error
-	if o.Options, err = seckill.ParseOptions(d.optional("options")); err != nil {
-		d.fail("options", "a list of options")
-	}
-	if text := d.optional("network_address"); text != "" {
-		if o.Network, err = netip.ParseAddr(text); err != nil {
-			d.fail("network_address", "a network address")
-		}
-	}
-	if _, ok := row["hidden"]; ok {
-		o.Hidden = d.number("hidden") == 1
-	}
-	if _, ok := row["pay_by"]; ok {
-		o.PayBy = d.time("pay_by")
-	}
-	switch _, erased := row["erased"]; {
-	case erased:
-		o.Erased = d.time("erased")
-	case o.State != seckill.Rejected:
+	d := decoder{table: TableOrders, row: row}
+	if o.Erased.IsZero() && o.State != seckill.Rejected {
 		d.text("address") // the attribute must exist
 	}
-	if d.err == nil && o.State.Info().State == "" {
+	if o.State.Info().State == "" {
 		d.fail("state", "a known state")
 	}
 	return o, d.err
@@ -342,34 +298,9 @@ func (d *decoder) sortable(attr string) time.Time {
 }
 
 func (d *decoder) units() []int {
-	s := d.optional("units")
-	if s == "" {
-		return nil
-	}
-	parts := strings.Split(s, ",")
-	units := make([]int, len(parts))
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil {
-			d.fail("units", "a list of numbers")
-		}
-		units[i] = n
+	units, err := decodeUnits(d.optional("units"))
+	if err != nil {
+		d.fail("units", "a list of numbers")
 	}
 	return units
-}
-
-func (d *decoder) history() []seckill.Change {
-	list, ok := d.row["history"].([]string)
-	if !ok {
-		d.fail("history", "a list")
-	}
-	changes := make([]seckill.Change, len(list))
-	for i, s := range list {
-		c, err := decodeChange(s)
-		if err != nil {
-			d.fail("history", "a list of changes")
-		}
-		changes[i] = c
-	}
-	return changes
 }
