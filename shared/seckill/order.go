@@ -77,16 +77,18 @@ func (o *Order) Payable(now time.Time) bool {
 
 // Quota is what one user has of one item in the ledger.
 type Quota struct {
-	Units   int            // units held by all orders together
-	Orders  map[string]int // units held by each order
-	Newest  string         // the newest order, in any state
-	Cancels int            // cancels that the user has begun, at most MaxCancels
+	Units   int            `row:"units,later"`   // units held by all orders together
+	Orders  map[string]int `row:"orders,later"`  // units held by each order
+	Newest  string         `row:"newest"`        // the newest order, in any state
+	Cancels int            `row:"cancels,later"` // cancels that the user has begun, at most MaxCancels
 }
 
 // ReturnRow records that an order's units must go back into the stock.
 type ReturnRow struct {
-	Order, Item, User string
-	Units             []int
+	Order string `row:"order,key"`
+	Item  string `row:"item"`
+	User  string `row:"user"`
+	Units []int  `row:"units"`
 }
 
 // PaymentState is the state of one trade's money.
@@ -101,19 +103,19 @@ const (
 
 // Payment is one trade's money. Two trades may pay one order.
 type Payment struct {
-	Order   string
-	TradeNo string // the provider's trade number
-	Amount  Fen
-	State   PaymentState
-	At      time.Time // when the ledger recorded it
-	Cause   string    // "notify" or "query"
+	Order   string       `row:"order,key"`
+	TradeNo string       `row:"trade_no,key"` // the provider's trade number
+	Amount  Fen          `row:"amount"`
+	State   PaymentState `row:"state"`
+	At      time.Time    `row:"at"`    // when the ledger recorded it
+	Cause   string       `row:"cause"` // "notify" or "query"
 
-	Tries int       // refund_due: failed attempts to refund it
-	Due   time.Time // refund_due: when to try next
+	Tries int       `row:"tries,later"`            // refund_due: failed attempts to refund it
+	Due   time.Time `row:"refund_at,later,sorted"` // refund_due: when to try next
 	// refund_due: the provider's reason for a final refusal, which an operator must resolve;
 	// otherwise ""
-	Refused string
-	Back    time.Time // refunded: when the ledger recorded the refund
+	Refused string    `row:"refused,later"`
+	Back    time.Time `row:"back,later"` // refunded: when the ledger recorded the refund
 }
 
 // Refund returns the refund of the whole payment.

@@ -241,9 +241,9 @@ type UserEntries struct {
 
 // UnitRow is a unit that the ledger has sold.
 type UnitRow struct {
-	Unit  int
-	Order string
-	User  string
+	Unit  int    `row:"unit,key,sorted"`
+	Order string `row:"order"`
+	User  string `row:"user"`
 }
 
 // BuildPatience is how long a build must be idle before another builder takes it over. Without it the wake messages

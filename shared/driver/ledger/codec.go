@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,13 +15,13 @@ import (
 //
 //	Name string `row:"shopper_name,placed,opt,personal"`
 //
-// The name of the attribute comes first, then what is special about it: see tagFlags. "with=x" means that the row has
+// The name of the attribute comes first, then what is special about it: see the flags. "with=x" means that the row has
 // it whenever it has the attribute x. Texts, numbers and flags are stored as such, times in milliseconds since 1970;
 // forms lists the other types. What a row has besides, such as keys of indexes, follows from the noun: code writes it.
 type codec[T any] struct {
 	table string
 	attrs []attr
-	size  int // attributes in a row that encode makes
+	size  int // of a new row
 }
 
 type attr struct {
@@ -37,16 +36,18 @@ type attr struct {
 type flags uint
 
 const (
-	key      flags = 1 << iota // part of the row's key, which whoever writes the row makes
+	key      flags = 1 << iota // part of the row's key: whoever writes the row makes it
 	opt                        // missing while the field is empty
 	placed                     // an order's: rejected orders never have it; missing once it is removed
 	rejected                   // an order's: rejected orders alone have it
-	later                      // other writes add it to the row
+	later                      // whoever writes it does so without encode
+	sorted                     // a time, or a number in a key, as a text that sorts as it does
+	seconds                    // a time in seconds since 1970
 	personal                   // an order's: removed when its address is erased
 )
 
 var tagFlags = map[string]flags{"key": key, "opt": opt, "placed": placed, "rejected": rejected, "later": later,
-	"personal": personal}
+	"sorted": sorted, "seconds": seconds, "personal": personal}
 
 // form is how the values of one type are stored.
 type form struct {
@@ -55,9 +56,10 @@ type form struct {
 	read  func(*decoder, string, reflect.Value)
 }
 
-// newCodec panics if T has a tag or a type that it does not know.
-func newCodec[T any](table string) *codec[T] {
-	c := &codec[T]{table: table}
+// newCodec returns the codec for rows that have more attributes besides those of T's fields. It panics if T has a tag
+// or a type that it does not know.
+func newCodec[T any](table string, more int) *codec[T] {
+	c := &codec[T]{table: table, size: more + 1} // 1: the version
 	fields := reflect.VisibleFields(reflect.TypeFor[T]())
 	for _, f := range fields {
 		tag, tagged := f.Tag.Lookup("row")
@@ -77,15 +79,12 @@ func newCodec[T any](table string) *codec[T] {
 				a.with, a.whole = with, c.attrs[i].index
 			}
 		}
-		if a.form = formOf(f.Type); a.flags&key != 0 && a.form.is == "N" {
-			a.form = digits
-		}
+		a.form = formOf(f.Type, a.flags)
 		c.attrs = append(c.attrs, a)
-		if a.flags&(key|later|rejected) == 0 {
+		if a.flags&(later|rejected) == 0 {
 			c.size++
 		}
 	}
-	c.size++ // the version
 	return c
 }
 
@@ -99,9 +98,9 @@ func (c *codec[T]) named(all flags) (names []string) {
 	return names
 }
 
-// encode returns a noun's row, without the attributes that have a flag of omit, and with room for more.
-func (c *codec[T]) encode(noun *T, omit flags, more int) Row {
-	row := make(Row, c.size+more)
+// encode returns a noun's row, without the attributes that have a flag of omit.
+func (c *codec[T]) encode(noun *T, omit flags) Row {
+	row := make(Row, c.size)
 	row["v"] = Version
 	v := reflect.ValueOf(noun).Elem()
 	for i := range c.attrs {
@@ -165,13 +164,26 @@ func at[T any](v reflect.Value) *T { return v.Addr().Interface().(*T) }
 var forms = map[reflect.Type]form{
 	reflect.TypeFor[time.Time](): {"N", func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
 		func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
+	reflect.TypeFor[time.Duration](): {"N", func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
+		func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
+	reflect.TypeFor[map[string]int]():   {"SS", nil, decodeEntries},
 	reflect.TypeFor[[]int]():            asText("a list of numbers", encodeUnits, decodeUnits),
 	reflect.TypeFor[netip.Addr]():       asText("a network address", netip.Addr.String, netip.ParseAddr),
 	reflect.TypeFor[seckill.Options]():  asText("a list of options", seckill.Options.String, seckill.ParseOptions),
 	reflect.TypeFor[[]seckill.Change](): asList("a list of changes", encodeChange, decodeChange),
 }
 
-func formOf(t reflect.Type) form {
+func formOf(t reflect.Type, is flags) form {
+	switch isTime := t == reflect.TypeFor[time.Time](); {
+	case is&seconds != 0 && isTime:
+		return form{"N", func(v reflect.Value) any { return at[time.Time](v).Unix() },
+			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = time.Unix(d.number(name), 0).UTC() }}
+	case is&sorted != 0 && isTime:
+		return form{"S", func(v reflect.Value) any { return timeKey(*at[time.Time](v)) },
+			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.sortable(name) }}
+	case is&sorted != 0:
+		return form{"S", nil, func(d *decoder, name string, v reflect.Value) { v.SetInt(int64(d.digits(name))) }}
+	}
 	if f, ok := forms[t]; ok {
 		return f
 	}
@@ -188,15 +200,6 @@ func formOf(t reflect.Type) form {
 	}
 	panic(fmt.Sprintf("ledger: no row has a %s", t))
 }
-
-// digits is the form of a number in a key, which is a text.
-var digits = form{is: "S", read: func(d *decoder, name string, v reflect.Value) {
-	n, err := strconv.Atoi(d.text(name))
-	if err != nil {
-		d.fail(name, "a number")
-	}
-	v.SetInt(int64(n))
-}}
 
 func number(is bool) int64 {
 	if is {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ func decodeChange(s string) (seckill.Change, error) {
 	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
 }
 
-var orders = newCodec[seckill.Order](TableOrders)
+var orderCodec = newCodec[seckill.Order](TableOrders, 5)
 
 func encodeOrder(o *seckill.Order) Row {
 	omit := rejected
@@ -124,7 +125,7 @@ func encodeOrder(o *seckill.Order) Row {
 		// nothing is shipped, and no list by user has this row, through which its personal attributes could be erased
 		omit = placed
 	}
-	row := orders.encode(o, omit, 6) // with room for these and the key, so that it never grows
+	row := orderCodec.encode(o, omit)
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
 	if o.Span != "" {
@@ -139,7 +140,7 @@ func encodeOrder(o *seckill.Order) Row {
 }
 
 func decodeOrder(row Row) (seckill.Order, error) {
-	o, err := orders.decode(row)
+	o, err := orderCodec.decode(row)
 	if err != nil {
 		return o, err
 	}
@@ -153,9 +154,11 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	return o, d.err
 }
 
+var paymentCodec = newCodec[seckill.Payment](TablePayments, 3)
+
 func encodePayment(p *seckill.Payment) Row {
-	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(),
-		"cause": p.Cause, "paid_day": dayKey(p.At, p.Order)}
+	row := paymentCodec.encode(p, 0)
+	row["paid_day"] = dayKey(p.At, p.Order)
 	if p.State == seckill.RefundDue {
 		row["refund_shard"] = shardKey(orderShard(p.Order))
 		row["refund_at"] = timeKey(p.At)
@@ -166,63 +169,28 @@ func encodePayment(p *seckill.Payment) Row {
 // refusedShard is the partition of the refunds that wait for an operator.
 const refusedShard = "refused"
 
-func decodePayment(row Row) (seckill.Payment, error) {
-	d := decode(TablePayments, row)
-	p := seckill.Payment{Order: d.text("order"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause"),
-		Refused: d.optional("refused")}
-	if _, ok := row["tries"]; ok {
-		p.Tries = int(d.number("tries"))
-	}
-	if d.optional("refund_at") != "" {
-		p.Due = d.sortable("refund_at")
-	}
-	if _, ok := row["back"]; ok {
-		p.Back = d.time("back")
-	}
-	return p, d.err
-}
+var (
+	unitCodec   = newCodec[seckill.UnitRow](TableUnits, 0)
+	returnCodec = newCodec[seckill.ReturnRow](TableReturns, 0)
+	quotaCodec  = newCodec[seckill.Quota](TableQuotas, 0)
+)
 
-func decodeUnit(row Row) (seckill.UnitRow, error) {
-	d := decode(TableUnits, row)
-	n, err := strconv.Atoi(d.text("unit"))
-	if err != nil {
-		d.fail("unit", "a number")
+// decodeEntries reads the orders of a quota: see quotaEntry.
+func decodeEntries(d *decoder, attr string, to reflect.Value) {
+	entries, ok := d.row[attr].(Set)
+	if !ok {
+		d.fail(attr, "a set")
 	}
-	return seckill.UnitRow{Unit: n, Order: d.text("order"), User: d.text("user")}, d.err
-}
-
-func decodeReturn(row Row) (seckill.ReturnRow, error) {
-	d := decode(TableReturns, row)
-	r := seckill.ReturnRow{Order: d.text("order"), Item: d.text("item"), User: d.text("user"), Units: d.units()}
-	return r, d.err
-}
-
-func decodeQuota(row Row) (seckill.Quota, error) {
-	d := decode(TableQuotas, row)
-	q := seckill.Quota{Newest: d.text("newest")}
-	if _, ok := row["units"]; ok {
-		q.Units = int(d.number("units"))
-	}
-	if _, ok := row["cancels"]; ok {
-		q.Cancels = int(d.number("cancels"))
-	}
-	entries, ok := row["orders"].(Set)
-	if !ok && row["orders"] != nil {
-		d.fail("orders", "a set")
-	}
-	if ok {
-		q.Orders = make(map[string]int, len(entries))
-	}
+	orders := make(map[string]int, len(entries))
 	for _, e := range entries {
 		order, count, _ := strings.Cut(e, ":")
 		n, err := strconv.Atoi(count)
 		if err != nil {
-			d.fail("orders", "order:count")
+			d.fail(attr, "order:count")
 		}
-		q.Orders[order] = n
+		orders[order] = n
 	}
-	return q, d.err
+	*at[map[string]int](to) = orders
 }
 
 // decoder decodes a row's attributes and keeps the first error.
@@ -288,6 +256,15 @@ func (d *decoder) number(attr string) int64 {
 
 func (d *decoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
 
+// digits decodes a number of a key.
+func (d *decoder) digits(attr string) int {
+	n, err := strconv.Atoi(d.text(attr))
+	if err != nil {
+		d.fail(attr, "a number")
+	}
+	return n
+}
+
 // sortable decodes a time that timeKey encoded.
 func (d *decoder) sortable(attr string) time.Time {
 	ms, err := strconv.ParseInt(d.text(attr), 10, 64)
@@ -295,12 +272,4 @@ func (d *decoder) sortable(attr string) time.Time {
 		d.fail(attr, "a time")
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-func (d *decoder) units() []int {
-	units, err := decodeUnits(d.optional("units"))
-	if err != nil {
-		d.fail("units", "a list of numbers")
-	}
-	return units
 }
