@@ -118,15 +118,15 @@ func (c *codec[T]) encode(noun *T, omit flags) Row {
 }
 
 // decode reads a row that encode and later writes made.
-func (c *codec[T]) decode(row Row) (noun T, err error) {
+func (c *codec[T]) decode(row Row) (T, error) {
 	d := decode(c.table, row)
-	c.take(d, &noun)
+	noun := c.take(d)
 	return noun, d.err
 }
 
 // take reads a noun from a row; d keeps the first error.
-func (c *codec[T]) take(d *decoder, noun *T) {
-	v := reflect.ValueOf(noun).Elem()
+func (c *codec[T]) take(d *decoder) (noun T) {
+	v := reflect.ValueOf(&noun).Elem()
 	for i := range c.attrs {
 		a := &c.attrs[i]
 		needs := a.name
@@ -140,6 +140,7 @@ func (c *codec[T]) take(d *decoder, noun *T) {
 		}
 		a.form.read(d, a.name, field(v, a.index))
 	}
+	return noun
 }
 
 // field returns a field of the noun, or of what the noun embeds.
@@ -166,10 +167,21 @@ var forms = map[reflect.Type]form{
 		func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
 	reflect.TypeFor[time.Duration](): {"N", func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
 		func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
-	reflect.TypeFor[map[string]int]():   {"SS", nil, decodeEntries},
-	reflect.TypeFor[[]int]():            asText("a list of numbers", encodeUnits, decodeUnits),
-	reflect.TypeFor[netip.Addr]():       asText("a network address", netip.Addr.String, netip.ParseAddr),
-	reflect.TypeFor[seckill.Options]():  asText("a list of options", seckill.Options.String, seckill.ParseOptions),
+	reflect.TypeFor[map[string]int]():  {"SS", nil, decodeEntries},
+	reflect.TypeFor[[]int]():           asText("a list of numbers", encodeUnits, decodeUnits),
+	reflect.TypeFor[netip.Addr]():      asText("a network address", netip.Addr.String, netip.ParseAddr),
+	reflect.TypeFor[seckill.Options](): asText("a list of options", seckill.Options.String, seckill.ParseOptions),
+	reflect.TypeFor[seckill.Rules](): asText("a list of rules", seckill.Rules.String,
+		func(s string) (seckill.Rules, error) { return seckill.ParseRules(s), nil }),
+	reflect.TypeFor[[]seckill.Role](): asText("a list of roles", encodeRoles, decodeRoles),
+	reflect.TypeFor[[]string](): {"L", func(v reflect.Value) any { return slices.Clone(*at[[]string](v)) },
+		func(d *decoder, name string, v reflect.Value) {
+			list, ok := d.row[name].([]string)
+			if !ok {
+				d.fail(name, "a list")
+			}
+			*at[[]string](v) = list
+		}},
 	reflect.TypeFor[[]seckill.Change](): asList("a list of changes", encodeChange, decodeChange),
 }
 

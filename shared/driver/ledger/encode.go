@@ -140,15 +140,12 @@ func encodeOrder(o *seckill.Order) Row {
 }
 
 func decodeOrder(row Row) (seckill.Order, error) {
-	o, err := orderCodec.decode(row)
-	if err != nil {
-		return o, err
-	}
-	d := decoder{table: TableOrders, row: row}
+	d := decode(TableOrders, row)
+	o := orderCodec.take(d)
 	if o.Erased.IsZero() && o.State != seckill.Rejected {
 		d.text("address") // the attribute must exist
 	}
-	if o.State.Info().State == "" {
+	if d.err == nil && o.State.Info().State == "" {
 		d.fail("state", "a known state")
 	}
 	return o, d.err

@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"math"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -159,6 +161,14 @@ func fill(v reflect.Value, n *int) {
 			*p = []int{*n, *n + 1}
 		case *seckill.State:
 			*p = seckill.Expired
+		case *seckill.Rules:
+			*p = seckill.RuleFast | seckill.RuleAgent
+		case *[]string:
+			*p = []string{"7", "8"}
+		case *[]seckill.Role:
+			*p = []seckill.Role{"a", "b"}
+		case *time.Duration:
+			*p = time.Duration(*n) * time.Second
 		default:
 			switch f.Kind() {
 			case reflect.Struct:
@@ -265,6 +275,149 @@ func oldEncodeReturn(o *seckill.ReturnRow) Row {
 	return Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}
 }
 
+func oldDecodeAct(row Row) (seckill.Act, error) {
+	d := decode(TableActs, row)
+	a := seckill.Act{ID: d.text("id"), At: d.time("at"), Item: d.text("item"), Action: seckill.Action(d.text("action")),
+		Result: seckill.Reason(d.text("result")), Rules: seckill.ParseRules(d.text("rules")), User: d.text("user"),
+		UserKey: d.text("user_hash"), Network: d.text("network_hash"), Agent: d.text("agent"),
+		Referrer: d.text("referrer"), Took: time.Duration(d.number("took")) * time.Millisecond}
+	if _, handled := row["handled"]; handled {
+		a.Handled, a.By, a.Note = d.time("handled"), d.text("by"), d.text("note")
+	}
+	return a, d.err
+}
+
+func oldDecodeSession(row Row) (seckill.StaffSession, error) {
+	d := decode(TableSessions, row)
+	s := seckill.StaffSession{Key: d.text("session"), Who: d.text("who"), Name: d.text("name"), Began: d.time("began"),
+		Confirmed: d.time("confirmed"), Asked: d.time("asked"), Ends: d.time("ends"), Issued: d.number("issued") == 1,
+		Refresh: d.text("refresh"), Version: d.number("version")}
+	for name := range strings.SplitSeq(d.text("roles"), ",") {
+		s.Roles = append(s.Roles, seckill.Role(name))
+	}
+	return s, d.err
+}
+
+func oldDecodeProposal(row Row) (seckill.Proposal, error) {
+	d := decode(TableProposals, row)
+	p := seckill.Proposal{Order: d.text("entry"), Who: d.text("who"), Why: d.text("why"),
+		Restock: d.number("restock") == 1, Amount: seckill.Fen(d.number("amount")), At: d.time("at")}
+	return p, d.err
+}
+
+func oldEncodeActivity(a *seckill.Activity) Row {
+	row := Row{"v": Version, "list": allActivities, "end_id": timeKey(a.End) + "#" + a.ID, "version": a.Version,
+		"title": a.Title, "start": a.Start.UnixMilli(), "end": a.End.UnixMilli(),
+		"by": a.MadeBy, "made_from": a.MadeFrom, "made": a.Made.UnixMilli()}
+	if len(a.Items) > 0 {
+		row["items"] = slices.Clone(a.Items)
+	}
+	if a.Offline {
+		row["offline"] = int64(1)
+	}
+	if a.Resumes != nil {
+		row["resumes"] = slices.Clone(a.Resumes)
+	}
+	if !a.Deleted.IsZero() {
+		row["deleted"] = a.Deleted.UnixMilli()
+	}
+	return row
+}
+
+func oldDecodeActivity(row Row) (seckill.Activity, error) {
+	d := decode(TableActivities, row)
+	a := seckill.Activity{ID: strings.TrimPrefix(d.text("id"), activityPrefix), Title: d.text("title"),
+		Start: d.time("start"), End: d.time("end"), Version: d.number("version"), MadeBy: d.text("by"),
+		MadeFrom: d.text("made_from"), Made: d.time("made")}
+	for name, to := range map[string]*[]string{"items": &a.Items, "resumes": &a.Resumes} {
+		list, ok := row[name].([]string)
+		if !ok && row[name] != nil {
+			d.fail(name, "a list")
+		}
+		*to = list
+	}
+	if _, ok := row["offline"]; ok {
+		a.Offline = d.number("offline") == 1
+	}
+	if _, ok := row["deleted"]; ok {
+		a.Deleted = d.time("deleted")
+	}
+	return a, d.err
+}
+
+func oldEncodeBlock(b *seckill.Block) Row {
+	until := int64(math.MaxInt64)
+	if !b.Until.IsZero() {
+		until = b.Until.UnixMilli()
+	}
+	return Row{"v": Version, "shard": shardKey(blockShard(b.Subject)), "name": string(b.Subject) + "#" + b.Item,
+		"reason": b.Reason, "by": b.By, "made": b.Made.UnixMilli(), "until": until}
+}
+
+func oldDecodeBlock(row Row) (seckill.Block, error) {
+	d := decode(TableBlocks, row)
+	b := seckill.Block{Subject: seckill.Subject(d.text("subject")), Item: d.text("item"), Reason: d.text("reason"),
+		By: d.text("by"), Made: d.time("made")}
+	if until := d.number("until"); until != math.MaxInt64 {
+		b.Until = d.time("until")
+	}
+	return b, d.err
+}
+
+func oldDecodeQuestion(row Row) (seckill.Question, error) {
+	d := decode(TableQuestions, row)
+	q := seckill.Question{ID: d.text("id"), Text: d.text("text")}
+	var ok bool
+	if q.Answers, ok = row["answers"].([]string); !ok {
+		d.fail("answers", "a list")
+	}
+	return q, d.err
+}
+
+func oldEncodeAct(a *seckill.Act) Row {
+	return Row{"v": Version,
+		"at": a.At.UnixMilli(), "item": a.Item, "action": string(a.Action), "result": string(a.Result),
+		"rules": a.Rules.String(), "user": a.User, "user_hash": a.UserKey, "network_hash": a.Network, "agent": a.Agent,
+		"referrer": a.Referrer, "took": a.Took.Milliseconds()}
+}
+
+func oldEncodeMark(m *seckill.Mark) Row {
+	return Row{"v": Version, "rules": m.Rules.String(), "until": m.Until.UnixMilli()}
+}
+
+func oldEncodeSession(s *seckill.StaffSession) Row {
+	roles := make([]string, len(s.Roles))
+	for i, r := range s.Roles {
+		roles[i] = string(r)
+	}
+	row := Row{"v": Version, "who": s.Who, "name": s.Name, "roles": strings.Join(roles, ","),
+		"began": s.Began.UnixMilli(), "confirmed": s.Confirmed.UnixMilli(), "asked": s.Asked.UnixMilli(),
+		"ends": s.Ends.UnixMilli(), "issued": int64(0), "refresh": s.Refresh, "version": s.Version}
+	if s.Issued {
+		row["issued"] = int64(1)
+	}
+	return row
+}
+
+func oldEncodeProposal(p *seckill.Proposal) Row {
+	restock := int64(0)
+	if p.Restock {
+		restock = 1
+	}
+	return Row{
+		"v": Version, "who": p.Who, "why": p.Why, "restock": restock, "amount": int64(p.Amount),
+		"at": p.At.UnixMilli()}
+}
+
+func oldEncodeQuestion(q *seckill.Question) Row {
+	return Row{"v": Version, "text": q.Text, "answers": q.Answers}
+}
+
+func oldDecodeMark(row Row) (seckill.Mark, error) {
+	d := decode(TableMarks, row)
+	return seckill.Mark{User: d.text("user"), Rules: seckill.ParseRules(d.text("rules")), Until: d.time("until")}, d.err
+}
+
 // cases are nouns: whole, empty, and each with one field emptied or one field set.
 func cases[T any]() (all []T) {
 	var whole, bare T
@@ -364,6 +517,28 @@ func TestRowsAreAsBefore(t *testing.T) {
 	compare(t, "quotas", []seckill.Quota{{Newest: "n"}}, Row{"user": "7", "item": "1"}, Row{"units": int64(3),
 		"cancels": int64(1), "orders": Set{"a:1", "b:2"}}, "", func(q *seckill.Quota) Row { return quotaCodec.encode(q, 0) },
 		func(q *seckill.Quota) Row { return Row{"v": Version, "newest": q.Newest} }, quotaCodec.decode, oldDecodeQuota)
+}
+
+func enc[T any](c *codec[T]) func(*T) Row { return func(n *T) Row { return c.encode(n, 0) } }
+
+func TestStaffRowsAreAsBefore(t *testing.T) {
+	compare(t, "acts", cases[seckill.Act](), Row{"day": "d", "id": "i"}, Row{"handled": int64(5), "by": "ada", "note": "n"},
+		"", enc(actCodec), oldEncodeAct, actCodec.decode, oldDecodeAct)
+	compare(t, "marks", cases[seckill.Mark](), Row{"user": "7"}, nil, "", enc(markCodec), oldEncodeMark, markCodec.decode,
+		oldDecodeMark)
+	compare(t, "sessions", cases[seckill.StaffSession](), Row{"session": "k"}, nil, "", enc(sessionCodec),
+		oldEncodeSession, sessionCodec.decode, oldDecodeSession)
+	compare(t, "proposals", cases[seckill.Proposal](), Row{"entry": "o"}, nil, "", enc(proposalCodec), oldEncodeProposal,
+		proposalCodec.decode, oldDecodeProposal)
+	compare(t, "questions", cases[seckill.Question](), Row{"item": "1", "id": "i"}, nil, "", enc(questionCodec),
+		oldEncodeQuestion, questionCodec.decode, oldDecodeQuestion)
+	all := cases[seckill.Activity]()
+	odd := all[0]
+	odd.Items, odd.Resumes = []string{}, []string{}
+	compare(t, "activities", append(all, odd), Row{"id": "activity#70"}, nil, "", encodeActivity, oldEncodeActivity,
+		decodeActivity, oldDecodeActivity)
+	compare(t, "blocks", cases[seckill.Block](), Row{"subject": "user:7", "item": "1"}, nil, "", encodeBlock,
+		oldEncodeBlock, decodeBlock, oldDecodeBlock)
 }
 
 func BenchmarkOldOrder(b *testing.B) {
