@@ -182,7 +182,8 @@ var forms = map[reflect.Type]form{
 			}
 			*at[[]string](v) = list
 		}},
-	reflect.TypeFor[[]seckill.Change](): asList("a list of changes", encodeChange, decodeChange),
+	reflect.TypeFor[[]seckill.Difference](): asList("a list of differences", encodeDifference, decodeDifference),
+	reflect.TypeFor[[]seckill.Change]():     asList("a list of changes", encodeChange, decodeChange),
 }
 
 func formOf(t reflect.Type, is flags) form {
