@@ -310,8 +310,8 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 	}
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
 		Request: seckill.Request{
-			Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Address: address,
-			Created: time.Now()}}}
+			Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
+			Given: seckill.Given{Address: address}, Created: time.Now()}}}
 	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
 	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
 	if !consume.Says(m.Reservation.Order) {

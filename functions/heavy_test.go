@@ -60,8 +60,7 @@ func TestMemoryOfBatches(t *testing.T) {
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n},
 				Request: seckill.Request{
 					Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n),
-					Count:   1,
-					Address: address, Created: time.Now()}}}
+					Count: 1, Given: seckill.Given{Address: address}, Created: time.Now()}}}
 			bodies = append(bodies, string(m.Encode()))
 		}
 		run(t, f, batch(t, bodies...), done)

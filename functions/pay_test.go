@@ -18,8 +18,8 @@ func TestPay(t *testing.T) {
 	w := newDeployment(t)
 	now := time.Now().UTC().Truncate(time.Second)
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-		Units: []int{1}, Price: 100, Amount: 100, Address: address, Title: "耳机", Created: now, Placed: now,
-		PayBy: now.Add(time.Hour), Buckets: 16}
+		Units: []int{1}, Price: 100, Amount: 100, Given: seckill.Given{Address: address}, Title: "耳机", Created: now,
+		Placed: now, PayBy: now.Add(time.Hour), Buckets: 16}
 	closed := o
 	closed.ID, closed.State, closed.Units = seckill.KeyedOrderID("2002", "1001", "k2"), seckill.Rejected, nil
 	closed.Reason, closed.Address, closed.PayBy = seckill.CodeSoldOut, "", time.Time{}

@@ -39,7 +39,7 @@ func TestReconcileFunction(t *testing.T) {
 	bought := func(key string) seckill.Payment {
 		o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", key), Item: "2002", User: "1001", Count: 1,
 			Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
-			Address: address, Created: noon, Placed: noon, PayBy: noon.Add(time.Hour), Buckets: 1}
+			Given: seckill.Given{Address: address}, Created: noon, Placed: noon, PayBy: noon.Add(time.Hour), Buckets: 1}
 		payString, err := client.Prepare(o)
 		if err != nil {
 			t.Fatal(err)

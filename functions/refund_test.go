@@ -17,7 +17,8 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 	t.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
 		Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
-		Address: address, Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Hour), Buckets: 1}
+		Given: seckill.Given{Address: address}, Created: time.Now(), Placed: time.Now(),
+		PayBy: time.Now().Add(time.Hour), Buckets: 1}
 	client := shopOf(t, "http://shop.example/notify", nil)
 	payString, err := client.Prepare(o)
 	if err != nil {

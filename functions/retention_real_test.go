@@ -22,7 +22,7 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
 	o := seckill.Order{ID: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Units: []int{1},
 		Price: it.Price, Amount: it.Price,
-		Address: address, Network: netip.MustParseAddr("2001:db8::7"),
+		Given: seckill.Given{Address: address, Network: netip.MustParseAddr("2001:db8::7")},
 		Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute),
 		Buckets: it.Buckets}
 	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start,

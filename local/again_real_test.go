@@ -38,7 +38,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	notification := w.notificationOf(paid)
 	w.refund(paid)
 	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1,
-		Address: address, Created: w.Clock.Now()}
+		Given: seckill.Given{Address: address}, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, seckill.Resend); err != nil {
 		t.Fatal(err)
 	}

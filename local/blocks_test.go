@@ -122,8 +122,8 @@ func blockAmid(t *testing.T, o local.Options, item string) {
 			t.Fatal(err)
 		}
 		for i := range purchases {
-			id, err := sys.Buy.Buy(t.Context(), buy.Purchase{User: user, Item: item, Count: 1, Address: address,
-				Key: fmt.Sprint(i)})
+			id, err := sys.Buy.Buy(t.Context(), buy.Purchase{User: user, Item: item, Count: 1,
+				Given: seckill.Given{Address: address}, Key: fmt.Sprint(i)})
 			if err != nil {
 				t.Fatalf("purchase %d: %v", i, err)
 			}

@@ -79,8 +79,7 @@ func TestErasedAddressesAreGone(t *testing.T) {
 			t.Fatalf("%+v, %v", o, err)
 		}
 		message.Reservation = seckill.Reservation{Request: seckill.Request{Order: o.ID, Item: o.Item, User: o.User,
-			Count:   o.Count,
-			Address: o.Address, Created: o.Created}, Units: []int{1}}
+			Count: o.Count, Given: seckill.Given{Address: o.Address}, Created: o.Created}, Units: []int{1}}
 	}
 	rows := func() string {
 		all := ""
@@ -233,7 +232,7 @@ func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
-		Address: address, Created: w.Clock.Now()}
+		Given: seckill.Given{Address: address}, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, seckill.Resend); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ func TestAMessageThatFailedComesBack(t *testing.T) {
 	now := w.Clock.Now()
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
 		Request: seckill.Request{
-			Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address,
-			Created: now}}}
+			Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
+			Given: seckill.Given{Address: address}, Created: now}}}
 	if err := w.Orders.Send(t.Context(), m, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +57,15 @@ func TestAnOrderPlacedByADeliveryThatDiedIsConfirmedByTheNext(t *testing.T) {
 	w.earlyInAMinute() // otherwise repair might run between the writes below and the message
 	now := w.Clock.Now()
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
-		Address: address, Created: now}
+		Given: seckill.Given{Address: address}, Created: now}
 	res, err := w.Stock.Reserve(t.Context(), now, r, true, seckill.Resend)
 	if err != nil || res.Code != seckill.Reserved {
 		t.Fatalf("reserve: %v, %v", res, err)
 	}
 	err = w.Ledger.Place(t.Context(), seckill.Order{ID: r.Order, Item: "5", User: "1001", Count: 1,
 		Units: res.Reservation.Units, Price: it.Price,
-		Amount: it.Price, Address: address, State: seckill.PendingPayment, Created: now, Placed: now,
-		PayBy: now.Add(seckill.DefaultHold).Truncate(time.Second),
+		Amount: it.Price, Given: seckill.Given{Address: address}, State: seckill.PendingPayment, Created: now,
+		Placed: now, PayBy: now.Add(seckill.DefaultHold).Truncate(time.Second),
 		Title: it.Commodity.Title, Buckets: it.Buckets}, 1)
 	if err != nil {
 		t.Fatal(err)

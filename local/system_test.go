@@ -151,7 +151,8 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	shop("k1")
 	message := seckill.Message{Kind: seckill.MessageOrder,
 		Reservation: seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("999", "1", "k"),
-			Item: "999", User: "1", Count: 1, Address: secretAddress, Created: w.Clock.Now()}, Units: []int{1}}}
+			Item: "999", User: "1", Count: 1, Given: seckill.Given{Address: secretAddress}, Created: w.Clock.Now()},
+			Units: []int{1}}}
 	for _, body := range [][]byte{message.Encode(), bytes.Replace(message.Encode(), []byte(`"v":1`), []byte(`"v":9`),
 		1), message.Encode()[:60],
 		bytes.Replace(message.Encode(), []byte(`"count":1`), []byte(`"count":"`+secretAddress+`"`), 1)} {

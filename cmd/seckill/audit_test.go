@@ -116,7 +116,7 @@ func TestAuditOfAStop(t *testing.T) {
 	now := sys.Clock.Now()
 	late := seckill.Order{ID: "late0000000000000000000001", Item: it.ID, User: "77", Count: 1, Units: []int{it.Stock},
 		Price:  it.Price,
-		Amount: it.Price, Address: "x", State: seckill.PendingPayment, Created: now, Placed: now,
+		Amount: it.Price, Given: seckill.Given{Address: "x"}, State: seckill.PendingPayment, Created: now, Placed: now,
 		PayBy: now.Add(time.Minute), Title: "x",
 		Buckets: it.Buckets, History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that ignores the stop would

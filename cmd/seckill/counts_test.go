@@ -22,7 +22,8 @@ func TestCountsOfAStack(t *testing.T) {
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	for n := range 200 {
 		if err := l.Place(t.Context(), seckill.Order{ID: seckill.KeyedOrderID("7", "1", fmt.Sprint(n)), Item: "7",
-			User: fmt.Sprint(n), Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1, Address: "x", Title: "t",
+			User: fmt.Sprint(n), Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1,
+			Given: seckill.Given{Address: "x"}, Title: "t",
 			Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Hour), Buckets: 1}, 1); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 	for n := range orders {
 		o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", fmt.Sprint(n)), Item: "7", User: "1001", Count: 1,
 			Units: []int{n + 1}, Price: 1, Amount: 1,
-			Address: "文三路 1 号", Title: "表", Created: clock.Now(), Placed: clock.Now(),
+			Given: seckill.Given{Address: "文三路 1 号"}, Title: "表", Created: clock.Now(), Placed: clock.Now(),
 			PayBy: clock.Now().Add(time.Minute), Buckets: 1}
 		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o, seckill.Expired,
 			clock.Now(), "unpaid"))
@@ -84,8 +84,8 @@ func TestEraseIsRefused(t *testing.T) {
 	l, function, _ := userFunction(t, 3)
 	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1,
 		Units: []int{9}, Price: 1, Amount: 1,
-		Address: "文三路 1 号", Title: "表", Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Minute),
-		Buckets: 1}
+		Given: seckill.Given{Address: "文三路 1 号"}, Title: "表", Created: time.Now(), Placed: time.Now(),
+		PayBy: time.Now().Add(time.Minute), Buckets: 1}
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
 		t.Fatal(err)
 	}

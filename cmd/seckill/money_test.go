@@ -422,7 +422,7 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 	account(t, served(t, c).URL)
 	order := seckill.KeyedOrderID("7", "1001", "k")
 	o := seckill.Order{ID: order, Item: "7", User: "1001", Count: 2, Units: []int{1, 2}, Price: 44_40, Amount: 88_80,
-		Address: "文三路 1 号", Title: "表\x1b[2J", Created: time.Now(),
+		Given: seckill.Given{Address: "文三路 1 号"}, Title: "表\x1b[2J", Created: time.Now(),
 		Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: order, TradeNo: "t1", Amount: 88_80, State: seckill.Captured, At: time.Now(),
 		Cause: "notify"}

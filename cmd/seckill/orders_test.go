@@ -63,8 +63,8 @@ func (s *orderShop) order(paid bool) string {
 	user := fmt.Sprint(1000 + s.made)
 	now := s.clock.Now()
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", user, "k"), Item: "2002", User: user, Count: 1,
-		Units: []int{s.made}, Price: 9900, Amount: 9900, Address: "a", Title: "=1+1", Created: now, Placed: now,
-		PayBy: now.Add(time.Hour), Buckets: 1}
+		Units: []int{s.made}, Price: 9900, Amount: 9900, Given: seckill.Given{Address: "a"}, Title: "=1+1",
+		Created: now, Placed: now, PayBy: now.Add(time.Hour), Buckets: 1}
 	err := s.ledger.Place(s.t.Context(), o, 1)
 	if paid {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 9900, State: seckill.Captured, At: now, Cause: "notify"}

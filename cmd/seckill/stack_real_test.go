@@ -210,7 +210,7 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	buy := func(order string) seckill.ReserveCode {
 		t.Helper()
 		r, err := stock.Reserve(t.Context(), it.Start.Add(time.Minute), seckill.Request{Order: order, Item: "7",
-			User: "u", Count: 1, Address: "x", Created: it.Start}, true, time.Minute)
+			User: "u", Count: 1, Given: seckill.Given{Address: "x"}, Created: it.Start}, true, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

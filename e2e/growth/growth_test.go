@@ -120,7 +120,7 @@ func (w *growingSale) sell() []seckill.Reservation {
 	for i := range out {
 		user := strconv.Itoa(1_000_000 + i)
 		r := seckill.Request{Order: seckill.KeyedOrderID(w.item.ID, user, "k"), Item: w.item.ID, User: user, Count: 1,
-			Address: address, Created: w.clock.Now()}
+			Given: seckill.Given{Address: address}, Created: w.clock.Now()}
 		res, err := w.stock.Reserve(ctx, w.clock.Now(), r, true, 30*time.Second)
 		w.must(err)
 		if res.Code != seckill.Reserved {
@@ -134,7 +134,7 @@ func (w *growingSale) sell() []seckill.Reservation {
 func (w *growingSale) place(r *seckill.Reservation) {
 	now := w.clock.Now()
 	w.must(w.ledger.Place(w.t.Context(), seckill.Order{ID: r.Order, Item: r.Item, User: r.User, Count: r.Count,
-		Units: r.Units, Address: r.Address, Buckets: w.item.Buckets,
+		Units: r.Units, Given: seckill.Given{Address: r.Address}, Buckets: w.item.Buckets,
 		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now,
 		PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }

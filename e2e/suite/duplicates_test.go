@@ -53,7 +53,7 @@ func testDuplicates(t *testing.T, s *stack) {
 	}
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: units,
 		Request: seckill.Request{Order: order, Item: sale.item.ID, User: row["user"].(string),
-			Count: int(row["count"].(int64)), Address: contracttest.Address,
+			Count: int(row["count"].(int64)), Given: seckill.Given{Address: contracttest.Address},
 			Created: time.UnixMilli(row["created"].(int64))}}}
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))

@@ -126,8 +126,8 @@ func wires(t *testing.T) map[string][]right {
 
 	now := time.Now().Truncate(time.Second)
 	it := local.DemoItems(now, 10, 5)[1]
-	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a",
-		State:   seckill.Closing,
+	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1,
+		Given: seckill.Given{Address: "a"}, State: seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
 	first := seckill.Proposal{Order: "o1", Who: "ann", Why: "w", Amount: 1, At: now}
 	row := seckill.LiveRow{Live: seckill.Live{Item: "1"}, Version: 1}

@@ -96,8 +96,8 @@ func TestWritesAreTheLedgers(t *testing.T) {
 			context.Background()
 		o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1234567890123456789",
 			Count: count, Price: 199900, Amount: seckill.Fen(199900 * count),
-			Address: "浙江省杭州市西湖区文三路 398 号东信大厦 1 号楼 1203 室", Title: "手机 Pro 256 GB 星空黑", Created: now, Placed: now,
-			PayBy: now.Add(15 * time.Minute), Buckets: 2000}
+			Given: seckill.Given{Address: "浙江省杭州市西湖区文三路 398 号东信大厦 1 号楼 1203 室"}, Title: "手机 Pro 256 GB 星空黑",
+			Created: now, Placed: now, PayBy: now.Add(15 * time.Minute), Buckets: 2000}
 		for n := range count {
 			o.Units = append(o.Units, 900_000+n)
 		}
@@ -142,7 +142,7 @@ func TestWritesOfAChange(t *testing.T) {
 	clock := memory.NewClock(time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock, Watch: used.row}))
 	o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1", Count: 1, Units: []int{1},
-		Price: 1, Amount: 1, Address: "a", Title: "t", Created: clock.Now(), Placed: clock.Now(),
+		Price: 1, Amount: 1, Given: seckill.Given{Address: "a"}, Title: "t", Created: clock.Now(), Placed: clock.Now(),
 		PayBy: clock.Now().Add(time.Minute), Buckets: 1}
 	if err := l.Place(ctx, o, 1); err != nil {
 		t.Fatal(err)

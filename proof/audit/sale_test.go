@@ -313,7 +313,7 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, e
 func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	user := fmt.Sprint(firstUser + shoppers - 1)
 	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item,
-		User: user, Count: 1, Address: address, Created: sent}, Units: []int{stock}}
+		User: user, Count: 1, Given: seckill.Given{Address: address}, Created: sent}, Units: []int{stock}}
 	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: "late", Count: 1,
 		Address: journal.Hash([]byte(address))})
 	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Error: "the answer was lost"})

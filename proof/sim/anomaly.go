@@ -31,7 +31,7 @@ func (s *Sim) poison(a uint64) {
 		if name == "orders" {
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
 				Request: seckill.Request{
-					Order: anomalousOrder(n), Item: "4040", User: "66", Count: 1, Address: "x",
+					Order: anomalousOrder(n), Item: "4040", User: "66", Count: 1, Given: seckill.Given{Address: "x"},
 					Created: s.Clock.Now()}}}
 			body = string(m.Encode())
 		}
@@ -86,7 +86,7 @@ func (s *Sim) askRefused(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, "somebody asks for what cannot be", t.A, func(i *Instance) {
 		ctx := context.Background()
-		p := buy.Purchase{Item: it.ID, User: user, Count: 1, Address: "杭州市"}
+		p := buy.Purchase{Item: it.ID, User: user, Count: 1, Given: seckill.Given{Address: "杭州市"}}
 		var err error
 		switch pick(t.A, 16, 10) {
 		case 0:

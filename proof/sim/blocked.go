@@ -137,7 +137,8 @@ func (i *Instance) blockAndBuy(it *seckill.Item, user string, everywhere bool) e
 		k.item = seckill.Everywhere
 	}
 	w.Clock.Advance(2 * time.Second)
-	p, err := i.admitted(buy.Purchase{Item: it.ID, User: user, Count: 1, Address: addresses[0], Key: "blocked"})
+	p, err := i.admitted(buy.Purchase{Item: it.ID, User: user, Count: 1, Given: seckill.Given{Address: addresses[0]},
+		Key: "blocked"})
 	if err != nil {
 		return fmt.Errorf("A1 a fresh shopper gets no ticket: %w", err)
 	}

@@ -53,7 +53,7 @@ func wrong(user string) func(*World, *Instance) error {
 // boughtWithTicket makes a shopper buy with their newest ticket, if they have one.
 func boughtWithTicket(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
-		p := buy.Purchase{Item: w.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "k"}
+		p := buy.Purchase{Item: w.Item.ID, User: user, Count: 1, Given: seckill.Given{Address: addresses[0]}, Key: "k"}
 		if list := w.door.newest[holder{user, w.Item.ID}]; len(list) > 0 {
 			p.Ticket = list[len(list)-1]
 		}

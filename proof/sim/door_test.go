@@ -40,8 +40,8 @@ func TestKeyDelay(t *testing.T) {
 // TestDoorChecksSee breaks A1 and A4, and expects the checks to report it.
 func TestDoorChecksSee(t *testing.T) {
 	order := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1", Count: 1,
-		Units: []int{1}, Price: 8888, Amount: 8888, Address: addresses[0], State: seckill.PendingPayment,
-		Created: epoch, Placed: epoch, PayBy: epoch.Add(Hold), Buckets: 2,
+		Units: []int{1}, Price: 8888, Amount: 8888, Given: seckill.Given{Address: addresses[0]},
+		State: seckill.PendingPayment, Created: epoch, Placed: epoch, PayBy: epoch.Add(Hold), Buckets: 2,
 		History: []seckill.Change{{State: seckill.PendingPayment, At: epoch, Cause: "placed"}}}
 	key := blockKey{seckill.UserSubject("1"), "1001"}
 	for _, tt := range []struct {

@@ -11,8 +11,8 @@ import (
 // boughtOther makes the user buy of the second item of a family.
 func boughtOther(user string, count int) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
-		_, err := i.PurchaseOf(buy.Purchase{Item: w.More[0].ID, User: user, Count: count, Address: addresses[0],
-			Key: "k"})
+		_, err := i.PurchaseOf(buy.Purchase{Item: w.More[0].ID, User: user, Count: count,
+			Given: seckill.Given{Address: addresses[0]}, Key: "k"})
 		return err
 	}
 }

@@ -80,7 +80,8 @@ func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Qu
 
 // Purchase requests units of the first item for the first address.
 func (i *Instance) Purchase(user string, count int, key string) (string, error) {
-	return i.PurchaseOf(buy.Purchase{Item: i.world.Item.ID, User: user, Count: count, Address: addresses[0], Key: key})
+	return i.PurchaseOf(buy.Purchase{Item: i.world.Item.ID, User: user, Count: count,
+		Given: seckill.Given{Address: addresses[0]}, Key: key})
 }
 
 // PurchaseOf requests units and records the request and the answer.

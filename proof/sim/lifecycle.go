@@ -53,7 +53,8 @@ func (s *Sim) playPrelude() error {
 	i := s.Start(s.plain)
 	var err error
 	reserve := func(user string) *orderRow {
-		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "past"})
+		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: 1,
+			Given: seckill.Given{Address: addresses[0]}, Key: "past"})
 		id, e2 := s.purchase(i, p)
 		err = errors.Join(err, e1, e2)
 		return &orderRow{id: id, user: user, item: s.Item.ID}

@@ -385,7 +385,8 @@ func poor(w *World, i *Instance) error { w.Provider.poor = true; return nil }
 func again(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		return w.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
-			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2, Address: "杭州市西湖区1号",
+			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2,
+				Given:   seckill.Given{Address: "杭州市西湖区1号"},
 				Created: w.Clock.Now()}, Units: []int{1, 2}}}, 0)
 	}
 }
@@ -496,7 +497,7 @@ func later(w *World, i *Instance) error {
 // ghost makes the stock hold a unit for an order that neither ledger nor outbox has.
 func ghost(w *World, i *Instance) error {
 	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66",
-		Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)
+		Count: 1, Given: seckill.Given{Address: "x"}, Created: w.Clock.Now()}, true, time.Hour)
 	if err != nil || res.Code != seckill.Reserved {
 		return fmt.Errorf("%v %w", res.Code, err)
 	}

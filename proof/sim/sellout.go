@@ -70,7 +70,8 @@ func (i *Instance) operate(it *seckill.Item) error {
 func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	w := i.world
 	w.Clock.Advance(2 * time.Second)
-	p, err := i.admitted(buy.Purchase{Item: it.ID, User: user, Count: it.Limit, Address: addresses[0], Key: "k"})
+	p, err := i.admitted(buy.Purchase{Item: it.ID, User: user, Count: it.Limit,
+		Given: seckill.Given{Address: addresses[0]}, Key: "k"})
 	if err != nil {
 		return false, fmt.Errorf("L4 a fresh shopper gets no ticket: %w", err)
 	}

@@ -32,7 +32,8 @@ func (s *Sim) buy(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		p := s.current
-		order, err := s.purchase(i, buy.Purchase{Item: it.ID, User: shopper, Count: count, Address: address, Key: key,
+		order, err := s.purchase(i, buy.Purchase{Item: it.ID, User: shopper, Count: count,
+			Given: seckill.Given{Address: address}, Key: key,
 			Ticket: s.wayIn(i, shopper, it, t.A)})
 		if err != nil {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))

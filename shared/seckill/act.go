@@ -75,24 +75,24 @@ func ParseRules(text string) (r Rules) {
 
 // Act is a step of admission, or of a purchase, that a shopper took.
 type Act struct {
-	ID     string // of one that is kept; see ActID
-	At     time.Time
-	Item   string
-	Action Action
-	Result Reason
-	Rules  Rules // none: it is normal
+	ID     string    `row:"id,key"` // of one that is kept; see ActID
+	At     time.Time `row:"at"`
+	Item   string    `row:"item"`
+	Action Action    `row:"action"`
+	Result Reason    `row:"result"`
+	Rules  Rules     `row:"rules"` // none: it is normal
 
-	User    string // only of a suspicious one
-	UserKey string // keyed hash, another one each day
-	Network string // keyed hash of the network address, another one each day
+	User    string `row:"user"`         // only of a suspicious one
+	UserKey string `row:"user_hash"`    // keyed hash, another one each day
+	Network string `row:"network_hash"` // keyed hash of the network address, another one each day
 
-	Agent    string        // how the client calls itself
-	Referrer string        // the page it comes from, without what follows a question mark
-	Took     time.Duration // how long it worked for the proof; 0: unknown
+	Agent    string        `row:"agent"`    // how the client calls itself
+	Referrer string        `row:"referrer"` // the page it comes from, without what follows a question mark
+	Took     time.Duration `row:"took"`     // how long it worked for the proof; 0: unknown
 
-	Handled time.Time // zero: not yet
-	By      string    // the operator who handled it
-	Note    string
+	Handled time.Time `row:"handled,later"`         // zero: not yet
+	By      string    `row:"by,later,with=handled"` // the operator who handled it
+	Note    string    `row:"note,later,with=handled"`
 }
 
 // Status is "normal", "suspicious" or "handled".
@@ -130,9 +130,9 @@ func ValidActNote(note string) bool {
 
 // Mark makes a user's proofs of work dearer until a time.
 type Mark struct {
-	User  string
-	Rules Rules // of its latest act
-	Until time.Time
+	User  string    `row:"user,key"`
+	Rules Rules     `row:"rules"` // of its latest act
+	Until time.Time `row:"until"`
 }
 
 // Standing is what admission has to know of a shopper.

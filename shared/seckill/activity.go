@@ -34,18 +34,20 @@ const (
 // Activity is a group of items that shoppers see under one title. An item is in at most one, and its window lies in
 // the activity's. It decides nothing: each item has its own window and stop switch.
 type Activity struct {
-	ID         string // as an item's id
-	Title      string // plain text, one line
-	Start, End time.Time
-	Items      []string // ids, in the order in which they are shown
-	Offline    bool     // staff took it offline, and stopped its items
-	Resumes    []string // items that this stopped, and that going online resumes: see SetOffline; nil once it has
-	Version    int64    // each save raises it
+	ID      string    `row:"id,key"` // as an item's id
+	Title   string    `row:"title"`  // plain text, one line
+	Start   time.Time `row:"start"`
+	End     time.Time `row:"end"`
+	Items   []string  `row:"items,opt"`   // ids, in the order in which they are shown
+	Offline bool      `row:"offline,opt"` // staff took it offline, and stopped its items
+	// Resumes are items that this stopped, and that going online resumes: see SetOffline; nil once it has
+	Resumes []string `row:"resumes,later"`
+	Version int64    `row:"version"` // each save raises it
 
-	MadeBy   string // a member of staff, as verified
-	MadeFrom string // what their client says: MadeAtCLI or MadeAtPage
-	Made     time.Time
-	Deleted  time.Time // zero: it is not. A deleted activity has no items: they may go to others
+	MadeBy   string    `row:"by"`        // a member of staff, as verified
+	MadeFrom string    `row:"made_from"` // what their client says: MadeAtCLI or MadeAtPage
+	Made     time.Time `row:"made"`
+	Deleted  time.Time `row:"deleted,opt"` // zero: it is not. A deleted activity has no items: they may go to others
 }
 
 // StateAt returns the activity's state at a time.

@@ -75,14 +75,15 @@ const MaxDifferences = 1000
 
 // Reconciliation is the result of comparing a day's bill with the ledger.
 type Reconciliation struct {
-	Day         string       `json:"day"`     // a Day
-	At          time.Time    `json:"at"`      // when it was done
-	NoBill      bool         `json:"no_bill"` // the provider had none: nothing moved, or it is not made yet
-	Payments    int          `json:"payments"`
-	Captured    Fen          `json:"captured"` // the sum of those payments, by the bill
-	Refunds     int          `json:"refunds"`
-	Returned    Fen          `json:"returned"` // the sum of those refunds, by the bill
-	Others      int          `json:"others"`   // lines of other shops of the seller, which are not looked at
-	Count       int          `json:"count"`    // differences
-	Differences []Difference `json:"differences"`
+	Day string    `json:"day" row:"day,key"`      // a Day
+	At  time.Time `json:"at" row:"at,key,sorted"` // when it was done
+	// NoBill: the provider had none. Nothing moved, or it is not made yet
+	NoBill      bool         `json:"no_bill" row:"no_bill,opt"`
+	Payments    int          `json:"payments" row:"payments"`
+	Captured    Fen          `json:"captured" row:"captured"` // the sum of those payments, by the bill
+	Refunds     int          `json:"refunds" row:"refunds"`
+	Returned    Fen          `json:"returned" row:"returned"` // the sum of those refunds, by the bill
+	Others      int          `json:"others" row:"others"`     // lines of the seller's other shops, which are not looked at
+	Count       int          `json:"count" row:"count"`       // differences
+	Differences []Difference `json:"differences" row:"differences,opt"`
 }

@@ -46,8 +46,8 @@ type Counts struct {
 
 // CountMark says how far an order is counted.
 type CountMark struct {
-	Since    time.Time // the count in which it is; an earlier one than the item's means nothing
-	Sequence int       // entries of its history that are counted
+	Since    time.Time `row:"since"`    // the count in which it is; an earlier one than the item's means nothing
+	Sequence int       `row:"sequence"` // entries of its history that are counted
 }
 
 // CountedOrder moves the mark of one order.

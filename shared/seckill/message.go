@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"time"
 )
 
@@ -50,12 +49,10 @@ type wireMessage struct {
 	Item    string      `json:"item,omitempty"`
 	User    string      `json:"user,omitempty"`
 	Count   int         `json:"count,omitempty"`
-	Address string      `json:"address,omitempty"`
-	Name    string      `json:"shopper_name,omitempty"`
-	Network netip.Addr  `json:"network_address,omitzero"`
-	Created int64       `json:"created,omitempty"` // Unix milliseconds
-	Units   []int       `json:"units,omitempty"`
-	Trace   string      `json:"trace,omitempty"`
+	Given
+	Created int64  `json:"created,omitempty"` // Unix milliseconds
+	Units   []int  `json:"units,omitempty"`
+	Trace   string `json:"trace,omitempty"`
 }
 
 // Encode writes the message as JSON.
@@ -63,9 +60,8 @@ func (m *Message) Encode() []byte {
 	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item, Trace: m.Trace}
 	if m.Kind == MessageOrder {
 		r := &m.Reservation
-		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address,
-			r.Units, r.Trace
-		w.Created, w.Name, w.Network = r.Created.UnixMilli(), r.Name, r.Network
+		w.Order, w.Item, w.User, w.Count, w.Given, w.Units = r.Order, r.Item, r.User, r.Count, r.Given, r.Units
+		w.Created, w.Trace = r.Created.UnixMilli(), r.Trace
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
@@ -96,8 +92,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	switch w.Kind {
 	case MessageOrder:
 		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count,
-			Address: w.Address, Name: w.Name, Network: w.Network,
-			Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
+			Given: w.Given, Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
 		if !ValidOrderID(r.Order) || w.Created <= 0 {
 			return Message{}, fmt.Errorf("order message without a valid order id and time")
 		}

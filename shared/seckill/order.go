@@ -1,9 +1,6 @@
 package seckill
 
-import (
-	"net/netip"
-	"time"
-)
+import "time"
 
 // Limits of an order's life.
 const (
@@ -37,39 +34,37 @@ type Change struct {
 
 // Order is the ledger's record of a placed or rejected purchase.
 type Order struct {
-	ID, Item, User string
-	Count          int
-	Units          []int  // the units it holds; empty after they are given back
-	Price          Fen    // per unit, fixed at placement
-	Amount         Fen    // Price × Count
-	Address        string // delivery address; "" after it is erased, and if rejected
-	Name           string // the shopper's, as the sign-in told it; "": it did not, or as of the address
-	// Network is the network address that bought it; the zero Addr: the shop keeps none, or as of the address, or it
-	// is erased before that
-	Network   netip.Addr
-	Erased    time.Time // when address and name were erased; zero: they were not
-	State     State
-	Created   time.Time // when buy received the request
-	Placed    time.Time // when the row was written
-	PayBy     time.Time // end of the hold; whole seconds; zero when rejected
-	CloseTo   State     // in state closing: expired or cancelled; the first cause decides
-	Reason    Code      // rejected: the reason
-	Title     string    // the commodity's title when sold
-	ListPrice Fen       // the ordinary price per unit when sold
-	Cover     string    // address of the first picture when sold; "": there was none
-	Options   Options   // those of the variant when sold; nil: the item had no variants
-	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
-	// orders alone.
-	Span string
+	ID      string    `row:"id,key"`
+	Item    string    `row:"item"`
+	User    string    `row:"user"`
+	Count   int       `row:"count"`
+	Units   []int     `row:"units,placed"` // the units it holds; empty after they are given back
+	Price   Fen       `row:"price"`        // per unit, fixed at placement
+	Amount  Fen       `row:"amount"`       // Price × Count
+	Given             // empty after it is erased, and if rejected
+	Erased  time.Time `row:"erased,later"` // when Given was erased; zero: it was not
+	State   State     `row:"state"`
+	Created time.Time `row:"created"`         // when buy received the request
+	Placed  time.Time `row:"placed"`          // when the row was written
+	PayBy   time.Time `row:"pay_by,placed"`   // end of the hold; whole seconds; zero when rejected
+	CloseTo State     `row:"close_to,later"`  // in state closing: expired or cancelled; the first cause decides
+	Reason  Code      `row:"reason,rejected"` // rejected: the reason
+	Title   string    `row:"title"`           // the commodity's title when sold
 	// ItemVersion is the version of the item that was sold; 0: rejected, or a row of an older release, which has no
 	// ListPrice and no Cover either.
-	ItemVersion int64
-	Buckets     int    // the item's Buckets, which locate its unit rows
-	Carrier     string // who carries the goods; "" until they are shipped
-	Number      string // the carrier's number of the parcel
-	Hidden      bool   // staff took it off the lists
-	RefundWhy   string // why its shopper asks for a refund; "": they do not, or it is erased with the address
-	History     []Change
+	ItemVersion int64   `row:"item_version,opt"`
+	ListPrice   Fen     `row:"list_price,with=item_version"` // the ordinary price per unit when sold
+	Cover       string  `row:"cover,opt"`                    // address of the first picture when sold; "": there was none
+	Options     Options `row:"options,opt"`                  // those of the variant when sold; nil: the item had no variants
+	// Span is the family over which the limit counts the order: Variant.Span when sold. "": the limit counts the item's
+	// orders alone.
+	Span      string   `row:"span,opt"`
+	Buckets   int      `row:"buckets"`                   // the item's Buckets, which locate its unit rows
+	Carrier   string   `row:"carrier,later"`             // who carries the goods; "" until they are shipped
+	Number    string   `row:"number,later"`              // the carrier's number of the parcel
+	Hidden    bool     `row:"hidden,later"`              // staff took it off the lists
+	RefundWhy string   `row:"refund_why,later,personal"` // why its shopper asks for a refund; "": they do not, or erased
+	History   []Change `row:"history"`
 }
 
 // Due returns when expire must check the order: PayBy plus Grace.
@@ -82,16 +77,18 @@ func (o *Order) Payable(now time.Time) bool {
 
 // Quota is what one user has of one item in the ledger.
 type Quota struct {
-	Units   int            // units held by all orders together
-	Orders  map[string]int // units held by each order
-	Newest  string         // the newest order, in any state
-	Cancels int            // cancels that the user has begun, at most MaxCancels
+	Units   int            `row:"units,later"`   // units held by all orders together
+	Orders  map[string]int `row:"orders,later"`  // units held by each order
+	Newest  string         `row:"newest"`        // the newest order, in any state
+	Cancels int            `row:"cancels,later"` // cancels that the user has begun, at most MaxCancels
 }
 
 // ReturnRow records that an order's units must go back into the stock.
 type ReturnRow struct {
-	Order, Item, User string
-	Units             []int
+	Order string `row:"order,key"`
+	Item  string `row:"item"`
+	User  string `row:"user"`
+	Units []int  `row:"units"`
 }
 
 // PaymentState is the state of one trade's money.
@@ -106,19 +103,19 @@ const (
 
 // Payment is one trade's money. Two trades may pay one order.
 type Payment struct {
-	Order   string
-	TradeNo string // the provider's trade number
-	Amount  Fen
-	State   PaymentState
-	At      time.Time // when the ledger recorded it
-	Cause   string    // "notify" or "query"
+	Order   string       `row:"order,key"`
+	TradeNo string       `row:"trade_no,key"` // the provider's trade number
+	Amount  Fen          `row:"amount"`
+	State   PaymentState `row:"state"`
+	At      time.Time    `row:"at"`    // when the ledger recorded it
+	Cause   string       `row:"cause"` // "notify" or "query"
 
-	Tries int       // refund_due: failed attempts to refund it
-	Due   time.Time // refund_due: when to try next
+	Tries int       `row:"tries,later"`            // refund_due: failed attempts to refund it
+	Due   time.Time `row:"refund_at,later,sorted"` // refund_due: when to try next
 	// refund_due: the provider's reason for a final refusal, which an operator must resolve;
 	// otherwise ""
-	Refused string
-	Back    time.Time // refunded: when the ledger recorded the refund
+	Refused string    `row:"refused,later"`
+	Back    time.Time `row:"back,later"` // refunded: when the ledger recorded the refund
 }
 
 // Refund returns the refund of the whole payment.

@@ -52,16 +52,16 @@ const MaxNotificationID = 128
 
 // KeptNotification is an authentic notification, stored unchanged as evidence of what the provider sent and when.
 type KeptNotification struct {
-	Order   string
-	ID      string // the provider's id; a repetition is not stored again
-	TradeNo string
-	Amount  Fen
-	At      time.Time // when the first copy arrived
-	Outcome string    // NotificationRecorded, NotificationNothing, or the code of the refusal
-	Raw     string    // as Notification.Raw
+	Order   string    `row:"order,key"`
+	ID      string    `row:"id,key"` // the provider's id; a repetition is not stored again
+	TradeNo string    `row:"trade_no"`
+	Amount  Fen       `row:"amount"`
+	At      time.Time `row:"at"`      // when the first copy arrived
+	Outcome string    `row:"outcome"` // NotificationRecorded, NotificationNothing, or the code of the refusal
+	Raw     string    `row:"raw"`     // as Notification.Raw
 	// when the row may be deleted, in whole seconds; the table may take a few more days; zero:
 	// never
-	Expires time.Time
+	Expires time.Time `row:"expires,opt,seconds"`
 }
 
 // Outcomes of a notification that was not refused.

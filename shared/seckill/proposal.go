@@ -16,12 +16,12 @@ type AloneLimit struct {
 
 // Proposal is a refund that one person of staff wants and a second one has to want, too.
 type Proposal struct {
-	Order   string
-	Who     string // as in the order's history
-	Why     string
-	Restock bool
-	Amount  Fen
-	At      time.Time
+	Order   string    `row:"entry,key"`
+	Who     string    `row:"who"` // as in the order's history
+	Why     string    `row:"why"`
+	Restock bool      `row:"restock"`
+	Amount  Fen       `row:"amount"`
+	At      time.Time `row:"at"`
 }
 
 // Decision is whose refund it is.

@@ -23,16 +23,24 @@ const (
 
 // Request is one purchase request of a shopper. A reservation stores it and a message carries it.
 type Request struct {
-	Order   string // the order id
-	Item    string
-	User    string
-	Count   int
-	Address string
-	Name    string // the shopper's, as the sign-in tells it; "": it does not; kept and erased with the address
-	// Network is the network address that the request came from, whole; the zero Addr: the shop does not keep it
-	Network netip.Addr
+	Order string // the order id
+	Item  string
+	User  string
+	Count int
+	Given
 	Created time.Time // when buy received it, UTC, milliseconds
 	Trace   string    // the request id of the HTTP call, for logs only
+}
+
+// Given is what is known of a shopper with a purchase, for people to read. Each step copies it as one, from the request
+// to the order; the stock and the queue do not read it. It is erased as one.
+type Given struct {
+	Address string `json:"address,omitempty" row:"address,placed,personal"` // delivery address
+	// Name is the shopper's, as the sign-in tells it; "": it does not
+	Name string `json:"shopper_name,omitempty" row:"shopper_name,placed,opt,personal"`
+	// Network is the network address that the request came from, whole; the zero Addr: the shop does not keep it, or
+	// has erased it before the rest
+	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
 }
 
 // Reservation is a request and the units that the stock drew for it.
@@ -233,9 +241,9 @@ type UserEntries struct {
 
 // UnitRow is a unit that the ledger has sold.
 type UnitRow struct {
-	Unit  int
-	Order string
-	User  string
+	Unit  int    `row:"unit,key,sorted"`
+	Order string `row:"order"`
+	User  string `row:"user"`
 }
 
 // BuildPatience is how long a build must be idle before another builder takes it over. Without it the wake messages
@@ -245,7 +253,7 @@ const BuildPatience = 2*SkewBound + time.Second
 
 // Body returns the part of a request that the stock stores without reading it.
 func (r *Request) Body() string {
-	b, err := json.Marshal(requestBody{r.Address, r.Name, r.Network, r.Trace})
+	b, err := json.Marshal(requestBody{r.Given, r.Trace})
 	if err != nil {
 		panic(err) // cannot happen: strings always marshal
 	}
@@ -258,13 +266,11 @@ func (r *Request) SetBody(s string) error {
 	if err := json.Unmarshal([]byte(s), &b); err != nil {
 		return err
 	}
-	r.Address, r.Name, r.Network, r.Trace = b.Address, b.Name, b.Network, b.Trace
+	r.Given, r.Trace = b.Given, b.Trace
 	return nil
 }
 
 type requestBody struct {
-	Address string     `json:"address"`
-	Name    string     `json:"shopper_name,omitempty"`
-	Network netip.Addr `json:"network_address,omitzero"`
-	Trace   string     `json:"trace,omitempty"`
+	Given
+	Trace string `json:"trace,omitempty"`
 }

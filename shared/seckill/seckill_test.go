@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -238,8 +239,32 @@ func TestKeys(t *testing.T) {
 }
 
 func request() Request {
-	return Request{Order: KeyedOrderID("1001", "7", "k"), Item: "1001", User: "7", Count: 2, Address: "杭州市 西湖区|1号",
-		Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
+	return Request{Order: KeyedOrderID("1001", "7", "k"), Item: "1001", User: "7", Count: 2,
+		Given: Given{Address: "杭州市 西湖区|1号"}, Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
+}
+
+// TestWire holds what waits in Redis and in queues while a release is deployed: the other one reads it.
+func TestWire(t *testing.T) {
+	bare, full := request(), request()
+	full.Name, full.Network = "李雷", netip.MustParseAddr("2001:db8::7")
+	order := `{"v":1,"kind":"order","order":"ovlg5iqsp23zials6oi3ot6ipq47ztv7","item":"1001","user":"7","count":2,` +
+		`"address":"杭州市 西湖区|1号",%s"created":1762826400123,"units":[4],"trace":"t-1"}`
+	message := func(r Request) string {
+		m := Message{Kind: MessageOrder, Reservation: Reservation{Request: r, Units: []int{4}}}
+		return string(m.Encode())
+	}
+	known := `"shopper_name":"李雷","network_address":"2001:db8::7",`
+	for want, got := range map[string]string{
+		`{"address":"杭州市 西湖区|1号","trace":"t-1"}`:              bare.Body(),
+		`{"address":"杭州市 西湖区|1号",` + known + `"trace":"t-1"}`: full.Body(),
+		fmt.Sprintf(order, ""):                message(bare),
+		fmt.Sprintf(order, known):             message(full),
+		`{"v":1,"kind":"wake","item":"1001"}`: string((&Message{Kind: MessageWake, Item: "1001"}).Encode()),
+	} {
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 }
 
 func TestRequest(t *testing.T) {

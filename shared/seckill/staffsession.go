@@ -20,17 +20,19 @@ const (
 
 // StaffSession is a person of staff who is signed in to the back office in a browser.
 type StaffSession struct {
-	Key       string // SHA-256 of the cookie's value in hexadecimal digits: the table alone opens no session
-	Who       string // the verified identity
-	Name      string // to show; "": Who
-	Roles     []Role
-	Began     time.Time // the sign-in
-	Confirmed time.Time // when the issuer last said that this is so; without an issuer, when a request last renewed it
-	Asked     time.Time // when the issuer was last asked
-	Ends      time.Time // whatever is confirmed
-	Issued    bool      // an issuer confirms it
-	Refresh   string    // the issuer's refresh token, sealed with the cookie's value; "": none
-	Version   int64     // how often it was saved
+	// Key is SHA-256 of the cookie's value in hexadecimal digits: the table alone opens no session
+	Key   string    `row:"session,key"`
+	Who   string    `row:"who"`  // the verified identity
+	Name  string    `row:"name"` // to show; "": Who
+	Roles []Role    `row:"roles"`
+	Began time.Time `row:"began"` // the sign-in
+	// Confirmed is when the issuer last said that this is so; without an issuer, when a request last renewed it
+	Confirmed time.Time `row:"confirmed"`
+	Asked     time.Time `row:"asked"`   // when the issuer was last asked
+	Ends      time.Time `row:"ends"`    // whatever is confirmed
+	Issued    bool      `row:"issued"`  // an issuer confirms it
+	Refresh   string    `row:"refresh"` // the issuer's refresh token, sealed with the cookie's value; "": none
+	Version   int64     `row:"version"` // how often it was saved
 }
 
 // EndsAt is when the session ends unless it is confirmed before.

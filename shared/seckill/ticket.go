@@ -27,9 +27,9 @@ const (
 
 // Question is asked before a ticket is given.
 type Question struct {
-	ID      string // QuestionID
-	Text    string
-	Answers []string // any of them is right
+	ID      string   `row:"id,key"` // QuestionID
+	Text    string   `row:"text"`
+	Answers []string `row:"answers"` // any of them is right
 }
 
 // Validate returns what is wrong with the question in one sentence, or nil.

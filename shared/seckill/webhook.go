@@ -23,14 +23,14 @@ var webhookWaits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.M
 
 // Webhook is how far an order's events have reached the shop's endpoint.
 type Webhook struct {
-	Order   string
-	Known   int       // entries of the order's history that have to reach it
-	Sent    int       // those that the endpoint acknowledged, from the first one on
-	Due     time.Time // of the next post; zero when all are sent. GivenUp: when that was
+	Order   string    `row:"order,key"`
+	Known   int       `row:"known"`             // entries of the order's history that have to reach it
+	Sent    int       `row:"sent"`              // those that the endpoint acknowledged, from the first one on
+	Due     time.Time `row:"due_at,opt,sorted"` // of the next post; zero when all are sent. GivenUp: when that was
 	GivenUp bool      // the next event was posted in vain for WebhookPatience
-	Tries   int       // posts of the next event in vain
-	Since   time.Time // the first of these; zero without any
-	Writes  int       // of the row; a write requires the number that it read
+	Tries   int       `row:"tries"`     // posts of the next event in vain
+	Since   time.Time `row:"since,opt"` // the first of these; zero without any
+	Writes  int       `row:"writes"`    // of the row; a write requires the number that it read
 }
 
 // Grow records that the order's history has this many entries, and reports whether that is new. If nothing was due,

@@ -65,7 +65,7 @@ func (b *buyer) who(r *http.Request) (user, name string, err error) {
 
 // pressed checks a purchase and makes it.
 func (b *buyer) pressed(r *http.Request, p *buy.Purchase) (answer, error) {
-	request := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address}
+	request := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Given: p.Given}
 	if err := request.Validate(); err != nil {
 		return answer{}, err
 	}

@@ -31,7 +31,8 @@ func decodePurchase(body []byte) (buy.Purchase, error) {
 		}
 		return buy.Purchase{}, errBody
 	}
-	return buy.Purchase{Item: string(p.Item), Count: int(p.Count), Address: string(p.Address)}, nil
+	return buy.Purchase{Item: string(p.Item), Count: int(p.Count), Given: seckill.Given{Address: string(p.Address)}},
+		nil
 }
 
 var (

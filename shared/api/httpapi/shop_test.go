@@ -32,8 +32,8 @@ const payString = "app_id=1&method=alipay.trade.app.pay&sign=a%2Bb"
 func orderView() shop.OrderView {
 	return shop.OrderView{Item: view(), PayString: payString, Order: seckill.Order{
 		ID: orderID, Item: itemID, User: alice, Count: 2, Units: []int{3, 4}, Price: 8880, Amount: 17760,
-		Address: address,
-		State:   seckill.PendingPayment, Created: now, Placed: now.Add(time.Second), PayBy: now.Add(time.Minute),
+		Given: seckill.Given{Address: address},
+		State: seckill.PendingPayment, Created: now, Placed: now.Add(time.Second), PayBy: now.Add(time.Minute),
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now.Add(time.Second), Cause: "not for shoppers"}},
 	}}
 }
@@ -158,7 +158,8 @@ func (fixedSalts) Of(order string) (salt, verifier string) {
 func TestOrderShowsItsSaltOnceTheSaleIsOver(t *testing.T) {
 	for end, want := range map[time.Time]string{
 		now.Add(time.Second): `"}`,
-		now:                  `","report":{"salt":"` + strings.Repeat("0a", 16) + `","verifier":"shop.example+1a2b3c4d+oabc"}}`} {
+		now: `","report":{"salt":"` + strings.Repeat("0a",
+			16) + `","verifier":"shop.example+1a2b3c4d+oabc"}}`} {
 		h, s := newStubsWith(Options{Salts: fixedSalts{}})
 		v := orderView()
 		v.Item.Item.End = end

@@ -185,7 +185,7 @@ func TestStopIsInTheStock(t *testing.T) {
 	reserve := func(order string) (seckill.ReserveCode, error) {
 		r, err := redisstock.New(w.redis).Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order,
 			Item: "7",
-			User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
+			User: "1", Count: 1, Given: seckill.Given{Address: "x"}, Created: now}, true, time.Minute)
 		return r.Code, err
 	}
 	for _, step := range []struct {

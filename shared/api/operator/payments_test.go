@@ -86,7 +86,7 @@ func (w *payments) order(key, happens string) string {
 	ctx := w.t.Context()
 	w.units++
 	o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", key), Item: "7", User: fmt.Sprint(1001 + w.units/5),
-		Count: 1, Units: []int{w.units}, Price: 88_80, Amount: 88_80, Address: home, Title: "表",
+		Count: 1, Units: []int{w.units}, Price: 88_80, Amount: 88_80, Given: seckill.Given{Address: home}, Title: "表",
 		Created: w.clock.Now(), Placed: w.clock.Now(), PayBy: w.clock.Now().Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "t-" + key, Amount: o.Amount, State: seckill.Captured, At: w.clock.Now(),
 		Cause: "notify", Due: w.clock.Now()}

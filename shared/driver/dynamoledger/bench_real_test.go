@@ -47,8 +47,8 @@ func BenchmarkPlace(b *testing.B) {
 		next++
 		id := seckill.KeyedOrderID("1", strconv.Itoa(next), "")
 		return seckill.Order{ID: id, Item: "1", User: strconv.Itoa(next), Count: 1, Units: []int{next}, Price: 100,
-			Amount:  100,
-			Address: "上海市 南京路 1 号", Title: "茅台", Buckets: 2000, Created: begun, Placed: begun,
+			Amount: 100,
+			Given:  seckill.Given{Address: "上海市 南京路 1 号"}, Title: "茅台", Buckets: 2000, Created: begun, Placed: begun,
 			PayBy: begun.Add(seckill.DefaultHold)}
 	}
 	first := order()

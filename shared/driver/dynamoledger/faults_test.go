@@ -23,7 +23,7 @@ var (
 func sample(item string) seckill.Order {
 	return seckill.Order{ID: seckill.KeyedOrderID(item, "7", "k"), Item: item, User: "7", Count: 2, Units: []int{1, 2},
 		Price:  100,
-		Amount: 200, Address: "secret street", Title: "t", Buckets: 4, CloseTo: seckill.Expired,
+		Amount: 200, Given: seckill.Given{Address: "secret street"}, Title: "t", Buckets: 4, CloseTo: seckill.Expired,
 		Created: begun, Placed: begun, PayBy: begun.Add(seckill.DefaultHold)}
 }
 

@@ -110,42 +110,19 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 	return fmt.Errorf("ledger: save activity %s: %w", a.ID, c)
 }
 
+var activityCodec = newCodec[seckill.Activity](TableActivities, 2)
+
 func encodeActivity(a *seckill.Activity) Row {
-	row := Row{"v": Version, "list": allActivities, "end_id": timeKey(a.End) + "#" + a.ID, "version": a.Version,
-		"title": a.Title, "start": a.Start.UnixMilli(), "end": a.End.UnixMilli(),
-		"by": a.MadeBy, "made_from": a.MadeFrom, "made": a.Made.UnixMilli()}
-	if len(a.Items) > 0 {
-		row["items"] = slices.Clone(a.Items)
-	}
-	if a.Offline {
-		row["offline"] = int64(1)
-	}
-	if a.Resumes != nil {
+	row := activityCodec.encode(a, 0)
+	row["list"], row["end_id"] = allActivities, timeKey(a.End)+"#"+a.ID
+	if a.Resumes != nil { // an empty list says something, too
 		row["resumes"] = slices.Clone(a.Resumes)
-	}
-	if !a.Deleted.IsZero() {
-		row["deleted"] = a.Deleted.UnixMilli()
 	}
 	return row
 }
 
 func decodeActivity(row Row) (seckill.Activity, error) {
-	d := decode(TableActivities, row)
-	a := seckill.Activity{ID: strings.TrimPrefix(d.text("id"), activityPrefix), Title: d.text("title"),
-		Start: d.time("start"), End: d.time("end"), Version: d.number("version"), MadeBy: d.text("by"),
-		MadeFrom: d.text("made_from"), Made: d.time("made")}
-	for name, to := range map[string]*[]string{"items": &a.Items, "resumes": &a.Resumes} {
-		list, ok := row[name].([]string)
-		if !ok && row[name] != nil {
-			d.fail(name, "a list")
-		}
-		*to = list
-	}
-	if _, ok := row["offline"]; ok {
-		a.Offline = d.number("offline") == 1
-	}
-	if _, ok := row["deleted"]; ok {
-		a.Deleted = d.time("deleted")
-	}
-	return a, d.err
+	a, err := activityCodec.decode(row)
+	a.ID = strings.TrimPrefix(a.ID, activityPrefix)
+	return a, err
 }

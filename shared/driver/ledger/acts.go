@@ -9,6 +9,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+var (
+	actCodec  = newCodec[seckill.Act](TableActs, 2)
+	markCodec = newCodec[seckill.Mark](TableMarks, 1)
+)
+
 func markKey(user string) Key { return Key{Table: TableMarks, PK: user} }
 
 // actKey returns the key of an act: its day and shard follow from its id.
@@ -29,10 +34,9 @@ func (l *Ledger) KeepAct(ctx context.Context, a seckill.Act) error {
 		return fmt.Errorf("ledger: keep act %q: %w", a.ID, err)
 	}
 	// An act that is there already was delivered twice, and may have been handled since.
-	_, err = l.transact(ctx, []Write{{Key: k, Op: OpPut, If: []Cond{Absent()}, Row: Row{"v": Version,
-		"at": a.At.UnixMilli(), "item": a.Item, "action": string(a.Action), "result": string(a.Result),
-		"rules": a.Rules.String(), "user": a.User, "user_hash": a.UserKey, "network_hash": a.Network, "agent": a.Agent,
-		"referrer": a.Referrer, "took": a.Took.Milliseconds(), attrExpires: a.At.Add(seckill.ActLife).Unix()}}})
+	row := actCodec.encode(&a, 0)
+	row[attrExpires] = a.At.Add(seckill.ActLife).Unix()
+	_, err = l.transact(ctx, []Write{{Key: k, Op: OpPut, If: []Cond{Absent()}, Row: row}})
 	if err != nil {
 		return fmt.Errorf("ledger: keep act %s: %w", a.ID, err)
 	}
@@ -52,7 +56,7 @@ func (l *Ledger) Act(ctx context.Context, id string) (seckill.Act, error) {
 	case !found:
 		return seckill.Act{}, seckill.ErrNoAct
 	}
-	return decodeAct(row)
+	return actCodec.decode(row)
 }
 
 // ActsOn implements seckill.ActHandler.
@@ -61,13 +65,7 @@ func (l *Ledger) ActsOn(ctx context.Context, day string, shard int, after string
 	if err != nil {
 		return nil, fmt.Errorf("ledger: acts of %s, shard %d: %w", day, shard, err)
 	}
-	acts := make([]seckill.Act, len(rows))
-	for i, row := range rows {
-		if acts[i], err = decodeAct(row); err != nil {
-			return nil, err
-		}
-	}
-	return acts, nil
+	return decodeAll(rows, actCodec.decode)
 }
 
 // HandleAct implements seckill.ActHandler in one write.
@@ -89,9 +87,10 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 
 // PutMark implements seckill.ActKeeper in one write.
 func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
-	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, If: []Cond{AtMost("until",
-		m.Until.UnixMilli())},
-		Row: Row{"v": Version, "rules": m.Rules.String(), "until": m.Until.UnixMilli(), attrExpires: m.Until.Unix()}}})
+	row := markCodec.encode(&m, 0)
+	row[attrExpires] = m.Until.Unix()
+	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, Row: row,
+		If: []Cond{AtMost("until", m.Until.UnixMilli())}}})
 	if err != nil {
 		return fmt.Errorf("ledger: mark: %w", err)
 	}
@@ -108,10 +107,11 @@ func (l *Ledger) Standing(ctx context.Context, user, item string) (seckill.Stand
 	var s seckill.Standing
 	for _, row := range rows {
 		if _, marked := row["user"]; marked {
-			d := decode(TableMarks, row)
-			if s.Marked = d.time("until"); d.err != nil {
-				return s, d.err
+			m, err := markCodec.decode(row)
+			if err != nil {
+				return s, err
 			}
+			s.Marked = m.Until
 			continue
 		}
 		b, err := decodeBlock(row)
@@ -121,16 +121,4 @@ func (l *Ledger) Standing(ctx context.Context, user, item string) (seckill.Stand
 		s.Blocks = append(s.Blocks, b)
 	}
 	return s, nil
-}
-
-func decodeAct(row Row) (seckill.Act, error) {
-	d := decode(TableActs, row)
-	a := seckill.Act{ID: d.text("id"), At: d.time("at"), Item: d.text("item"), Action: seckill.Action(d.text("action")),
-		Result: seckill.Reason(d.text("result")), Rules: seckill.ParseRules(d.text("rules")), User: d.text("user"),
-		UserKey: d.text("user_hash"), Network: d.text("network_hash"), Agent: d.text("agent"),
-		Referrer: d.text("referrer"), Took: time.Duration(d.number("took")) * time.Millisecond}
-	if _, handled := row["handled"]; handled {
-		a.Handled, a.By, a.Note = d.time("handled"), d.text("by"), d.text("note")
-	}
-	return a, d.err
 }

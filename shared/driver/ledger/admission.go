@@ -28,6 +28,8 @@ func (l *Ledger) CountAttempt(ctx context.Context, user, item string, now time.T
 	return nil
 }
 
+var questionCodec = newCodec[seckill.Question](TableQuestions, 1)
+
 // Questions implements seckill.Questions.
 func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question, error) {
 	var all []seckill.Question
@@ -36,13 +38,11 @@ func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question
 		if err != nil {
 			return nil, fmt.Errorf("ledger: questions of %s: %w", item, err)
 		}
-		for _, row := range rows {
-			q, err := decodeQuestion(row)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, q)
+		part, err := decodeAll(rows, questionCodec.decode)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, part...)
 		if len(rows) < MaxBatch || len(all) >= seckill.MaxQuestions {
 			return all, nil
 		}
@@ -59,7 +59,7 @@ func (l *Ledger) PutQuestion(ctx context.Context, item string, q seckill.Questio
 		return errors.New("ledger: a question without an id or an item")
 	}
 	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: q.ID}, Op: OpPut,
-		Row: Row{"v": Version, "text": q.Text, "answers": q.Answers}}})
+		Row: questionCodec.encode(&q, 0)}})
 	return err
 }
 
@@ -67,14 +67,4 @@ func (l *Ledger) PutQuestion(ctx context.Context, item string, q seckill.Questio
 func (l *Ledger) DropQuestion(ctx context.Context, item, id string) error {
 	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: id}, Op: OpDelete}})
 	return err
-}
-
-func decodeQuestion(row Row) (seckill.Question, error) {
-	d := decode(TableQuestions, row)
-	q := seckill.Question{ID: d.text("id"), Text: d.text("text")}
-	var ok bool
-	if q.Answers, ok = row["answers"].([]string); !ok {
-		d.fail("answers", "a list")
-	}
-	return q, d.err
 }

@@ -75,7 +75,7 @@ func blocksAt(ctx context.Context, read func(context.Context, []Key) ([]Row, err
 	if err != nil {
 		return nil, fmt.Errorf("ledger: blocks: %w", err)
 	}
-	return decodeBlocks(rows)
+	return decodeAll(rows, decodeBlock)
 }
 
 // BlocksOn implements seckill.BlockKeeper in one read.
@@ -84,17 +84,7 @@ func (l *Ledger) BlocksOn(ctx context.Context, s seckill.Subject, after string, 
 	if err != nil {
 		return nil, fmt.Errorf("ledger: blocks on one: %w", err)
 	}
-	return decodeBlocks(rows)
-}
-
-func decodeBlocks(rows []Row) (blocks []seckill.Block, err error) {
-	blocks = make([]seckill.Block, len(rows))
-	for i, row := range rows {
-		if blocks[i], err = decodeBlock(row); err != nil {
-			return nil, err
-		}
-	}
-	return blocks, nil
+	return decodeAll(rows, decodeBlock)
 }
 
 // blockKeys are the keys of these subjects' blocks for an item and for every item.
@@ -122,19 +112,20 @@ func blockShard(s seckill.Subject) int {
 	return int(h.Sum32() % seckill.BlockShards)
 }
 
+var blockCodec = newCodec[seckill.Block](TableBlocks, 3)
+
 func encodeBlock(b *seckill.Block) Row {
-	until := int64(math.MaxInt64)
-	if !b.Until.IsZero() {
-		until = b.Until.UnixMilli()
+	row := blockCodec.encode(b, 0)
+	row["shard"], row["name"] = shardKey(blockShard(b.Subject)), string(b.Subject)+"#"+b.Item
+	if row["until"] = int64(math.MaxInt64); !b.Until.IsZero() {
+		row["until"] = b.Until.UnixMilli()
 	}
-	return Row{"v": Version, "shard": shardKey(blockShard(b.Subject)), "name": string(b.Subject) + "#" + b.Item,
-		"reason": b.Reason, "by": b.By, "made": b.Made.UnixMilli(), "until": until}
+	return row
 }
 
 func decodeBlock(row Row) (seckill.Block, error) {
 	d := decode(TableBlocks, row)
-	b := seckill.Block{Subject: seckill.Subject(d.text("subject")), Item: d.text("item"), Reason: d.text("reason"),
-		By: d.text("by"), Made: d.time("made")}
+	b := blockCodec.take(d)
 	if until := d.number("until"); until != math.MaxInt64 {
 		b.Until = d.time("until")
 	}

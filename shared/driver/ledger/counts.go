@@ -18,6 +18,8 @@ const (
 	placedMinute, paidMinute, backMinute = 'p', 'm', 'b'
 )
 
+var countedCodec = newCodec[seckill.CountMark](TableCounted, 1)
+
 func countsKey(item string) Key   { return Key{Table: TableCounts, PK: item} }
 func countedKey(order string) Key { return Key{Table: TableCounted, PK: order} }
 
@@ -49,8 +51,7 @@ func (l *Ledger) Counted(ctx context.Context, orders []string) (map[string]secki
 	marks := make(map[string]seckill.CountMark, len(rows))
 	for _, row := range rows {
 		d := decode(TableCounted, row)
-		order := d.text("order")
-		marks[order] = seckill.CountMark{Since: d.time("since"), Sequence: int(d.number("sequence"))}
+		marks[d.text("order")] = countedCodec.take(d)
 		if d.err != nil {
 			return nil, d.err
 		}
@@ -83,7 +84,7 @@ func (l *Ledger) AddCounts(ctx context.Context, c seckill.Counts, a seckill.Addi
 			return fmt.Errorf("ledger: count order %s up to %d, it was at %d", o.Order, o.Sequence, o.Was.Sequence)
 		}
 		mark := Write{Key: countedKey(o.Order), Op: OpPut, If: []Cond{Absent()},
-			Row: Row{"v": Version, "since": since.UnixMilli(), "sequence": int64(o.Sequence)}}
+			Row: countedCodec.encode(&seckill.CountMark{Since: since, Sequence: o.Sequence}, 0)}
 		if !o.Was.Since.IsZero() {
 			mark.If = []Cond{Eq("since", o.Was.Since.UnixMilli()), Eq("sequence", int64(o.Was.Sequence))}
 		}

@@ -127,11 +127,12 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 		o := seckill.Order{
 			ID: id.Draw(t, "id"), Item: "1", User: "7", Count: len(units), Units: units,
 			Price: seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "price")), Amount: seckill.MaxFen,
-			Address: text.Draw(t, "address"), Name: text.Draw(t, "name"), Title: text.Draw(t, "title"),
-			State:   seckill.PendingPayment,
+			Given: seckill.Given{Address: text.Draw(t, "address"), Name: text.Draw(t, "name"),
+				Network: netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "network")))},
+			Title: text.Draw(t, "title"), State: seckill.PendingPayment,
 			Created: at.Draw(t, "created"), Placed: at.Draw(t, "placed"), PayBy: at.Draw(t, "pay by"),
-			Network: netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "network"))),
-			Cover:   text.Draw(t, "cover"), ItemVersion: rapid.Int64Range(0, 1<<40).Draw(t, "version"),
+
+			Cover: text.Draw(t, "cover"), ItemVersion: rapid.Int64Range(0, 1<<40).Draw(t, "version"),
 			Buckets: rapid.IntRange(1, 2000).Draw(t, "buckets"),
 			History: []seckill.Change{{State: seckill.PendingPayment, At: at.Draw(t, "at"),
 				Cause: text.Draw(t, "cause")}},

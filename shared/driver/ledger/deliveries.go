@@ -57,31 +57,22 @@ func (l *Ledger) WebhooksGivenUp(ctx context.Context, after string, limit int) (
 	return page(rows, next, decodeDelivery), nil
 }
 
+var deliveryCodec = newCodec[seckill.Webhook](TableDeliveries, 1)
+
 func encodeDelivery(w *seckill.Webhook) Row {
-	row := Row{"v": Version, "known": int64(w.Known), "sent": int64(w.Sent), "tries": int64(w.Tries),
-		"writes": int64(w.Writes)}
-	if !w.Since.IsZero() {
-		row["since"] = w.Since.UnixMilli()
-	}
-	if !w.Due.IsZero() {
-		row["due_shard"], row["due_at"] = shardKey(orderShard(w.Order)), timeKey(w.Due)
-	}
-	if w.GivenUp {
+	row := deliveryCodec.encode(w, 0)
+	switch {
+	case w.GivenUp:
 		row["due_shard"] = givenUpShard
+	case !w.Due.IsZero():
+		row["due_shard"] = shardKey(orderShard(w.Order))
 	}
 	return row
 }
 
 func decodeDelivery(row Row) (seckill.Webhook, error) {
 	d := decode(TableDeliveries, row)
-	w := seckill.Webhook{Order: d.text("order"), Known: int(d.number("known")), Sent: int(d.number("sent")),
-		Tries: int(d.number("tries")), Writes: int(d.number("writes")),
-		GivenUp: d.optional("due_shard") == givenUpShard}
-	if _, ok := row["since"]; ok {
-		w.Since = d.time("since")
-	}
-	if d.optional("due_at") != "" {
-		w.Due = d.sortable("due_at")
-	}
+	w := deliveryCodec.take(d)
+	w.GivenUp = d.optional("due_shard") == givenUpShard
 	return w, d.err
 }

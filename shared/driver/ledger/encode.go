@@ -3,7 +3,7 @@ package ledger
 import (
 	"fmt"
 	"hash/fnv"
-	"net/netip"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +83,22 @@ func encodeUnits(units []int) string {
 	return string(b)
 }
 
+func decodeUnits(s string) ([]int, error) {
+	if s == "" {
+		return nil, nil
+	}
+	parts := strings.Split(s, ",")
+	units := make([]int, len(parts))
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil, err
+		}
+		units[i] = n
+	}
+	return units, nil
+}
+
 func encodeChange(c seckill.Change) string {
 	s := c.At.UTC().Format(historyTime) + " " + string(c.State)
 	if c.Cause != "" {
@@ -101,94 +117,32 @@ func decodeChange(s string) (seckill.Change, error) {
 	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
 }
 
+var orderCodec = newCodec[seckill.Order](TableOrders, 5)
+
 func encodeOrder(o *seckill.Order) Row {
-	history := make([]string, len(o.History))
-	for i, c := range o.History {
-		history[i] = encodeChange(c)
+	omit := rejected
+	if o.State == seckill.Rejected {
+		// nothing is shipped, and no list by user has this row, through which its personal attributes could be erased
+		omit = placed
 	}
-	row := make(Row, 28) // room for all attributes and the key, so that it never grows
-	row["v"] = Version
-	row["item"] = o.Item
-	row["user"] = o.User
-	row["count"] = int64(o.Count)
-	row["price"] = int64(o.Price)
-	row["amount"] = int64(o.Amount)
-	row["title"] = o.Title
-	row["state"] = string(o.State)
-	row["created"] = o.Created.UnixMilli()
-	row["placed"] = o.Placed.UnixMilli()
-	row["buckets"] = int64(o.Buckets)
-	row["history"] = history
+	row := orderCodec.encode(o, omit)
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
-	if o.ItemVersion > 0 {
-		row["item_version"] = o.ItemVersion
-		row["list_price"] = int64(o.ListPrice)
-	}
-	if o.Cover != "" {
-		row["cover"] = o.Cover
-	}
-	if len(o.Options) > 0 {
-		row["options"] = o.Options.String()
-	}
 	if o.Span != "" {
-		row["v"], row["span"] = SpanVersion, o.Span
+		row["v"] = SpanVersion
 	}
-	if o.State == seckill.Rejected {
-		row["reason"] = string(o.Reason)
-		// no address, name and network address, because nothing is shipped, and no list by user has this row, through
-		// which they could be erased
-		return row
+	if omit == rejected {
+		row["placed_by"] = o.User
+		row["due_shard"] = shardKey(orderShard(o.ID))
+		row["due_at"] = timeKey(o.Due())
 	}
-	row["address"] = o.Address
-	if o.Name != "" {
-		row["shopper_name"] = o.Name
-	}
-	if o.Network.IsValid() {
-		row["network_address"] = o.Network.String()
-	}
-	row["units"] = encodeUnits(o.Units)
-	row["pay_by"] = o.PayBy.UnixMilli()
-	row["placed_by"] = o.User
-	row["due_shard"] = shardKey(orderShard(o.ID))
-	row["due_at"] = timeKey(o.Due())
 	return row
 }
 
 func decodeOrder(row Row) (seckill.Order, error) {
 	d := decode(TableOrders, row)
-	o := seckill.Order{
-		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
-		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Address: d.optional("address"), Name: d.optional("shopper_name"), State: seckill.State(d.text("state")),
-		Created: d.time("created"), Placed: d.time("placed"),
-		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
-		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
-		Carrier: d.optional("carrier"), Number: d.optional("number"), RefundWhy: d.optional("refund_why"),
-		Cover: d.optional("cover"), Span: d.optional("span"),
-	}
-	if _, ok := row["item_version"]; ok {
-		o.ItemVersion, o.ListPrice = d.number("item_version"), seckill.Fen(d.number("list_price"))
-	}
-	var err error
-	if o.Options, err = seckill.ParseOptions(d.optional("options")); err != nil {
-		d.fail("options", "a list of options")
-	}
-	if text := d.optional("network_address"); text != "" {
-		if o.Network, err = netip.ParseAddr(text); err != nil {
-			d.fail("network_address", "a network address")
-		}
-	}
-	if _, ok := row["hidden"]; ok {
-		o.Hidden = d.number("hidden") == 1
-	}
-	if _, ok := row["pay_by"]; ok {
-		o.PayBy = d.time("pay_by")
-	}
-	switch _, erased := row["erased"]; {
-	case erased:
-		o.Erased = d.time("erased")
-	case o.State != seckill.Rejected:
+	o := orderCodec.take(d)
+	if o.Erased.IsZero() && o.State != seckill.Rejected {
 		d.text("address") // the attribute must exist
 	}
 	if d.err == nil && o.State.Info().State == "" {
@@ -197,9 +151,11 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	return o, d.err
 }
 
+var paymentCodec = newCodec[seckill.Payment](TablePayments, 3)
+
 func encodePayment(p *seckill.Payment) Row {
-	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(),
-		"cause": p.Cause, "paid_day": dayKey(p.At, p.Order)}
+	row := paymentCodec.encode(p, 0)
+	row["paid_day"] = dayKey(p.At, p.Order)
 	if p.State == seckill.RefundDue {
 		row["refund_shard"] = shardKey(orderShard(p.Order))
 		row["refund_at"] = timeKey(p.At)
@@ -210,63 +166,28 @@ func encodePayment(p *seckill.Payment) Row {
 // refusedShard is the partition of the refunds that wait for an operator.
 const refusedShard = "refused"
 
-func decodePayment(row Row) (seckill.Payment, error) {
-	d := decode(TablePayments, row)
-	p := seckill.Payment{Order: d.text("order"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause"),
-		Refused: d.optional("refused")}
-	if _, ok := row["tries"]; ok {
-		p.Tries = int(d.number("tries"))
-	}
-	if d.optional("refund_at") != "" {
-		p.Due = d.sortable("refund_at")
-	}
-	if _, ok := row["back"]; ok {
-		p.Back = d.time("back")
-	}
-	return p, d.err
-}
+var (
+	unitCodec   = newCodec[seckill.UnitRow](TableUnits, 0)
+	returnCodec = newCodec[seckill.ReturnRow](TableReturns, 0)
+	quotaCodec  = newCodec[seckill.Quota](TableQuotas, 0)
+)
 
-func decodeUnit(row Row) (seckill.UnitRow, error) {
-	d := decode(TableUnits, row)
-	n, err := strconv.Atoi(d.text("unit"))
-	if err != nil {
-		d.fail("unit", "a number")
+// decodeEntries reads the orders of a quota: see quotaEntry.
+func decodeEntries(d *decoder, attr string, to reflect.Value) {
+	entries, ok := d.row[attr].(Set)
+	if !ok {
+		d.fail(attr, "a set")
 	}
-	return seckill.UnitRow{Unit: n, Order: d.text("order"), User: d.text("user")}, d.err
-}
-
-func decodeReturn(row Row) (seckill.ReturnRow, error) {
-	d := decode(TableReturns, row)
-	r := seckill.ReturnRow{Order: d.text("order"), Item: d.text("item"), User: d.text("user"), Units: d.units()}
-	return r, d.err
-}
-
-func decodeQuota(row Row) (seckill.Quota, error) {
-	d := decode(TableQuotas, row)
-	q := seckill.Quota{Newest: d.text("newest")}
-	if _, ok := row["units"]; ok {
-		q.Units = int(d.number("units"))
-	}
-	if _, ok := row["cancels"]; ok {
-		q.Cancels = int(d.number("cancels"))
-	}
-	entries, ok := row["orders"].(Set)
-	if !ok && row["orders"] != nil {
-		d.fail("orders", "a set")
-	}
-	if ok {
-		q.Orders = make(map[string]int, len(entries))
-	}
+	orders := make(map[string]int, len(entries))
 	for _, e := range entries {
 		order, count, _ := strings.Cut(e, ":")
 		n, err := strconv.Atoi(count)
 		if err != nil {
-			d.fail("orders", "order:count")
+			d.fail(attr, "order:count")
 		}
-		q.Orders[order] = n
+		orders[order] = n
 	}
-	return q, d.err
+	*at[map[string]int](to) = orders
 }
 
 // decoder decodes a row's attributes and keeps the first error.
@@ -332,6 +253,15 @@ func (d *decoder) number(attr string) int64 {
 
 func (d *decoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
 
+// digits decodes a number of a key.
+func (d *decoder) digits(attr string) int {
+	n, err := strconv.Atoi(d.text(attr))
+	if err != nil {
+		d.fail(attr, "a number")
+	}
+	return n
+}
+
 // sortable decodes a time that timeKey encoded.
 func (d *decoder) sortable(attr string) time.Time {
 	ms, err := strconv.ParseInt(d.text(attr), 10, 64)
@@ -339,37 +269,4 @@ func (d *decoder) sortable(attr string) time.Time {
 		d.fail(attr, "a time")
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-func (d *decoder) units() []int {
-	s := d.optional("units")
-	if s == "" {
-		return nil
-	}
-	parts := strings.Split(s, ",")
-	units := make([]int, len(parts))
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil {
-			d.fail("units", "a list of numbers")
-		}
-		units[i] = n
-	}
-	return units
-}
-
-func (d *decoder) history() []seckill.Change {
-	list, ok := d.row["history"].([]string)
-	if !ok {
-		d.fail("history", "a list")
-	}
-	changes := make([]seckill.Change, len(list))
-	for i, s := range list {
-		c, err := decodeChange(s)
-		if err != nil {
-			d.fail("history", "a list of changes")
-		}
-		changes[i] = c
-	}
-	return changes
 }

@@ -55,7 +55,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	first := len(writes) // of the units
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
-			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})
+			Row: unitCodec.encode(&seckill.UnitRow{Order: o.ID, User: o.User}, 0), If: []Cond{Absent()}})
 	}
 	ctx, cancel := context.WithTimeout(ctx, seckill.PlaceTimeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 		if !c.failed(first + i) {
 			continue
 		}
-		owner, err := decodeUnit(c.Reasons[first+i].Old)
+		owner, err := unitCodec.decode(c.Reasons[first+i].Old)
 		if err != nil {
 			return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 		}
@@ -266,8 +266,8 @@ func release(o *seckill.Order) []Write {
 		writes = append(writes, discharge(spanKey(o.User, o.Span), o))
 	}
 	// An order gives back once, so no return row exists; a condition could only block the return.
-	writes = append(writes, Write{Key: returnKey(o.ID), Op: OpPut,
-		Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
+	back := seckill.ReturnRow{Item: o.Item, User: o.User, Units: o.Units}
+	writes = append(writes, Write{Key: returnKey(o.ID), Op: OpPut, Row: returnCodec.encode(&back, 0)})
 	for _, n := range o.Units {
 		writes = append(writes, Write{Key: unitKey(o, n), Op: OpDelete, If: []Cond{Eq("order", o.ID)}})
 	}

@@ -17,17 +17,14 @@ const (
 // keptAlone is how long a person's number of a day is kept.
 const keptAlone = 40 * 24 * time.Hour
 
+var proposalCodec = newCodec[seckill.Proposal](TableProposals, 1)
+
 func proposalKey(order string) Key { return Key{TableProposals, proposalsWaiting, order} }
 
 // Propose implements seckill.Proposer in one write.
 func (l *Ledger) Propose(ctx context.Context, p seckill.Proposal) error {
-	restock := int64(0)
-	if p.Restock {
-		restock = 1
-	}
-	c, err := l.transact(ctx, []Write{{Key: proposalKey(p.Order), Op: OpPut, If: []Cond{Absent()}, Row: Row{
-		"v": Version, "who": p.Who, "why": p.Why, "restock": restock, "amount": int64(p.Amount),
-		"at": p.At.UnixMilli()}}})
+	c, err := l.transact(ctx, []Write{{Key: proposalKey(p.Order), Op: OpPut, If: []Cond{Absent()},
+		Row: proposalCodec.encode(&p, 0)}})
 	return changed(c, err, "propose a refund of", p.Order)
 }
 
@@ -40,7 +37,7 @@ func (l *Ledger) Proposal(ctx context.Context, order string) (*seckill.Proposal,
 	if !found {
 		return nil, nil //nolint:nilnil // most orders have none
 	}
-	p, err := decodeProposal(row)
+	p, err := proposalCodec.decode(row)
 	return &p, err
 }
 
@@ -50,15 +47,7 @@ func (l *Ledger) Proposals(ctx context.Context, after string, limit int) ([]seck
 	if err != nil {
 		return nil, fmt.Errorf("ledger: proposals: %w", err)
 	}
-	var all []seckill.Proposal
-	for _, row := range rows {
-		p, err := decodeProposal(row)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
+	return decodeAll(rows, proposalCodec.decode)
 }
 
 // Withdraw implements seckill.Proposer in one write.
@@ -84,11 +73,4 @@ func decided(d *seckill.Decision, at time.Time) (w Write, is bool) {
 			If: []Cond{AtMost("n", int64(d.PerDay)-1)}}, true
 	}
 	return Write{}, false
-}
-
-func decodeProposal(row Row) (seckill.Proposal, error) {
-	d := decode(TableProposals, row)
-	p := seckill.Proposal{Order: d.text("entry"), Who: d.text("who"), Why: d.text("why"),
-		Restock: d.number("restock") == 1, Amount: seckill.Fen(d.number("amount")), At: d.time("at")}
-	return p, d.err
 }

@@ -34,7 +34,7 @@ func (l *Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, e
 	if !found {
 		return seckill.Quota{}, nil
 	}
-	return decodeQuota(row)
+	return quotaCodec.decode(row)
 }
 
 // Quotas implements seckill.Ledger. More than MaxQuotas users, or a repeated one, is a programming error.
@@ -55,7 +55,7 @@ func (l *Ledger) Quotas(ctx context.Context, item string, users []string) (map[s
 		return nil, fmt.Errorf("ledger: quotas of %s: %w", item, err)
 	}
 	for _, row := range rows {
-		q, err := decodeQuota(row)
+		q, err := quotaCodec.decode(row)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (l *Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, e
 	if !found {
 		return seckill.ReturnRow{}, seckill.ErrNoReturn
 	}
-	return decodeReturn(row)
+	return returnCodec.decode(row)
 }
 
 // Returns implements seckill.Ledger, ascending by order.
@@ -88,7 +88,7 @@ func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int
 	if len(rows) == limit {
 		next, _ = rows[limit-1]["order"].(string)
 	}
-	return page(rows, next, decodeReturn), nil
+	return page(rows, next, returnCodec.decode), nil
 }
 
 // Units implements seckill.Ledger, ascending by unit.
@@ -97,7 +97,7 @@ func (l *Ledger) Units(ctx context.Context, item string, bucket int) ([]seckill.
 	if err != nil {
 		return nil, fmt.Errorf("ledger: units of %s bucket %d: %w", item, bucket, err)
 	}
-	return decodeAll(rows, decodeUnit)
+	return decodeAll(rows, unitCodec.decode)
 }
 
 // Payments implements seckill.Ledger, ascending by trade number.
@@ -106,7 +106,7 @@ func (l *Ledger) Payments(ctx context.Context, order string) ([]seckill.Payment,
 	if err != nil {
 		return nil, fmt.Errorf("ledger: payments of %s: %w", order, err)
 	}
-	return decodeAll(rows, decodePayment)
+	return decodeAll(rows, paymentCodec.decode)
 }
 
 // partition reads all rows of a partition, page by page.
@@ -159,7 +159,7 @@ func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after
 		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds due %d: %w", shard, err)
 	}
 	rows, next = dueBy(rows, next, "refund_at", now)
-	return page(rows, next, decodePayment), nil
+	return page(rows, next, paymentCodec.decode), nil
 }
 
 // dueBy cuts a page of rows sorted by due time before the first one due after now.
@@ -178,7 +178,7 @@ func (l *Ledger) RefundsRefused(ctx context.Context, after string, limit int) (s
 	if err != nil {
 		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds refused: %w", err)
 	}
-	return page(rows, next, decodePayment), nil
+	return page(rows, next, paymentCodec.decode), nil
 }
 
 // OrdersByUser implements seckill.Ledger.
@@ -217,7 +217,7 @@ func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit
 	if err != nil {
 		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: %s %s: %w", index, day, err)
 	}
-	return page(rows, next, decodePayment), nil
+	return page(rows, next, paymentCodec.decode), nil
 }
 
 // shards reads a page of a listing that is spread over shards. Every page except the last is full.

@@ -13,6 +13,8 @@ var _ seckill.StaffSessions = (*Ledger)(nil)
 // sessionsList is the one partition of staff's sessions: they are few, and a list of them must be consistent.
 const sessionsList = "staff"
 
+var sessionCodec = newCodec[seckill.StaffSession](TableSessions, 2)
+
 func sessionKey(key string) Key { return Key{TableSessions, sessionsList, key} }
 
 // StaffSession implements seckill.StaffSessions.
@@ -24,26 +26,18 @@ func (l *Ledger) StaffSession(ctx context.Context, key string) (seckill.StaffSes
 	case !found:
 		return seckill.StaffSession{}, seckill.ErrNoStaffSession
 	}
-	return decodeSession(row)
+	return sessionCodec.decode(row)
 }
 
 // SaveStaffSession implements seckill.StaffSessions in one write.
 func (l *Ledger) SaveStaffSession(ctx context.Context, s seckill.StaffSession) error {
-	roles := make([]string, len(s.Roles))
-	for i, r := range s.Roles {
-		roles[i] = string(r)
-	}
-	row := Row{"v": Version, "who": s.Who, "name": s.Name, "roles": strings.Join(roles, ","),
-		"began": s.Began.UnixMilli(), "confirmed": s.Confirmed.UnixMilli(), "asked": s.Asked.UnixMilli(),
-		"ends": s.Ends.UnixMilli(), "issued": int64(0), "refresh": s.Refresh, "version": s.Version + 1,
-		attrExpires: s.Ends.Unix() + 1}
-	if s.Issued {
-		row["issued"] = int64(1)
-	}
 	as := Absent()
 	if s.Version > 0 {
 		as = Eq("version", s.Version)
 	}
+	s.Version++
+	row := sessionCodec.encode(&s, 0)
+	row[attrExpires] = s.Ends.Unix() + 1
 	c, err := l.transact(ctx, []Write{{Key: sessionKey(s.Key), Op: OpPut, Row: row, If: []Cond{as}}})
 	switch {
 	case err != nil:
@@ -68,22 +62,20 @@ func (l *Ledger) ListStaffSessions(ctx context.Context, after string, limit int)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: sessions of staff: %w", err)
 	}
-	list := make([]seckill.StaffSession, len(rows))
-	for i, row := range rows {
-		if list[i], err = decodeSession(row); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return decodeAll(rows, sessionCodec.decode)
 }
 
-func decodeSession(row Row) (seckill.StaffSession, error) {
-	d := decode(TableSessions, row)
-	s := seckill.StaffSession{Key: d.text("session"), Who: d.text("who"), Name: d.text("name"), Began: d.time("began"),
-		Confirmed: d.time("confirmed"), Asked: d.time("asked"), Ends: d.time("ends"), Issued: d.number("issued") == 1,
-		Refresh: d.text("refresh"), Version: d.number("version")}
-	for name := range strings.SplitSeq(d.text("roles"), ",") {
-		s.Roles = append(s.Roles, seckill.Role(name))
+func encodeRoles(roles []seckill.Role) string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
 	}
-	return s, d.err
+	return strings.Join(names, ",")
+}
+
+func decodeRoles(s string) (roles []seckill.Role, err error) {
+	for name := range strings.SplitSeq(s, ",") {
+		roles = append(roles, seckill.Role(name))
+	}
+	return roles, nil
 }

@@ -49,7 +49,7 @@ func BenchmarkRealReserve(b *testing.B) {
 		Buckets: 16, Version: 1}
 	request := func(user string) seckill.Request {
 		return seckill.Request{Order: seckill.KeyedOrderID(it.ID, user, "k"), Item: it.ID, User: user, Count: 1,
-			Address: "杭州市西湖区1号", Created: start}
+			Given: seckill.Given{Address: "杭州市西湖区1号"}, Created: start}
 	}
 	requests := make([]seckill.Request, benchCalls)
 	for i := range requests {

@@ -131,7 +131,8 @@ func (s *shop) purchase(user, key string) (id string, refused int) {
 	s.Helper()
 	for {
 		begin := time.Now()
-		id, err := s.buy.Buy(s.ctx, buy.Purchase{Item: "1001", User: user, Count: 1, Address: "杭州市西湖区1号", Key: key})
+		id, err := s.buy.Buy(s.ctx, buy.Purchase{Item: "1001", User: user, Count: 1,
+			Given: seckill.Given{Address: "杭州市西湖区1号"}, Key: key})
 		if err == nil {
 			return id, refused
 		}
@@ -229,9 +230,9 @@ func (s *shop) late() { s.must(s.faults.RunLate()) }
 func (s *shop) order(id, user string, units []int) seckill.Order {
 	now := s.clock.Now()
 	return seckill.Order{ID: id, Item: "1001", User: user, Count: len(units), Units: units, Price: 8888,
-		Amount:  8888 * seckill.Fen(len(units)),
-		Address: "a", State: seckill.PendingPayment, Created: now, Placed: now, PayBy: now.Add(time.Hour), Title: "手机",
-		Buckets: 2,
+		Amount: 8888 * seckill.Fen(len(units)),
+		Given:  seckill.Given{Address: "a"}, State: seckill.PendingPayment, Created: now, Placed: now,
+		PayBy: now.Add(time.Hour), Title: "手机", Buckets: 2,
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 }
 

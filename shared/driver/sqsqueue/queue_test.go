@@ -14,7 +14,7 @@ import (
 func message(n int) seckill.Message {
 	return seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
 		Request: seckill.Request{Order: seckill.RandomOrderID("1001", [17]byte{15: byte(n)}), Item: "1001", User: "7",
-			Count: 1, Address: "杭州市西湖区",
+			Count: 1, Given: seckill.Given{Address: "杭州市西湖区"},
 			Created: time.UnixMilli(1_794_398_400_123).UTC(), Trace: "Root=1-abc"},
 		Units: []int{n + 1}}}
 }

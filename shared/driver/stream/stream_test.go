@@ -96,8 +96,8 @@ func records(t *testing.T) []map[string]any {
 	id := seckill.KeyedOrderID("1", "9", "k")
 	for _, err := range []error{
 		l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100,
-			Amount: 100, Address: "x", Title: "t", Created: placed, Placed: placed, PayBy: placed.Add(time.Hour),
-			Buckets: 16}, 1),
+			Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: placed, Placed: placed,
+			PayBy: placed.Add(time.Hour), Buckets: 16}, 1),
 		l.RecordPayment(t.Context(), seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.Captured,
 			At: placed, Cause: "notify"}, seckill.PendingPayment, seckill.Paid),
 		l.EraseAddress(t.Context(), id, seckill.Paid, placed),

@@ -143,7 +143,7 @@ func TestSecretsAreNeverLogged(t *testing.T) {
 		{"a group itself", slog.Group("address", "city", "杭州市", slog.Group("g", "street", "杭州市")),
 			`"address":{"city":"[redacted]","g":{"street":"[redacted]"}}`},
 		{"a value that resolves", slog.Any("request", resolver{}), `"request":{"address":"[redacted]","id":"7"}`},
-		{"within a value", slog.Any("request", &seckill.Request{Order: "o1", Address: "杭州市"}),
+		{"within a value", slog.Any("request", &seckill.Request{Order: "o1", Given: seckill.Given{Address: "杭州市"}}),
 			`"Address":"[redacted]"`},
 		{"deep within", slog.Any("all", []any{map[string]any{"x": inner{"杭州市", 9223372036854775807}}}),
 			`"all":[{"x":{"ID":9223372036854775807,"phone":"[redacted]"}}]`},

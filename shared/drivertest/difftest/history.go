@@ -203,7 +203,8 @@ func (p *player) step(s Step) {
 	order, user := orderID(s.order), userID(s.user)
 	r := seckill.Reservation{Units: s.units, Request: seckill.Request{Order: order, Item: item, User: user,
 		Count: s.count, Created: now,
-		Address: "杭州|西湖\"1号\\" + strings.Repeat("é", s.count) + strings.Repeat("乙", s.other%2), Trace: "t"}}
+		Given: seckill.Given{Address: "杭州|西湖\"1号\\" + strings.Repeat("é", s.count) + strings.Repeat("乙", s.other%2)},
+		Trace: "t"}}
 	it := seckill.Item{ID: item, Price: 8888, Start: start, End: start.Add(time.Hour), Stock: max(s.unit, 1),
 		Limit: s.count, Buckets: 2,
 		Version: int64(s.user), Stopped: s.flag && s.other == 0}

@@ -63,8 +63,9 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 	o := seckill.Order{
 		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
 		Item: item, User: user, Count: len(units), Units: units,
-		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Address: "上海市 南京路 1 号", Name: "李雷",
-		Network:   netip.MustParseAddr("2001:db8:1:2:3:4:5:6"),
+		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Given: seckill.Given{Address: "上海市 南京路 1 号", Name: "李雷",
+			Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6")},
+
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
 		Options: seckill.Options{{Name: "度数", Value: "53°"}, {Name: "包装", Value: "礼盒"}},

@@ -102,7 +102,8 @@ func BenchmarkPlace(b *testing.B) {
 					l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(rowsStart)}))
 				}
 				o := seckill.Order{ID: fmt.Sprintf("o%026d", i), Item: "1", User: fmt.Sprint(i), Count: count,
-					Address: "上海市 南京路 1 号", Title: "茅台", Price: 100, Amount: seckill.Fen(100 * count), Buckets: 2000,
+					Given: seckill.Given{Address: "上海市 南京路 1 号"}, Title: "茅台", Price: 100,
+					Amount: seckill.Fen(100 * count), Buckets: 2000,
 					Created: rowsStart, Placed: rowsStart, PayBy: rowsStart.Add(seckill.DefaultHold)}
 				for range count {
 					o.Units = append(o.Units, next)

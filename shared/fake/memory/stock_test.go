@@ -32,7 +32,7 @@ func BenchmarkReserve(b *testing.B) {
 	for i := range users {
 		u := fmt.Sprint(i)
 		users[i] = seckill.Request{Order: seckill.KeyedOrderID(it.ID, u, "k"), Item: it.ID, User: u, Count: 1,
-			Address: "杭州市西湖区1号", Created: start}
+			Given: seckill.Given{Address: "杭州市西湖区1号"}, Created: start}
 	}
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -83,8 +83,8 @@ func down(string) error { return errDown }
 func (s *shop) place(n int) string {
 	s.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(n)), Item: "1", User: fmt.Sprint(n), Count: 1,
-		Units: []int{n}, Price: 1, Amount: 1, Title: "t", Address: "a", Created: start, Placed: start,
-		PayBy: start.Add(time.Hour), Buckets: 1}
+		Units: []int{n}, Price: 1, Amount: 1, Title: "t", Given: seckill.Given{Address: "a"}, Created: start,
+		Placed: start, PayBy: start.Add(time.Hour), Buckets: 1}
 	if err := s.ledger.Place(s.Context(), o, 1); err != nil {
 		s.Fatal(err)
 	}

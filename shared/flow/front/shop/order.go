@@ -180,8 +180,8 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 		}
 		if r.Order == id {
 			return seckill.Order{ID: id, Item: it.ID, User: user, Count: r.Count, Price: it.Price,
-				Amount:  it.Price * seckill.Fen(r.Count),
-				Address: r.Address, State: seckill.Queued, Created: r.Created, Title: it.Commodity.Title}, nil
+				Amount: it.Price * seckill.Fen(r.Count),
+				Given:  r.Given, State: seckill.Queued, Created: r.Created, Title: it.Commodity.Title}, nil
 		}
 	}
 	if unsure {

@@ -63,14 +63,14 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	f, stock := setup(t, seckill.MaxItems)
 	ctx := context.Background()
 	queued := seckill.Request{Order: seckill.KeyedOrderID("1700", "7", "k"), Item: "1700", User: "7", Count: 1,
-		Address: "x", Created: start.Add(time.Minute)}
+		Given: seckill.Given{Address: "x"}, Created: start.Add(time.Minute)}
 	if res, err := stock.Reserve(ctx, queued.Created, queued, true, time.Minute); err != nil ||
 		res.Code != seckill.Reserved {
 		t.Fatal(res, err)
 	}
 	const old = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
-	rejected := seckill.Order{ID: old, Item: "1001", User: "7", Count: 1, Address: "x", State: seckill.Rejected,
-		Created: start, Placed: start, Reason: seckill.CodeSoldOut}
+	rejected := seckill.Order{ID: old, Item: "1001", User: "7", Count: 1, Given: seckill.Given{Address: "x"},
+		State: seckill.Rejected, Created: start, Placed: start, Reason: seckill.CodeSoldOut}
 	if err := f.Ledger.Reject(ctx, rejected); err != nil {
 		t.Fatal(err)
 	}

@@ -106,8 +106,8 @@ func TestAgain(t *testing.T) {
 		id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
 		at := placed.Add(time.Duration(i) * 12 * time.Hour) // the third one on the next day of the shop's zone
 		if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{i + 1},
-			Price: 100, Amount: 100, Address: "x", Title: "t", Created: at, Placed: at, PayBy: at.Add(time.Hour),
-			Buckets: 16}, 5); err != nil {
+			Price: 100, Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: at, Placed: at,
+			PayBy: at.Add(time.Hour), Buckets: 16}, 5); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, id)

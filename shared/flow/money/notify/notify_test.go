@@ -36,7 +36,8 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	t.Helper()
 	ctx, l := context.Background(), ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(placed)}))
 	o := seckill.Order{ID: order, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100, Amount: 100,
-		Address: "a", Title: "t", Created: placed, Placed: placed, PayBy: placed.Add(15 * time.Minute), Buckets: 16}
+		Given: seckill.Given{Address: "a"}, Title: "t", Created: placed, Placed: placed,
+		PayBy: placed.Add(15 * time.Minute), Buckets: 16}
 	read := func() seckill.Order {
 		got, err := l.Order(ctx, order)
 		if err != nil {

@@ -76,7 +76,7 @@ func (w *bank) book(l seckill.BillLine) {
 func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1,
-		Units: []int{w.n}, Price: 100, Amount: 100, Address: "a", Title: "t",
+		Units: []int{w.n}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 		Created: at, Placed: at, PayBy: at.Add(time.Minute), Buckets: 1}
 	must(t, w.ledger.Place(ctx, o, 1000))
 	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured,

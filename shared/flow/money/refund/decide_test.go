@@ -32,8 +32,8 @@ func (d *office) paid(units int) string {
 	d.t.Helper()
 	d.made += units
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(d.made)), Item: "1", User: "7", Count: units,
-		Price: 100, Amount: seckill.Fen(100 * units), Address: "a", Title: "t", Created: d.clock.Now(),
-		Placed: d.clock.Now(), PayBy: d.clock.Now().Add(time.Minute), Buckets: 1}
+		Price: 100, Amount: seckill.Fen(100 * units), Given: seckill.Given{Address: "a"}, Title: "t",
+		Created: d.clock.Now(), Placed: d.clock.Now(), PayBy: d.clock.Now().Add(time.Minute), Buckets: 1}
 	for i := range units {
 		o.Units = append(o.Units, d.made-i)
 	}

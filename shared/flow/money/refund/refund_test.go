@@ -25,7 +25,7 @@ func TestAnOperatorsWords(t *testing.T) {
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}})
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-		Price: 100, Amount: 100, Address: "a", Title: "t",
+		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	if err := l.Place(ctx, o, 1); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestARefundWithoutAnOutcome(t *testing.T) {
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-		Price: 100, Amount: 100, Address: "a", Title: "t",
+		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
 	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment,

@@ -81,7 +81,7 @@ func TestRefund(t *testing.T) {
 			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 			f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: meter{}})
 			o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
-				Price: 100, Amount: 100, Address: "a", Title: "t",
+				Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 				Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 			kept := seckill.Payment{Order: o.ID, TradeNo: "2", Amount: 100, State: seckill.Captured, At: now,
 				Cause: "notify"}

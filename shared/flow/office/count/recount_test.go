@@ -31,8 +31,8 @@ func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
 	id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
 	if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
-		Price: 1, Amount: 1, Address: "x", Title: "t", Created: now, Placed: now, PayBy: now.Add(time.Hour),
-		Buckets: 4}, 5); err != nil {
+		Price: 1, Amount: 1, Given: seckill.Given{Address: "x"}, Title: "t", Created: now, Placed: now,
+		PayBy: now.Add(time.Hour), Buckets: 4}, 5); err != nil {
 		t.Fatal(err)
 	}
 	o, err := l.Order(t.Context(), id)

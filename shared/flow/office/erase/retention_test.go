@@ -82,7 +82,7 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1,
 		Units: []int{n}, Price: 100, Amount: 100,
-		Address: "1 Some Street", Network: netip.MustParseAddr("2001:db8::7"),
+		Given: seckill.Given{Address: "1 Some Street", Network: netip.MustParseAddr("2001:db8::7")},
 		Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute),
 		Buckets: 16}
 	s.must(s.ledger.Place(ctx, o, 1000))

@@ -46,8 +46,8 @@ func (s *shop) order(paid bool) string {
 	s.made++
 	now := s.clock.Now()
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", string(rune('a'+s.made))), Item: "1", User: "7", Count: 1,
-		Units: []int{s.made}, Price: 100, Amount: 100, Address: "a", Title: "t", Created: now, Placed: now,
-		PayBy: now.Add(100 * 24 * time.Hour), Buckets: 1}
+		Units: []int{s.made}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t", Created: now,
+		Placed: now, PayBy: now.Add(100 * 24 * time.Hour), Buckets: 1}
 	err := s.ledger.Place(s.Context(), o, 50)
 	if paid {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}

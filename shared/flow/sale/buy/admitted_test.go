@@ -53,8 +53,8 @@ func setupChecks(t *testing.T, checks seckill.Checks) (*fixture, *readItems) {
 }
 
 func (f *fixture) present(user, ticket string) error {
-	_, err := f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: 1, Address: "杭州市西湖区1号",
-		Ticket: ticket})
+	_, err := f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: 1,
+		Given: seckill.Given{Address: "杭州市西湖区1号"}, Ticket: ticket})
 	return err
 }
 
@@ -166,7 +166,7 @@ func (f *fixture) drain(t *testing.T) {
 	for i := range f.item.Stock {
 		n := strconv.Itoa(i)
 		r := seckill.Request{Order: seckill.KeyedOrderID("1001", "9", n), Item: "1001", User: "9" + n,
-			Count: 1, Address: "x", Created: f.clock.Now()}
+			Count: 1, Given: seckill.Given{Address: "x"}, Created: f.clock.Now()}
 		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, seckill.Resend)
 		if err != nil || res.Code != seckill.Reserved {
 			t.Fatal(res, err)

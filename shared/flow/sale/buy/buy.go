@@ -3,6 +3,7 @@ package buy
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -77,10 +78,10 @@ var (
 // no item while the stock has it. The error is an *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
-	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Name: p.Name,
-		Created: now, Trace: seckill.Trace(ctx)}
-	if f.KeepNetworks {
-		r.Network = p.Network
+	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Given: p.Given, Created: now,
+		Trace: seckill.Trace(ctx)}
+	if !f.KeepNetworks {
+		r.Network = netip.Addr{}
 	}
 	if err := r.Validate(); err != nil {
 		return "", err

@@ -63,8 +63,8 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 }
 
 func (f *fixture) buy(user, key string, count int) (string, error) {
-	return f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: count, Address: "杭州市西湖区1号",
-		Key: key})
+	return f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: count,
+		Given: seckill.Given{Address: "杭州市西湖区1号"}, Key: key})
 }
 
 // TestSoldOutIsRemembered checks that a sold-out answer comes from memory for one second, and from the stock after
@@ -138,11 +138,16 @@ func TestBadRequests(t *testing.T) {
 		code  seckill.Code
 		field string
 	}{
-		"item":       {buy.Purchase{Item: "x", User: "1", Count: 1, Address: "a"}, seckill.CodeInvalid, "seckill_id"},
-		"unknown":    {buy.Purchase{Item: "9", User: "1", Count: 1, Address: "a"}, seckill.CodeItemUnknown, ""},
-		"count 0":    {buy.Purchase{Item: "1001", User: "1", Count: 0, Address: "a"}, seckill.CodeInvalid, "count"},
-		"over limit": {buy.Purchase{Item: "1001", User: "1", Count: 3, Address: "a"}, seckill.CodeInvalid, "count"},
-		"address":    {buy.Purchase{Item: "1001", User: "1", Count: 1, Address: " "}, seckill.CodeInvalid, "address"},
+		"item": {buy.Purchase{Item: "x", User: "1", Count: 1, Given: seckill.Given{Address: "a"}},
+			seckill.CodeInvalid, "seckill_id"},
+		"unknown": {buy.Purchase{Item: "9", User: "1", Count: 1, Given: seckill.Given{Address: "a"}},
+			seckill.CodeItemUnknown, ""},
+		"count 0": {buy.Purchase{Item: "1001", User: "1", Count: 0, Given: seckill.Given{Address: "a"}},
+			seckill.CodeInvalid, "count"},
+		"over limit": {buy.Purchase{Item: "1001", User: "1", Count: 3, Given: seckill.Given{Address: "a"}},
+			seckill.CodeInvalid, "count"},
+		"address": {buy.Purchase{Item: "1001", User: "1", Count: 1, Given: seckill.Given{Address: " "}},
+			seckill.CodeInvalid, "address"},
 	} {
 		_, err := f.Buy(context.Background(), c.p)
 		var e *seckill.Error
@@ -260,7 +265,7 @@ func (r *reading) Get(ctx context.Context, id string) (seckill.Item, error) {
 // BenchmarkSoldOut measures the answer that most shoppers of a crowd get.
 func BenchmarkSoldOut(b *testing.B) {
 	f := setup(b, 1, 1)
-	p := buy.Purchase{Item: "1001", User: "1", Count: 1, Address: "杭州市西湖区1号"}
+	p := buy.Purchase{Item: "1001", User: "1", Count: 1, Given: seckill.Given{Address: "杭州市西湖区1号"}}
 	ctx := context.Background()
 	f.Clock = fixed(f.clock.Now())
 	f.Flow = buy.New(f.Deps)

@@ -97,7 +97,8 @@ func TestBuy(t *testing.T) {
 			p := &ports{stock: c.stock, faults: c.fault}
 			f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening.Add(c.at)), IDs: p,
 				Meter: meter{}})
-			id, err := f.Buy(t.Context(), buy.Purchase{Item: "1001", User: "9", Count: c.count, Address: "a"})
+			id, err := f.Buy(t.Context(), buy.Purchase{Item: "1001", User: "9", Count: c.count,
+				Given: seckill.Given{Address: "a"}})
 			if c.code == "" && (err != nil || id != "o-new") || c.code != "" &&
 				(err == nil || seckill.CodeOf(err) != c.code) {
 				t.Errorf("got %q, %v; want code %q", id, err, c.code)
@@ -117,7 +118,8 @@ func TestNetworksUnasked(t *testing.T) {
 		p := &ports{stock: seckill.Reserved}
 		f := buy.New(buy.Deps{Stock: p, Orders: p, Items: p, Clock: memory.NewClock(opening), IDs: p, Meter: meter{},
 			KeepNetworks: keep})
-		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1", User: "9", Count: 1, Address: "a", Network: from})
+		_, err := f.Buy(t.Context(), buy.Purchase{Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a",
+			Network: from}})
 		if err != nil || p.asked.Network != want {
 			t.Errorf("keeps %t: %v, reserved from %q", keep, err, p.asked.Network)
 		}

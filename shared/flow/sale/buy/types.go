@@ -3,16 +3,14 @@
 // and the items table, never the ledger or the payment provider.
 package buy
 
-import "net/netip"
+import "github.com/your-org/seckill/shared/seckill"
 
 // Purchase is one purchase request.
 type Purchase struct {
-	Item    string
-	User    string
-	Count   int
-	Address string
-	Name    string     // the shopper's; "" if their token does not say
-	Network netip.Addr // where the request comes from, whole; the zero Addr if unknown
-	Key     string     // Idempotency-Key, "" if the request has none
-	Ticket  string     // "" if the request has none
+	Item  string
+	User  string
+	Count int
+	seckill.Given
+	Key    string // Idempotency-Key, "" if the request has none
+	Ticket string // "" if the request has none
 }

@@ -158,8 +158,7 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 	}
 	return seckill.Order{
 		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price,
-		Amount:  it.Price * seckill.Fen(m.Count),
-		Address: m.Address, Name: m.Name, Network: m.Network, State: seckill.PendingPayment,
+		Amount: it.Price * seckill.Fen(m.Count), Given: m.Given, State: seckill.PendingPayment,
 		Created: m.Created, Placed: now,
 		PayBy: now.Add(f.Hold).Truncate(time.Second), Title: it.Commodity.Title,
 		ListPrice: it.Commodity.Price, Cover: it.Cover, Options: it.Variant.Options, Span: it.Variant.Span(),
@@ -194,7 +193,7 @@ func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Coll
 func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill.Code) error {
 	now := f.Clock.Now()
 	err := f.Ledger.Reject(ctx, seckill.Order{
-		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Address: m.Address, State: seckill.Rejected,
+		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Given: m.Given, State: seckill.Rejected,
 		Created: m.Created,
 		Placed:  now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now,
 			Cause: string(reason)}},

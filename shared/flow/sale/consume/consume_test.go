@@ -232,7 +232,7 @@ func TestConsume(t *testing.T) {
 				units = c.given.units
 			}
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
-				Order: order, Item: "1", User: "9", Count: 1, Address: "a",
+				Order: order, Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a"},
 				Created: opened.Add(-c.given.waited)}, Units: units}}
 			w.check(t, m.Encode(), c.then, c.comes)
 		})
@@ -285,7 +285,8 @@ func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 func TestNetworksUnderWay(t *testing.T) {
 	from := netip.MustParseAddr("192.0.2.1")
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
-		Order: order, Item: "1", User: "9", Count: 1, Address: "a", Network: from, Created: opened}, Units: []int{7}}}
+		Order: order, Item: "1", User: "9", Count: 1, Given: seckill.Given{Address: "a", Network: from},
+		Created: opened}, Units: []int{7}}}
 	for keep, want := range map[bool]netip.Addr{true: from, false: {}} {
 		w := &ports{now: opened}
 		f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w,

@@ -83,7 +83,8 @@ func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	clock := memory.NewClock(placed)
 	s := &shop{clock: clock, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}
 	o := seckill.Order{ID: order, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100, Amount: 100,
-		Address: "a", Title: "t", Created: placed, Placed: placed, PayBy: placed.Add(15 * time.Minute), Buckets: 16}
+		Given: seckill.Given{Address: "a"}, Title: "t", Created: placed, Placed: placed,
+		PayBy: placed.Add(15 * time.Minute), Buckets: 16}
 	errs := []error{s.ledger.Place(ctx, o, 1)}
 	o, err := s.ledger.Order(ctx, order)
 	errs = append(errs, err)
