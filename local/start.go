@@ -214,9 +214,7 @@ func (s *System) buildFlows(tickets seckill.TicketChecker) error {
 	s.items.Imported = s.load
 	s.Activity = activities.New(activities.Deps{Activities: s.Ledger, Items: s.Items, Questions: s.Ledger,
 		Stage: s.Stage, Clock: s.Clock})
-	log := slog.New(slog.DiscardHandler)
-	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter,
-		Keep: operator.KeepHeads(log)}) // on one machine nothing is apart
+	s.Audit = audit.New(audit.Deps{Log: s.Ledger, Clock: s.Clock, IDs: ids, Meter: s.Meter})
 	s.erase = erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock, Meter: s.Meter,
 		KeepNetworks: s.opt.KeepNetworks})
 	record := operator.Recorder{Log: s.Audit, Text: s.log}

@@ -25,8 +25,7 @@ const liveReads = 8
 func main() {
 	boot.Run("admin", func(s config.Admin, b *boot.Boot) apigw.Handler {
 		text, ledger := office.Text(), b.LedgerOnly()
-		flow := audit.New(audit.Deps{Log: ledger, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter,
-			Keep: operator.KeepHeads(text)})
+		flow := audit.New(audit.Deps{Log: ledger, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter})
 		staff := session.New(session.Deps{Sessions: ledger, Issuer: office.Staff(b, s.Staff), Random: b.IDs,
 			Clock: b.Clock, Meter: b.Meter, Audit: flow})
 		door := &operator.Office{Stack: b.Stack, Clock: b.Clock,
