@@ -233,7 +233,6 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) run ./web/bundle
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
 	$(GO) test ./proof/sim -run 'TestPaymentPage|TestKillPoints' -update
-	$(GO) test ./proof/sim/mutants -run TestMutantsPage -update
 	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
 	$(GO) test ./infra/plan -run TestText -update
 	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
