@@ -150,8 +150,8 @@ var coldStarts = []coldStart{
 	{step: "deliver", init: oneSecret},
 	{step: "acts", init: oneSecret},
 	{step: "admin", init: oneSecret, event: func(*testing.T) []byte {
-		return posted(seckill.RoleAuditor, `{"operator":{"command":"audit-head"}}`)
-	}, first: []string{"GetItem audit"}},
+		return posted(seckill.RoleAuditor, `{"operator":{"command":"audit","limit":1}}`)
+	}, first: []string{"Query audit"}},
 }
 
 func get(path string) func(*testing.T) []byte {

@@ -83,9 +83,6 @@ func (d *drivers) GivenUp(ctx context.Context, order string, err error) {
 	d.s.log.ErrorContext(ctx, "events given up", "order", order, "err", err)
 }
 
-// AuditHead keeps nothing: on one machine nothing is apart.
-func (d *drivers) AuditHead(context.Context, seckill.AuditHead) {}
-
 // StaffClock is the machine's for links, so that moving the shop's clock signs nobody out; with an issuer it is the
 // shop's, as for shoppers.
 func (d *drivers) StaffClock() seckill.Clock {

@@ -147,7 +147,7 @@ func TestStaffInABrowser(t *testing.T) {
 		after.Acts.Value.List[0].Who != "local" || after.Acts.Value.List[0].Act != "stop" {
 		t.Errorf("%d requests before, then %+v, %+v", before, after.Metrics.Value, after.Acts)
 	}
-	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, 10)
+	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), "", 10)
 	if err != nil || len(log) < 3 || log[0].Act != "sign-in" || log[2].Who != "local" || log[2].Act != "stop" ||
 		log[2].Roles != "viewer,editor,operator,finance,auditor" || log[2].Result != "changed" {
 		t.Errorf("audit log: %+v, %v", log, err)
@@ -250,7 +250,7 @@ func TestEveryRoleAndCommand(t *testing.T) {
 			}
 		}
 	}
-	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), 0, seckill.MaxAuditPage)
+	log, err := w.Ledger.AuditOn(t.Context(), seckill.Day(w.Clock.Now()), "", seckill.MaxAuditPage)
 	if err != nil {
 		t.Fatal(err)
 	}

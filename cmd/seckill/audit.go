@@ -85,7 +85,7 @@ The commands list, verify and head are about another record: the audit log, of w
 	f.DurationVar(&set.again, "again", 3*time.Second,
 		"how long after the first reading to read again what is broken; 0s: never")
 	f.BoolVar(&set.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(auditListCommand(), auditVerifyCommand(), auditHeadCommand())
+	cmd.AddCommand(auditListCommand())
 	return cmd
 }
 

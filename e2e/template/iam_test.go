@@ -316,6 +316,41 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 }
 
+// TestAuditLogIsAppendOnly: the table itself refuses what would change or delete an entry, whoever asks; no function
+// may do it anyway, and one alone writes.
+func TestAuditLogIsAppendOnly(t *testing.T) {
+	const table = "AuditTable"
+	tpl := open(t)
+	changing := []string{"dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem",
+		"dynamodb:PartiQLUpdate", "dynamodb:PartiQLDelete"}
+	denied, name := map[string]bool{}, str(tpl.resource(table).prop("TableName"), "Fn::Sub")
+	for _, s := range list(tpl.resource(table).prop("ResourcePolicy", "PolicyDocument"), "Statement") {
+		if str(s, "Effect") == "Deny" && str(s, "Principal") == "*" && at(s, "Condition") == nil &&
+			strings.HasSuffix(str(s, "Resource", "Fn::Sub"), ":table/"+name) {
+			for _, action := range list(s, "Action") {
+				denied[fmt.Sprint(action)] = true
+			}
+		}
+	}
+	for _, action := range changing {
+		if !denied[action] {
+			t.Errorf("%s does not deny %s to everybody", table, action)
+		}
+	}
+	for step, f := range tpl.functions() {
+		rights, err := tpl.rights(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rights {
+			if r.on == table && (slices.Contains(changing, r.action) ||
+				step != "admin" || r.action != "dynamodb:PutItem" && r.action != "dynamodb:Query") {
+				t.Errorf("%s may %s on %s", step, r.action, table)
+			}
+		}
+	}
+}
+
 // everySecret is a stack's secret with all possible entries.
 var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
 	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",

@@ -47,7 +47,6 @@ type Drivers interface {
 	Wire() seckill.Wire
 	Recent() seckill.Recent // nil: the wire cannot send as soon as a page is connected
 
-	AuditHead(context.Context, seckill.AuditHead) // keeps the head apart
 	StaffSessions() seckill.StaffSessions
 	StaffIssuer() seckill.StaffIssuer // nil: staff sign in nowhere
 	StaffClock() seckill.Clock        // by which staff's sessions end

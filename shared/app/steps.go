@@ -265,7 +265,7 @@ func Fulfil(d Drivers) *fulfil.Flow {
 
 // Audit records what staff do.
 func Audit(d Drivers) *audit.Flow {
-	return audit.New(audit.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter(), Keep: d.AuditHead})
+	return audit.New(audit.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter()})
 }
 
 // Staff signs staff in.

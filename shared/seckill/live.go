@@ -61,8 +61,8 @@ type LiveCounts struct {
 
 // LiveActs are what staff did about an item's sale, and about the queues, by the audit log.
 type LiveActs struct {
-	Head AuditHead `json:"head"` // of the log that they were read from
-	List []LiveAct `json:"list"` // the newest first, at most MaxLiveActs
+	Until time.Time `json:"until,omitzero"` // when the log was read
+	List  []LiveAct `json:"list"`           // the newest first, at most MaxLiveActs
 }
 
 // LiveAct is an act that has ended.

@@ -72,7 +72,6 @@ var staff = map[string][]Role{
 	"act":             seeShoppers,
 	"delivery":        seeShoppers,
 	"audit":           auditors,
-	"audit-head":      auditors,
 	"refund":          financiers,
 	"withdraw":        financiers,
 	"again":           financiers,

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -257,10 +254,4 @@ func (d *Drivers) Endpoint() seckill.Endpoint {
 		d.Fail(fmt.Errorf("settings: WEBHOOK_URL or WEBHOOK_SECRET: %w", err))
 	}
 	return endpoint
-}
-
-// AuditHead keeps the audit log's head in the log, apart from the table.
-func (d *Drivers) AuditHead(ctx context.Context, h seckill.AuditHead) {
-	telemetry.NewLog(os.Stdout, slog.LevelInfo).InfoContext(ctx, "audit head", "day", h.Day, "seq", h.Seq, "hash",
-		h.Hash)
 }

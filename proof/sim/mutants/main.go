@@ -31,8 +31,7 @@ const usage = `mutants sabotages the system in one place at a time and has the s
 
 It prints for each mutant the guarantee that caught it, and after how many seeds; or the test, of those that no seed
 shows. It exits 1 when a mutant that is not listed as equivalent survives, when one that is listed is caught, or when
-the system without a mutant shows a violation. A whole run that exits 0 writes
-docs/MUTANTS.md and its figures in docs/GUARANTEES.md; a run of a part changes no page.
+the system without a mutant shows a violation.
 
 `
 
@@ -66,10 +65,10 @@ func parseFlags(args []string) (options, error) {
 	f.IntVar(&o.sample, "sample", 0, "play only this many, drawn by -seed; 0 for all")
 	f.StringVar(&o.seed, "seed", "", "any `text` that decides what -sample draws, as a commit's hash")
 	f.BoolVar(&o.list, "list", false, "only list the mutants")
-	f.Uint64Var(&o.limits.mutant, "seeds", wholeLimits.mutant, "play at most this many `seeds` of a mutant")
-	f.Uint64Var(&o.limits.equivalent, "equivalent", wholeLimits.equivalent,
+	f.Uint64Var(&o.limits.mutant, "seeds", 60_000, "play at most this many `seeds` of a mutant")
+	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000,
 		"play this many `seeds` of a mutant that is listed as equivalent")
-	f.Uint64Var(&o.limits.unmutated, "unmutated", wholeLimits.unmutated,
+	f.Uint64Var(&o.limits.unmutated, "unmutated", 200,
 		"play this many `seeds` of the system without a mutant")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at a time")
 	if err := f.Parse(args); err != nil {
@@ -111,13 +110,10 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	}
 	caughtBy := func(m *Mutant) outcome { return test(ctx, s.root, list, m) }
 	t := try(ctx, w, player, caughtBy, picked, o.limits, o.workers)
-	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent\n", len(picked), t.caught, t.survived,
-		t.equivalent)
+	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent; first by %s\n", len(picked), t.caught, t.survived,
+		t.equivalent, strings.Join(t.first(), ", "))
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
-	}
-	if o.whole() {
-		return writePages(s.root, all, verdicts{today(), t.verdicts})
 	}
 	return nil
 }

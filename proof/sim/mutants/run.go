@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,21 +98,18 @@ func firstLine(s string) string {
 // tally counts how mutants ended.
 type tally struct {
 	caught, survived, equivalent int
-	failed                       []string // why the run as a whole fails
-	verdicts                     map[string]verdict
+	failed                       []string       // why the run as a whole fails
+	by                           map[string]int // how many each guarantee or test caught first
 }
 
 // limits are the largest numbers of seeds that a run plays.
 type limits struct{ mutant, equivalent, unmutated uint64 }
 
-// wholeLimits are the limits of a whole run.
-var wholeLimits = limits{mutant: 60_000, equivalent: 2_000, unmutated: 200}
-
 // try plays the unmutated system first, then every mutant, several concurrently, and reports each outcome on w. test
 // plays the mutants listed in tested.
 func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) outcome, mutants []Mutant, max limits,
 	workers int) tally {
-	t := tally{verdicts: map[string]verdict{}}
+	t := tally{by: map[string]int{}}
 	if o := play(ctx, player, 0, 1, max.unmutated); o.err != nil || o.Check != "" {
 		t.broken(o)
 		return t
@@ -152,6 +150,14 @@ func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) out
 	return t
 }
 
+// first lists what caught mutants first, and how many.
+func (t *tally) first() (out []string) {
+	for _, check := range slices.Sorted(maps.Keys(t.by)) {
+		out = append(out, fmt.Sprint(check, " ", t.by[check]))
+	}
+	return out
+}
+
 // broken records, once per seed, that the system fails without any mutant.
 func (t *tally) broken(o outcome) {
 	why := fmt.Sprintf("without a mutant, seed %d breaks %s: %s", o.Seed, o.Check, firstLine(o.Detail))
@@ -179,10 +185,7 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 	case o.Check != "":
 		ending = o.Check
 		t.caught++
-		t.verdicts[m.Name] = verdict{by: o.Check, seeds: o.Seeds}
-		if _, ok := tested[m.Name]; ok {
-			t.verdicts[m.Name] = verdict{by: o.Check}
-		}
+		t.by[o.Check]++
 	default:
 		t.survived++
 		t.failed = append(t.failed, fmt.Sprintf("%s survived %d seeds: %s (%s)", m.Name, o.Seeds, m.Breaks, m.File))

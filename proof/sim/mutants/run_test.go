@@ -62,6 +62,9 @@ func TestTry(t *testing.T) {
 	if got.caught != 4 || got.survived != 1 || got.equivalent != 1 {
 		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 4, 1, 1", got.caught, got.survived, got.equivalent)
 	}
+	if by := strings.Join(got.first(), ", "); by != "I1 1, I2 1, TestX 1, crash 1" {
+		t.Errorf("caught first by %s", by)
+	}
 	slices.Sort(got.failed)
 	for i, want := range []string{"speechless: ", "survivor survived 9 seeds",
 		"without a mutant, seed 6 breaks L4: 2 units unsold",

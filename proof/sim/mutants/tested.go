@@ -58,8 +58,6 @@ var tested = map[string][2]string{
 	// The simulator checks who may move money, not what the first person is told.
 	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/money/refund",
 		"TestOneMoreRefundADayWaitsForASecondPerson"},
-	// In the simulator nobody keeps heads of the audit log.
-	"audit/check.go:NewCheck:junction:1": {"./shared/flow/office/audit", "TestTampered"},
 	// The shopper is refused either way: what differs is the reason.
 	"signin/signin.go:SignIn:swallow-error:2": {"./shared/flow/front/signin", "TestRefusals"},
 	// Each write adds one entry, and nobody misses in the simulator what is told once more.

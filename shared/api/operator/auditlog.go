@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/your-org/seckill/shared/flow/office/audit"
 	"github.com/your-org/seckill/shared/seckill"
@@ -24,35 +23,13 @@ func (h *AuditHandler) commands() []command { return auditCommands }
 
 // do executes a command.
 func (h *AuditHandler) do(ctx context.Context, r *request) (done, error) {
-	if r.Command == cmdAuditHead {
-		head, err := h.audit.Head(ctx)
-		return done{result: head, outcome: read}, err
-	}
-	after := 0
-	if r.Cursor != "" {
-		n, err := strconv.Atoi(r.Cursor)
-		if err != nil || n < 1 || n > seckill.MaxAuditSeq {
-			return done{}, seckill.Invalid("cursor", "")
-		}
-		after = n
-	}
-	list, next, err := h.audit.List(ctx, r.Day, after, r.Limit)
-	out := AuditPage{Entries: list}
-	if next > 0 {
-		out.Next = strconv.Itoa(next)
-	}
-	return done{result: out, outcome: read}, err
+	list, next, err := h.audit.List(ctx, r.Day, r.Cursor, r.Limit)
+	return done{result: AuditPage{Entries: list, Next: next}, outcome: read}, err
 }
 
 // Audit lists entries of a day of the audit log, at most seckill.MaxAuditPage; day "" is today, cursor "" or the Next
 // of an earlier page.
 func (c *Client) Audit(ctx context.Context, day, cursor string, limit int) (out AuditPage, err error) {
 	err = c.give(ctx, &request{Command: cmdAudit, Day: day, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
-// AuditHead reads the audit log's head.
-func (c *Client) AuditHead(ctx context.Context) (out seckill.AuditHead, err error) {
-	err = c.give(ctx, &request{Command: cmdAuditHead}, &out)
 	return out, err
 }

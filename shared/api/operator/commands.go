@@ -168,16 +168,10 @@ var orderCommands = []command{
 	{name: cmdHide, has: []string{"order", "why"}, may: []string{"undo"}},
 }
 
-// The commands about the audit log.
-const (
-	cmdAudit     = "audit"
-	cmdAuditHead = "audit-head"
-)
+// The command about the audit log.
+const cmdAudit = "audit"
 
-var auditCommands = []command{
-	{name: cmdAudit, has: []string{"limit"}, may: []string{"day", "cursor"}},
-	{name: cmdAuditHead},
-}
+var auditCommands = []command{{name: cmdAudit, has: []string{"limit"}, may: []string{"day", "cursor"}}}
 
 // The commands about staff who are signed in in a browser.
 const (

@@ -28,10 +28,10 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		State: seckill.PendingPayment, Created: now, PayBy: now, Changed: now, Reason: seckill.CodeNotCancelable,
 		Carrier: text(fulfil.MaxParcel), Number: text(fulfil.MaxParcel), Refund: text(shopflow.MaxReason), Hidden: true}
 	cut := text(seckill.MaxAuditText)
-	entry := seckill.AuditEntry{Day: "2026-11-11", Seq: seckill.MaxAuditSeq, At: now, Kind: seckill.AuditBegun, ID: id,
+	entry := seckill.AuditEntry{Day: "2026-11-11", Seq: strings.Repeat("a", seckill.MaxAuditPlace), At: now,
+		Kind: seckill.AuditBegun, ID: id,
 		Who: text(256), Roles: "viewer,editor,operator,finance,auditor", Act: "orders",
-		Subject: cut, Before: cut, After: cut, Why: cut, Result: "unchanged",
-		Prev: strings.Repeat("a", 64), Hash: strings.Repeat("a", 64)}
+		Subject: cut, Before: cut, After: cut, Why: cut, Result: "unchanged"}
 	act := operator.Act{ID: id, At: now, Item: number, Action: "purchase", Result: "not_started", Status: "suspicious",
 		Rules: strings.Repeat("a", 200), User: number, UserHash: strings.Repeat("a", 64),
 		NetworkHash: strings.Repeat("a", 64), Agent: text(seckill.MaxActAgent), Referrer: text(seckill.MaxActAgent),

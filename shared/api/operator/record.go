@@ -54,7 +54,7 @@ func (rec *Recorder) Serve(text *slog.Logger, handlers ...Handler) func(ctx cont
 // lengthen it. A command that cannot be recorded is refused, and nothing is done or shown.
 func (rec *Recorder) record(ctx context.Context, r *request, roles string,
 	do func() ([]byte, error)) ([]byte, error) {
-	if rec == nil || seckill.RoleViewer.May(r.Command) || r.Command == cmdAudit || r.Command == cmdAuditHead {
+	if rec == nil || seckill.RoleViewer.May(r.Command) || r.Command == cmdAudit {
 		return do()
 	}
 	e := r.entry(roles)
@@ -166,12 +166,5 @@ func ended(e *seckill.AuditEntry, b []byte, err error) {
 		if e.Result == "" {
 			e.Result = a.Did.Outcome
 		}
-	}
-}
-
-// KeepHeads returns what keeps the audit log's heads apart: a line for each.
-func KeepHeads(text *slog.Logger) func(context.Context, seckill.AuditHead) {
-	return func(ctx context.Context, h seckill.AuditHead) {
-		text.InfoContext(ctx, "audit head", "day", h.Day, "seq", h.Seq, "hash", h.Hash)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
 	reads := []string{cmdExport, cmdHealth, cmdCounts, cmdBlocks, cmdActs, cmdAct, cmdDelivery, cmdReconciled, cmdOpen,
-		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdAuditHead, cmdItem, cmdSessions, cmdLive, cmdLevel,
+		cmdCase, cmdOrders, cmdOrder, cmdAudit, cmdItem, cmdSessions, cmdLive, cmdLevel,
 		cmdActivities, cmdActivity, cmdItems}
 	for _, c := range allCommands() {
 		least, ok := seckill.LeastRole(c.name)

@@ -86,8 +86,7 @@ func newOffice(t *testing.T) *office {
 	o.log = ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))
 	ids := system.NewIDs(nil)
 	o.flow = session.New(session.Deps{Sessions: o.log, Issuer: o.issuer, Random: ids, Clock: o.clock, Meter: meter{},
-		Audit: audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{},
-			Keep: func(context.Context, seckill.AuditHead) {}})})
+		Audit: audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
 	var err error
 	o.door, err = staffdoor.New(staffdoor.Options{Sessions: o.flow, Public: public, SignIn: true, Clock: o.clock,
 		Random: ids, Log: slog.New(slog.DiscardHandler),
@@ -155,7 +154,7 @@ func (o *office) signIn(code string, change func(q url.Values)) *http.Response {
 
 // results returns who got what, of the audit log's entries.
 func (o *office) results() (out []string) {
-	list, err := o.log.AuditOn(o.Context(), seckill.Day(o.clock.Now()), 0, 500)
+	list, err := o.log.AuditOn(o.Context(), seckill.Day(o.clock.Now()), "", 500)
 	if err != nil {
 		o.Fatal(err)
 	}

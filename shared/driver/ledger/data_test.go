@@ -137,7 +137,7 @@ func typeName(v any) string {
 }
 
 // reading lists the methods of seckill.Ledger that write nothing.
-var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditHead", "AuditOn", "BlocksOn",
+var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
 	"Counted", "Counts", "DueOrders",
 	"FulfilDue", "ListActivities", "ListBlocks", "Live",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",

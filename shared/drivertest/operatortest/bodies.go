@@ -35,7 +35,7 @@ var arguments = map[string]string{
 	"record-trade": order + why + `,"trade_no":"9"`, "reconcile": day, "reconciled": day, "erase": `,"user":"1001"`,
 	"tell": order, "replay": item + day, "delivery": order, "counts": item, "recount": item, "redeliver": "",
 	"block": `,"blocks":[{"subject":"1001","reason":"r"}]`, "unblock": person, "blocks": page, "acts": page, "act": act,
-	"handle": act + why, "audit": page, "audit-head": "", "orders": page, "order": order, "confirm": order,
+	"handle": act + why, "audit": page, "orders": page, "order": order, "confirm": order,
 	"ship": `,"parcels":[{"order":"` + Order + `","carrier":"sf","number":"1"}]`, "note": order + why,
 	"picture": `,"data":"` + dot + `"`,
 	"hide":    order + why, "level": item, "live": item, "sessions": "", "end-sessions": `,"person":"nobody"`,

@@ -9,11 +9,9 @@ import { addTexts } from './texts.js';
 
 addTexts({
   audit_title: ['审计日志', 'Audit log'],
-  audit_text: ['店员做过的每件事，每条都与前一条相连，不能改也不能删。seckill audit verify 可以核对。', 'What staff did. Each entry is chained to the one before: none can be changed or deleted. “seckill audit verify” checks it.'],
-  audit_head: ['最新一条：{day} 第 {seq} 条，{hash}', 'Newest entry: {day}, number {seq}, {hash}'],
+  audit_text: ['店员做过的每件事，不能改也不能删。', 'What staff did. None of it can be changed or deleted.'],
   audit_of: ['{day} 的记录，旧的在前', 'Entries of {day}. Oldest first'],
   audit_reads: ['包括只查看的', 'also what was only looked at'],
-  audit_seq: ['序号', 'No.'],
   audit_time: ['时间', 'Time'],
   audit_who: ['谁', 'Who'],
   audit_act: ['做了什么', 'Did'],
@@ -49,11 +47,9 @@ export const audit = {
       send: async (v) => page.go({ ...v, after: '' }),
     });
     const list = el('div', {});
-    const vouches = el('p', { class: 'soft code' });
-    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('audit_text')), vouches, choose), list);
-    const [got, head] = await Promise.all([command('audit', { day, cursor: page.query.get('after') || undefined, limit: PAGE }), page.may('audit-head') ? command('audit-head') : null]);
+    put(page.node, el('section', { class: 'panel' }, el('p', { class: 'soft' }, t('audit_text')), choose), list);
+    const got = await command('audit', { day, cursor: page.query.get('after') || undefined, limit: PAGE });
     if (page.signal.aborted) return;
-    if (head?.seq) put(vouches, t('audit_head', head));
     put(list, listing(page, { caption: t('audit_of', { day }), columns: columns(got.next), rows: whole(got.entries || []).filter((e) => reads || e.result !== 'read'), next: got.next }));
   },
 };
@@ -65,7 +61,6 @@ export function whole(entries) {
 }
 
 const columns = (next) => [
-  { name: 'seq', title: t('audit_seq'), figure: true, minor: true, cell: (e) => String(e.seq) },
   { name: 'time', title: t('audit_time'), cell: (e) => when(e.at, true) },
   { name: 'who', title: t('audit_who'), long: true, cell: (e) => [e.who, el('br'), el('small', { class: 'soft' }, e.roles.split(',').map((r) => tOr(`role_${r}`, r)).join(t('office_comma')))], by: (e) => e.who },
   { name: 'act', title: t('audit_act'), long: true, cell: (e) => [el('b', {}, e.act), ' ', el('span', { class: 'code' }, e.subject)], by: (e) => e.act },

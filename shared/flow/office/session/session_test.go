@@ -78,8 +78,8 @@ func newOffice(t *testing.T) *office {
 	l := ledger.New(o.rows)
 	o.log = l
 	o.Flow = session.New(session.Deps{Sessions: l, Issuer: o.issuer, Random: system.NewIDs(nil), Clock: o.clock,
-		Meter: meter{}, Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil), Meter: meter{},
-			Keep: func(context.Context, seckill.AuditHead) {}})})
+		Meter: meter{}, Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
+			Meter: meter{}})})
 	return o
 }
 
@@ -351,7 +351,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("away: %v", err)
 	}
-	log, err := o.log.AuditOn(ctx, seckill.Day(start), 0, 9)
+	log, err := o.log.AuditOn(ctx, seckill.Day(start), "", 9)
 	o.ok(err)
 	var got []string
 	for _, e := range log {
@@ -379,6 +379,4 @@ func TestSignInsAreRecorded(t *testing.T) {
 
 type noLog struct{ seckill.AuditLog }
 
-func (noLog) AuditHead(context.Context) (seckill.AuditHead, error) {
-	return seckill.AuditHead{}, errAway
-}
+func (noLog) AppendAudit(context.Context, seckill.AuditEntry) error { return errAway }

@@ -5,48 +5,58 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// actsRead is how many of the audit log's newest entries are read when it has grown.
-const actsRead = 100
+// actsAgain is how far entries are read again, because clocks differ, and because one may be written after a later one.
+const actsAgain = time.Minute
 
 // shown are the acts about an item, a queue or an activity that viewers see: with who did it, and nothing of shoppers.
 var shown = []string{"stop", "resume", "add-stock", "redrive", "offline", "online"}
 
 // auditReader is what acts calls of the audit log.
 type auditReader interface {
-	AuditOn(ctx context.Context, day string, after, limit int) ([]seckill.AuditEntry, error)
-	AuditHead(ctx context.Context) (seckill.AuditHead, error)
+	AuditOn(ctx context.Context, day, after string, limit int) ([]seckill.AuditEntry, error)
 }
 
-// acts returns the newest acts about an item: those of before, and those among the log's newest entries of its day.
-func acts(ctx context.Context, log auditReader, item string, before seckill.LiveActs) (seckill.LiveActs, error) {
-	head, err := log.AuditHead(ctx)
-	if err != nil || head == before.Head {
-		return before, err
-	}
-	entries, err := log.AuditOn(ctx, head.Day, max(0, head.Seq-actsRead), actsRead)
-	if err != nil {
-		return before, err
-	}
-	if n := len(entries); n > 0 {
-		head = entries[n-1].Head() // what was read: a read may lag behind the head
+// acts returns the newest acts about an item: those of before, and those of the log since then. At first it is those of
+// the day.
+func acts(ctx context.Context, log auditReader, item string, before seckill.LiveActs,
+	now time.Time) (seckill.LiveActs, error) {
+	day, after := seckill.Day(now), ""
+	if !before.Until.IsZero() {
+		from := before.Until.Add(-actsAgain)
+		day, after = seckill.Day(from), seckill.AuditPlace(from)
 	}
 	list := slices.Clone(before.List)
-	for i := range entries {
-		e := &entries[i]
-		known := slices.ContainsFunc(list, func(a seckill.LiveAct) bool { return a.ID == e.ID })
-		if e.Kind == seckill.AuditEnded && slices.Contains(shown, e.Act) && about(e.Subject, item) && !known {
-			list = append(list, seckill.LiveAct{ID: e.ID, At: e.At, Who: e.Who, Act: e.Act, Subject: e.Subject,
-				Result: e.Result})
+	for {
+		entries, err := log.AuditOn(ctx, day, after, seckill.MaxAuditPage)
+		if err != nil {
+			return before, err
 		}
+		for i := range entries {
+			e := &entries[i]
+			after = e.Seq
+			known := slices.ContainsFunc(list, func(a seckill.LiveAct) bool { return a.ID == e.ID })
+			if e.Kind == seckill.AuditEnded && slices.Contains(shown, e.Act) && about(e.Subject, item) && !known {
+				list = append(list, seckill.LiveAct{ID: e.ID, At: e.At, Who: e.Who, Act: e.Act, Subject: e.Subject,
+					Result: e.Result})
+			}
+		}
+		if len(entries) == seckill.MaxAuditPage {
+			continue
+		}
+		if day == seckill.Day(now) {
+			break
+		}
+		day, after = seckill.Day(now), ""
 	}
 	slices.SortFunc(list, func(a, b seckill.LiveAct) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID))
 	})
-	return seckill.LiveActs{Head: head, List: list[:min(len(list), seckill.MaxLiveActs)]}, nil
+	return seckill.LiveActs{Until: now, List: list[:min(len(list), seckill.MaxLiveActs)]}, nil
 }
 
 // about reports whether a subject names an item, or no item: then it is about the shop, or an activity, whose items the

@@ -148,7 +148,7 @@ func (f *Flow) ofItem(l *seckill.Live, now time.Time) []part {
 		return f.counts(ctx, l.Item)
 	})
 	add(f, &parts, "acts", &l.Acts, now, secondAge, func(ctx context.Context) (seckill.LiveActs, error) {
-		return acts(ctx, f.Ledger, l.Item, l.Acts.Value)
+		return acts(ctx, f.Ledger, l.Item, l.Acts.Value, now)
 	})
 	return parts
 }
