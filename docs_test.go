@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -151,17 +152,32 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the generated parts of docs/ARCHITECTURE.md and docs/adr/README.md")
 
-// TestDecisionsAreListed: docs/adr/README.md has the title of each decision; -update writes them.
+// otherDecision matches a paragraph of docs/adr/others.md: its number and its first words.
+var otherDecision = regexp.MustCompile(`(?m)^## ADR (\d+)\n\n\*\*([^*]+)\*\*`)
+
+// TestDecisionsAreListed: docs/adr/README.md has the title of each decision, of those with a page and of the others;
+// -update writes them.
 func TestDecisionsAreListed(t *testing.T) {
-	var want strings.Builder
+	rows := map[int]string{}
+	add := func(number, words, target string) {
+		n, err := strconv.Atoi(number)
+		if err != nil || rows[n] != "" {
+			t.Errorf("%s has the number %s, which is none or is taken", target, number)
+		}
+		rows[n] = fmt.Sprintf("%d. [%s](%s)\n", n, strings.TrimSuffix(words, "."), target)
+	}
 	files, _ := filepath.Glob("docs/adr/0*.md")
 	for _, file := range files {
 		title, _, _ := strings.Cut(page(t, filepath.ToSlash(file)), "\n")
-		number, words, found := strings.Cut(strings.TrimPrefix(title, "# "), ". ")
-		if !found {
-			t.Errorf("%s begins with %q", file, title)
-		}
-		fmt.Fprintf(&want, "%s. [%s](%s)\n", number, words, filepath.Base(file))
+		number, words, _ := strings.Cut(strings.TrimPrefix(title, "# "), ". ")
+		add(number, words, filepath.Base(file))
+	}
+	for _, m := range otherDecision.FindAllStringSubmatch(page(t, "docs/adr/others.md"), -1) {
+		add(m[1], strings.Join(strings.Fields(m[2]), " "), "others.md#adr-"+m[1])
+	}
+	var want strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(rows)) {
+		want.WriteString(rows[n])
 	}
 	generatedPart(t, "docs/adr/README.md", "decisions", want.String())
 }
