@@ -75,8 +75,8 @@ var (
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, have the functions, types and
-// variables that it sends readers to, and the packages have the tests that it has them run.
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, declare what the pages send
+// readers to, and the packages have the tests that docs/TOUR.md runs.
 func TestTourNamesWhatIsThere(t *testing.T) {
 	tour := page(t, "docs/TOUR.md")
 	names := map[string]string{} // by file
@@ -164,8 +164,8 @@ var (
 	handWord       = regexp.MustCompile(`\S*[\p{L}\p{N}]\S*`)
 )
 
-// TestPagesAreShort counts the words of all Markdown pages, in tables and code, too, without what programs write. A word
-// is what spaces part and has a letter or a digit: the bars of a table are none. -v prints the sum of each page.
+// TestPagesAreShort counts the words of all Markdown pages, in tables and code, too, without what programs write.
+// Spaces separate words, and a word has a letter or a digit, unlike the bars of a table. -v prints each page's sum.
 func TestPagesAreShort(t *testing.T) {
 	generated := []string{"docs/IAM.md", "docs/MUTANTS.md", "docs/state_machine.md"}
 	sum := 0
