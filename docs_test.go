@@ -157,7 +157,7 @@ func TestDecisionsAreListed(t *testing.T) {
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 40150
+const maxWords = 31250
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
