@@ -108,6 +108,6 @@ type WebhookKeeper interface {
 
 // Endpoint is where the shop's own systems take the events of orders.
 type Endpoint interface {
-	// Post sends an event. nil: the endpoint has acknowledged it. After an error its effect is unknown.
+	// Post sends an event. It returns nil if the endpoint has acknowledged it. After an error its effect is unknown.
 	Post(ctx context.Context, e *OrderEvent) error
 }
