@@ -82,7 +82,7 @@ func (w *Webhook) Failed(at time.Time) {
 	}
 }
 
-// Next returns the next event to post, of the order as read; false if the history, as read, does not have it.
+// Next returns the next event to post, of the order as read, or false if the history, as read, does not have it.
 func (w *Webhook) Next(o *Order) (OrderEvent, bool) {
 	c := OrderChange{Order: *o, Before: w.Sent}
 	c.Order.History = slices.Clip(o.History[:min(w.Sent+1, len(o.History))])

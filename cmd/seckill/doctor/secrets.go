@@ -108,7 +108,7 @@ type stored struct {
 	all  map[string]string
 }
 
-// stored returns a value; "" if it is missing, which it reports.
+// stored returns a value, or "" if it is missing, which it reports.
 func (s *stored) stored(name string) string {
 	if s.all[name] == "" {
 		s.fault("%s is missing in %s/%s: %s", name, s.path, secrets.Keys, s.makes(name))

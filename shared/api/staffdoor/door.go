@@ -166,7 +166,7 @@ func (d *Door) made(value string, seconds int) *http.Cookie {
 		SameSite: http.SameSiteStrictMode}
 }
 
-// cookie returns the cookie's value; "" if there is none, or several.
+// cookie returns the cookie's value, or "" if there is none, or several.
 func (d *Door) cookie(r *http.Request) string {
 	if list := r.CookiesNamed(d.name()); len(list) == 1 {
 		return list[0].Value
