@@ -156,8 +156,40 @@ func TestDecisionsAreListed(t *testing.T) {
 	generatedPart(t, "docs/adr/README.md", "decisions", want.String())
 }
 
+var (
+	pageLink = regexp.MustCompile(`\]\(([^)\s#:]*)(?:#([^)\s]+))?\)`) // not of addresses on the web
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	noAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+)
+
+// TestLinksLead: each link of a page leads to a file of the module and, in a page, to a heading.
+func TestLinksLead(t *testing.T) {
+	walk(t, ".", func(file string) {
+		if path.Ext(file) != ".md" || strings.HasPrefix(file, "web/vendor/") {
+			return
+		}
+		for _, m := range pageLink.FindAllStringSubmatch(fenced.ReplaceAllString(page(t, file), ""), -1) {
+			target := path.Join(path.Dir(file), m[1])
+			if m[1] == "" {
+				target = file
+			}
+			if _, err := os.Stat(filepath.FromSlash(target)); err != nil {
+				t.Errorf("%s leads to %s: %v", file, m[0], err)
+			} else if m[2] != "" && path.Ext(target) == ".md" {
+				text := fenced.ReplaceAllString(page(t, target), "")
+				if !slices.ContainsFunc(heading.FindAllStringSubmatch(text, -1), func(h []string) bool {
+					return strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == m[2]
+				}) {
+					t.Errorf("%s leads to %s, where no such heading is", file, m[0])
+				}
+			}
+		}
+	})
+}
+
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 31250
+const maxWords = 30800
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
