@@ -235,6 +235,7 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) test ./proof/sim -run 'TestPaymentPage|TestKillPoints' -update
 	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
 	$(GO) test ./infra/plan -run TestText -update
+	$(GO) test ./cmd/seckill -run TestDeployPageListsRoles -update
 	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
 

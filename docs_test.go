@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,52 +27,26 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// packages lists the folders with Go files, whatever their build tags, as `go list` does.
-func packages(t *testing.T) map[string]bool {
-	t.Helper()
-	out := map[string]bool{}
-	for file := range allFiles(t, ".") {
-		out[path.Dir(file)] = true
-	}
-	return out
-}
-
-// TestArchitectureNamesEveryPackage checks that docs/ARCHITECTURE.md has exactly one row for each package of the
-// module. Its last table lists, with the first sentence of their own comments, the packages that have no row written
-// by hand.
+// TestArchitectureNamesEveryPackage: the last table of docs/ARCHITECTURE.md has each package of the module, with the
+// first sentence of its own comment; -update writes the table.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
-	const name = "docs/ARCHITECTURE.md"
-	missing := packages(t)
-	byHand := generatedBlock.ReplaceAllString(page(t, name), "")
-	for _, row := range regexp.MustCompile("(?m)^\\[`([^`]+)`\\]\\(\\.\\./([^)]*)\\) \\| (.+)$").FindAllStringSubmatch(
-		byHand, -1) {
-		pkg := row[1]
-		switch {
-		case !missing[pkg]:
-			t.Errorf("%s names %s, which is no package, or twice", name, pkg)
-		case row[2] != pkg:
-			t.Errorf("%s: the row of %s leads to %s", name, pkg, row[2])
+	synopses := map[string]string{} // by folder
+	for file := range allFiles(t, ".") {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
 		}
-		delete(missing, pkg)
+		synopses[path.Dir(file)] += new(doc.Package).Synopsis(f.Doc.Text())
 	}
-	synopses := map[string]string{}
-	for file := range files(t, ".") {
-		if pkg := path.Dir(file); missing[pkg] {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			synopses[pkg] += new(doc.Package).Synopsis(f.Doc.Text())
-		}
-	}
-	rows := "\npackage | in its own words\n---|---\n"
-	for _, pkg := range slices.Sorted(maps.Keys(missing)) {
-		if synopses[pkg] == "" {
+	rows := "\npackage | what it is, in its own words\n---|---\n"
+	for _, pkg := range slices.Sorted(maps.Keys(synopses)) {
+		says := regexp.MustCompile(`^(Package|Command) \w+ `).ReplaceAllString(synopses[pkg], "")
+		if says == "" {
 			t.Errorf("package %s has no comment", pkg)
 		}
-		rows += fmt.Sprintf("[`%s`](../%s) | %s\n", pkg, pkg, strings.ReplaceAll(synopses[pkg], "|", "\\|"))
+		rows += fmt.Sprintf("[`%s`](../%s) | %s\n", pkg, pkg, strings.ReplaceAll(says, "|", "\\|"))
 	}
-	generatedPart(t, name, "packages", rows+"\n")
+	generatedPart(t, "docs/ARCHITECTURE.md", "packages", rows+"\n")
 }
 
 // generatedPart checks what stands between a page's markers; -update writes it.
@@ -100,8 +75,8 @@ var (
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, have the functions, types and
-// variables that it sends readers to, and the packages have the tests that it has them run.
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, declare what the pages send
+// readers to, and the packages have the tests that docs/TOUR.md runs.
 func TestTourNamesWhatIsThere(t *testing.T) {
 	tour := page(t, "docs/TOUR.md")
 	names := map[string]string{} // by file
@@ -151,31 +126,78 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the generated parts of docs/ARCHITECTURE.md and docs/adr/README.md")
 
-// TestDecisionsAreListed: docs/adr/README.md has the title of each decision; -update writes them.
+// otherDecision matches a paragraph of docs/adr/others.md: its number and its first words.
+var otherDecision = regexp.MustCompile(`(?m)^## ADR (\d+)\n\n\*\*([^*]+)\*\*`)
+
+// TestDecisionsAreListed: docs/adr/README.md has the title of each decision, of those with a page and of the others;
+// -update writes them.
 func TestDecisionsAreListed(t *testing.T) {
-	var want strings.Builder
+	rows := map[int]string{}
+	add := func(number, words, target string) {
+		n, err := strconv.Atoi(number)
+		if err != nil || rows[n] != "" {
+			t.Errorf("%s has the number %s, which is none or is taken", target, number)
+		}
+		rows[n] = fmt.Sprintf("%d. [%s](%s)\n", n, strings.TrimSuffix(words, "."), target)
+	}
 	files, _ := filepath.Glob("docs/adr/0*.md")
 	for _, file := range files {
 		title, _, _ := strings.Cut(page(t, filepath.ToSlash(file)), "\n")
-		number, words, found := strings.Cut(strings.TrimPrefix(title, "# "), ". ")
-		if !found {
-			t.Errorf("%s begins with %q", file, title)
-		}
-		fmt.Fprintf(&want, "%s. [%s](%s)\n", number, words, filepath.Base(file))
+		number, words, _ := strings.Cut(strings.TrimPrefix(title, "# "), ". ")
+		add(number, words, filepath.Base(file))
+	}
+	for _, m := range otherDecision.FindAllStringSubmatch(page(t, "docs/adr/others.md"), -1) {
+		add(m[1], strings.Join(strings.Fields(m[2]), " "), "others.md#adr-"+m[1])
+	}
+	var want strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(rows)) {
+		want.WriteString(rows[n])
 	}
 	generatedPart(t, "docs/adr/README.md", "decisions", want.String())
 }
 
+var (
+	pageLink = regexp.MustCompile(`\]\(([^)\s#:]*)(?:#([^)\s]+))?\)`) // not of addresses on the web
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	noAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+)
+
+// TestLinksLead: each link of a page leads to a file of the module and, in a page, to a heading.
+func TestLinksLead(t *testing.T) {
+	walk(t, ".", func(file string) {
+		if path.Ext(file) != ".md" || strings.HasPrefix(file, "web/vendor/") {
+			return
+		}
+		for _, m := range pageLink.FindAllStringSubmatch(fenced.ReplaceAllString(page(t, file), ""), -1) {
+			target := path.Join(path.Dir(file), m[1])
+			if m[1] == "" {
+				target = file
+			}
+			if _, err := os.Stat(filepath.FromSlash(target)); err != nil {
+				t.Errorf("%s leads to %s: %v", file, m[0], err)
+			} else if m[2] != "" && path.Ext(target) == ".md" {
+				text := fenced.ReplaceAllString(page(t, target), "")
+				if !slices.ContainsFunc(heading.FindAllStringSubmatch(text, -1), func(h []string) bool {
+					return strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == m[2]
+				}) {
+					t.Errorf("%s leads to %s, where no such heading is", file, m[0])
+				}
+			}
+		}
+	})
+}
+
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 40150
+const maxWords = 30800
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
 	handWord       = regexp.MustCompile(`\S*[\p{L}\p{N}]\S*`)
 )
 
-// TestPagesAreShort counts the words of all Markdown pages, in tables and code, too, without what programs write. A word
-// is what spaces part and has a letter or a digit: the bars of a table are none. -v prints the sum of each page.
+// TestPagesAreShort counts the words of all Markdown pages, in tables and code, too, without what programs write.
+// Spaces separate words, and a word has a letter or a digit, unlike the bars of a table. -v prints each page's sum.
 func TestPagesAreShort(t *testing.T) {
 	generated := []string{"docs/IAM.md", "docs/state_machine.md"}
 	sum := 0

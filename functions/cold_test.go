@@ -17,7 +17,6 @@ var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "De
 	"GetQueueAttributes", "GetQueueUrl"}
 
 // TestColdStart checks which calls to AWS an instance makes before its first event, and before its first answer.
-// docs/PERFORMANCE.md lists the same.
 func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {

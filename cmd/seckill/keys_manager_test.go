@@ -92,7 +92,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// written returns the names of the values that changed since its last call, sorted; nil if no secret was written.
+// written returns the names of the values that changed since its last call, sorted, or nil if no secret was written.
 func (m *manager) written() (names []string) {
 	now := m.stored()
 	m.mu.Lock()

@@ -35,7 +35,7 @@ func (f *moneyFlags) named(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
 }
 
-// payments opens the shop. words: the command records who gave it, and why.
+// payments opens the shop, with words for a command that records who gave it, and why.
 func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	if words && strings.TrimSpace(f.why) == "" {
 		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
@@ -43,7 +43,7 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	return f.signed(cmd, words)
 }
 
-// signed opens the shop. words: the command records who gave it.
+// signed opens the shop, with words for a command that records who gave it.
 func (f *moneyFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
 	deployed, err := f.isDeployed(cmd)
 	named := cmd.Flags().Changed("who")

@@ -316,7 +316,7 @@ func clients(flag string, list []string) (out []oidc.Client, err error) {
 	return out, nil
 }
 
-// keysDir returns the directory of the keys that sign payments; "" if they are not kept. With a real ledger they are
+// keysDir returns the directory of the keys that sign payments, or "" if they are not kept. With a real ledger they are
 // kept, because it has orders that an earlier run has signed.
 func (s *settings) keysDir(named bool) (string, error) {
 	switch {

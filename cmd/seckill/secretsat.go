@@ -61,7 +61,7 @@ func (v *vault) call(ctx context.Context, f func(context.Context) error) error {
 	})
 }
 
-// read returns a secret's values; nil if there is no such secret.
+// read returns a secret's values, or nil if there is no such secret.
 func (v *vault) read(ctx context.Context, secret string) (values map[string]string, err error) {
 	return values, v.call(ctx, func(ctx context.Context) error {
 		if values, err = v.store.Read(ctx, secret); err != nil {

@@ -15,7 +15,8 @@ var update = flag.Bool("update", false, "write the roles' table of docs/DEPLOY.m
 
 // TestDeployPageListsRoles compares the page's table with the table of roles.
 func TestDeployPageListsRoles(t *testing.T) {
-	const name, begin, end = "../../docs/DEPLOY.md", "<!-- begin: staff -->\n", "<!-- end: staff -->"
+	const name, begin, end = "../../docs/DEPLOY.md", "<!-- generated: staff, by make generate -->\n",
+		"<!-- end: staff -->"
 	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +43,6 @@ func TestDeployPageListsRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(page) {
-		t.Errorf("%s is not what `go test ./cmd/seckill -run DeployPage -update` writes", name)
+		t.Errorf("%s is not what `make generate` writes", name)
 	}
 }

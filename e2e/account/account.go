@@ -5,7 +5,7 @@
 // the same limits as a whole one; times are not scaled.
 //
 // It imitates only limits. Permissions, regions and a service's behaviour within its limits are left to other
-// stand-ins and to AWS itself. docs/adr/0022 lists the source of each limit and how certain it is.
+// stand-ins and to AWS itself. Limits names the source of each limit and how certain it is.
 package account
 
 import (

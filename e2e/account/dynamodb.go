@@ -335,7 +335,7 @@ type refusal struct {
 	any  string
 }
 
-// refused returns why a call must be refused; nil if it may pass.
+// refused returns why a call must be refused, or nil if it may pass.
 func (d *dynamoDB) refused(parts []part) *refusal {
 	r := &refusal{says: make([]string, len(parts))}
 	for i := range parts {

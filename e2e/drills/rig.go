@@ -104,7 +104,7 @@ func (w *rig) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
 // key returns the item's Redis key for part, for example "free".
 func key(part string) string { return "{" + item + "}:" + part }
 
-// open returns what of the sale is not at rest yet; "" if all is.
+// open returns what of the sale is not at rest yet, or "" if all is.
 func (w *rig) open(ctx context.Context) (string, error) {
 	if w.client.Exists(ctx, key("item")).Val() == 0 {
 		return "the item is not installed", nil

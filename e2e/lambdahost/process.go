@@ -75,7 +75,7 @@ func (f *function) run() {
 	f.life(initLimit, f.put)
 }
 
-// start is run for a function that starts cold: it returns the process once it is ready for its first event; nil if
+// start is run for a function that starts cold: it returns the process once it is ready for its first event, or nil if
 // that never happens.
 func (f *function) start() *process {
 	ready := make(chan *process, 1)
@@ -176,7 +176,7 @@ func (f *function) take(ctx context.Context) *process {
 	return nil
 }
 
-// idlest returns an idle process; nil if there is none.
+// idlest returns an idle process, or nil if there is none.
 func (f *function) idlest() *process {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,8 +13,8 @@ func iamPage(t *template) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`# What each function may do
 
-Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" + `. A test holds this page to the
-policies, and the policies to the calls that each function's code can make: no right is missing, and none is left over.
+Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" + `. A test compares this page with the
+policies, and the policies with the calls that each function's code can make: no right is missing, none is left over.
 Every role is inline and of one function. AWS refuses what is not listed. Staff get policies of
 infra/office.yaml, such as FinancePolicy, each of one route; what its role may do:
 [staff.go](../shared/seckill/staff.go).

@@ -159,9 +159,9 @@ const nestedStack = "AWS::CloudFormation::Stack"
 // Skew is by how much CloudFormation's clock may be behind ours.
 const Skew = time.Minute
 
-// Failure returns what the stack's first failed event since a time says, as "Acl (AWS::WAFv2::WebACL): reason"; "" if
-// none failed. If that event is a nested stack's, Failure looks for the reason there. id is the stack's ARN: a deleted
-// stack is found by no other.
+// Failure returns what the stack's first failed event since a time says, as "Acl (AWS::WAFv2::WebACL): reason", or ""
+// if none failed. If that event is a nested stack's, Failure looks for the reason there. id is the stack's ARN: a
+// deleted stack is found by no other.
 func Failure(ctx context.Context, cfn *cloudformation.Client, id string, since time.Time) (string, error) {
 	return failure(ctx, cfn, id, since, "_FAILED")
 }

@@ -72,7 +72,7 @@ func (w *World) heldBlocks(c *admit.Caller, item string) heldBlocks {
 	return h
 }
 
-// still returns one of the blocks that held all the time until now, by every clock; nil if there is none.
+// still returns one of the blocks that held all the time until now, by every clock, or nil if there is none.
 func (h heldBlocks) still(w *World) *seckill.Block {
 	for _, b := range h.list {
 		if b.s.told == b.b && b.b.Holds(w.Clock.Now().Add(seckill.SkewBound)) {

@@ -46,7 +46,7 @@ func (w *World) hear(e *seckill.OrderEvent) {
 	w.heardOf[e.Order] = heard
 }
 
-// happened checks I14: an event is a change that happened. false: it is none of an order.
+// happened checks I14: an event is a change that happened. It returns false for an event of no order.
 func (w *World) happened(e *seckill.OrderEvent) bool {
 	o := w.truth.orders[e.Order]
 	if o == nil || e.Sequence < 1 || e.Sequence > len(o.history) {

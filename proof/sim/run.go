@@ -133,7 +133,7 @@ func (s *Summary) Table(w io.Writer) {
 		len(s.Violations))
 }
 
-// Percentile returns a percentile of the times that units were out of sale, in simulated time; 0 if there are none.
+// Percentile returns a percentile of the times that units were out of sale, in simulated time, or 0 if there are none.
 func (s *Summary) Percentile(p float64) time.Duration {
 	if len(s.Spans) == 0 {
 		return 0

@@ -79,8 +79,8 @@ func (i *Instance) catchUp() (again bool, err error) {
 	return again, nil
 }
 
-// postAll posts everything: it reads the stream to its end, resumes what was given up, and sweeps. again: something is
-// left, perhaps because an index lags.
+// postAll posts everything: it reads the stream to its end, resumes what was given up, and sweeps. It returns
+// again if something is left, perhaps because an index lags.
 func (w *World) postAll() (again bool, err error) {
 	if !w.hasWebhook {
 		return false, nil

@@ -342,7 +342,7 @@ type numbers struct {
 
 func stockKey(item, name string) string { return "{" + item + "}:" + name }
 
-// numbers returns the units of the world's first item; nil if it is not installed.
+// numbers returns the units of the world's first item, or nil if it is not installed.
 func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
 
 func (w *World) numbersOf(item string) (*numbers, error) {

@@ -7,7 +7,7 @@ import (
 
 const anotherWindow = "item %s of the family has another: variants are sold at the same time"
 
-// Fits returns why both items cannot be variants of one family, by the field at fault; "" if they can.
+// Fits returns why both items cannot be variants of one family, by the field at fault, or "" if they can.
 func (it *Item) Fits(other *Item) (field, why string) {
 	a, b := &it.Variant, &other.Variant
 	same := func(x, y Option) bool { return x.Name == y.Name }
@@ -29,7 +29,8 @@ func (it *Item) Fits(other *Item) (field, why string) {
 	return "", ""
 }
 
-// Joins returns why the item cannot be a variant beside the members of its family, by the field at fault; "" if it can.
+// Joins returns why the item cannot be a variant beside the others of its family, by the field at fault, or "" if it
+// can.
 func (it *Item) Joins(members []*Item) (field, why string) {
 	if len(members) >= MaxFamily {
 		return "family", fmt.Sprintf("%s has %d items already, the most", it.Variant.Family, MaxFamily)

@@ -82,7 +82,7 @@ func (w *Webhook) Failed(at time.Time) {
 	}
 }
 
-// Next returns the next event to post, of the order as read; false if the history, as read, does not have it.
+// Next returns the next event to post, of the order as read, or false if the history, as read, does not have it.
 func (w *Webhook) Next(o *Order) (OrderEvent, bool) {
 	c := OrderChange{Order: *o, Before: w.Sent}
 	c.Order.History = slices.Clip(o.History[:min(w.Sent+1, len(o.History))])
@@ -108,6 +108,6 @@ type WebhookKeeper interface {
 
 // Endpoint is where the shop's own systems take the events of orders.
 type Endpoint interface {
-	// Post sends an event. nil: the endpoint has acknowledged it. After an error its effect is unknown.
+	// Post sends an event. It returns nil if the endpoint has acknowledged it. After an error its effect is unknown.
 	Post(ctx context.Context, e *OrderEvent) error
 }

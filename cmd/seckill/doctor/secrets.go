@@ -108,7 +108,7 @@ type stored struct {
 	all  map[string]string
 }
 
-// stored returns a value; "" if it is missing, which it reports.
+// stored returns a value, or "" if it is missing, which it reports.
 func (s *stored) stored(name string) string {
 	if s.all[name] == "" {
 		s.fault("%s is missing in %s/%s: %s", name, s.path, secrets.Keys, s.makes(name))
@@ -195,7 +195,7 @@ func (s *stored) public(short string) *rsa.PublicKey {
 }
 
 // certificates checks that the certificates of certificate mode fit the private key and each other, and how long they
-// are valid. key: the private key is valid.
+// are valid; key says whether the private key is valid.
 func (s *stored) certificates(key bool, now time.Time) {
 	text := map[string]string{secrets.ShopPrivate: s.all[secrets.ShopPrivate]}
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {

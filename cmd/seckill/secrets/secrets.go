@@ -117,7 +117,7 @@ type Store struct {
 	Path   string
 }
 
-// Read returns a secret's values; nil if there is no such secret. *DeletedError.
+// Read returns a secret's values, nil if there is no such secret. Of a deleted one the error is a *DeletedError.
 func (s *Store) Read(ctx context.Context, secret string) (map[string]string, error) {
 	name := s.Path + "/" + secret
 	out, err := s.Client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &name})
@@ -135,7 +135,7 @@ func (s *Store) Read(ctx context.Context, secret string) (map[string]string, err
 }
 
 // Write creates a secret (isNew), or adds a version to it. The SDK sends a token with each version, so that its retry
-// after a lost answer adds no second one. ErrMeanwhile; *DeletedError.
+// after a lost response adds no second one. Errors are ErrMeanwhile and *DeletedError.
 func (s *Store) Write(ctx context.Context, secret string, values map[string]string, isNew bool) error {
 	name := aws.String(s.Path + "/" + secret)
 	b, err := json.Marshal(values)

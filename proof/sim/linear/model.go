@@ -205,8 +205,8 @@ func (m *model) observed(b belief, order int, set lot) bool {
 }
 
 // notQueued removes from every other order with this body the possibility of being queued and known to the stock.
-// Something always remains, because a queued order moves by itself. keyless: only for orders made without a key, and
-// not for those that existed at a loss: while hidden they allow a second one, and may be queued beside it later.
+// Something always remains, because a queued order moves by itself. With keyless only orders made without a key count,
+// and not those that existed at a loss: while hidden they allow a second one, and may be queued beside it.
 func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 	for i := range m.slots {
 		s := &m.slots[i]

@@ -28,7 +28,7 @@ func (s *span) moment() (lo, hi int64) { return min(s.to, s.from), s.from }
 // through reports whether the order held its units all the time.
 func (s *span) through(lo, hi int64) bool { return s.from <= lo && hi <= s.to }
 
-// spans returns the partition's spans. reserved: a reservation holds units, too; otherwise only a placed order does.
+// spans returns the partition's spans: of placed orders and, if reserved, of reservations, too.
 func (p *partition) spans(reserved bool) []span {
 	out := make([]span, 0, len(p.slots)+4)
 	for i := range p.entries {

@@ -154,7 +154,7 @@ func luaString(s string) bool { return s[0] == '\'' || s[0] == '"' }
 
 func luaNumber(s string) bool { return s[0] >= '0' && s[0] <= '9' }
 
-// closing returns the token that ends the call beginning here; 0 if none does.
+// closing returns the token that ends the call beginning here, or 0 if none does.
 func (v *luaVisitor) closing(i int) int {
 	for v.at(i+1) == "." {
 		i += 2

@@ -104,7 +104,7 @@ func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// function returns the declaration whose body contains the mutant; nil if a copy cannot replace it.
+// function returns the declaration whose body contains the mutant, or nil if a copy cannot replace it.
 func function(f *ast.File, offset func(token.Pos) int, m *Mutant) *ast.FuncDecl {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)

@@ -38,7 +38,7 @@ type Options struct {
 
 // Salts gives the salts of orders in reports.
 type Salts interface {
-	// Of returns an order's salt, and the verifier of the reports that hash with it; "" if there is none.
+	// Of returns an order's salt, and the verifier of the reports that hash with it, or "" if there is none.
 	Of(order string) (salt, verifier string)
 }
 

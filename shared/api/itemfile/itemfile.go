@@ -81,7 +81,7 @@ func (e *Error) Columns() (all []Fault) {
 	return all
 }
 
-// ColumnOf returns the column that an error of an item is about, with whose name it begins; "" if it is about none.
+// ColumnOf returns the column that an error of an item is about, with whose name it begins, or "" if it is about none.
 func ColumnOf(what string) string {
 	word := what[:len(what)-len(strings.TrimLeft(what, "abcdefghijklmnopqrstuvwxyz_"))]
 	others := map[string]string{"cover": "covers", "commodity": "commodity_id", "question": "questions"}

@@ -68,7 +68,7 @@ func (s *keySet) usable() (map[keyName]any, error) {
 	return out, nil
 }
 
-// public returns a key and the algorithm that fits its type; nil if it is not usable.
+// public returns a key and the algorithm that fits its type, or nil if it is not usable.
 func (k *jsonKey) public() (alg string, key any) {
 	switch {
 	case k.Type == "RSA":

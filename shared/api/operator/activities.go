@@ -93,7 +93,7 @@ func (h *ActivityHandler) changed(d activity.Done, err error) (done, error) {
 	return out, err
 }
 
-// recorded returns what the audit log has of an activity; nil if there was none.
+// recorded returns what the audit log has of an activity, or nil if there was none.
 func recorded(a *seckill.Activity) []slog.Attr {
 	if a.ID == "" {
 		return nil

@@ -111,7 +111,7 @@ func (h *BlockHandler) list(ctx context.Context, r *request) (BlockPage, error) 
 	return out, nil
 }
 
-// Block makes blocks hold, up to block.MaxPut. dry: they are checked only. If the result names unknown items, nothing
+// Block writes blocks, up to block.MaxPut; with dry it only checks them. If the result names unknown items, nothing
 // was written.
 func (c *Client) Block(ctx context.Context, blocks []Block, dry bool) (out block.Done, err error) {
 	err = c.give(ctx, &request{Command: cmdBlock, Blocks: blocks, Dry: dry}, &out)

@@ -150,7 +150,7 @@ func (c *Client) Confirm(ctx context.Context, id string) (out OrderChange, err e
 	return out, err
 }
 
-// Ship ships orders, up to fulfil.MaxParcels; confirm: also paid ones. dry: they are checked only.
+// Ship ships orders, up to fulfil.MaxParcels, with confirm also paid ones; with dry it only checks them.
 func (c *Client) Ship(ctx context.Context, parcels []fulfil.Parcel, confirm, dry bool) (out fulfil.Shipped, err error) {
 	err = c.give(ctx, &request{Command: cmdShip, Parcels: parcels, Confirm: confirm, Dry: dry}, &out)
 	return out, err

@@ -34,7 +34,7 @@ func Parse(text string) (Secret, error) {
 	return Secret{verifier, secret}, nil
 }
 
-// Text returns the secret as a text, VERIFIER DIGITS; "" if there is none.
+// Text returns the secret as a text, VERIFIER DIGITS, or "" if there is none.
 func (s Secret) Text() string {
 	if s.secret == nil {
 		return ""
@@ -48,7 +48,7 @@ func (s Secret) String() string { return "salts of " + s.Verifier }
 // GoString hides the secret from %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// Of returns the salt of an order, 32 hexadecimal digits, and the verifier; "" if there is no secret.
+// Of returns the salt of an order, 32 hexadecimal digits, and the verifier, or "" if there is no secret.
 func (s Secret) Of(order string) (salt, verifier string) {
 	if s.secret == nil {
 		return "", ""

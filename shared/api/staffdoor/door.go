@@ -37,7 +37,7 @@ type Options struct {
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
 	Tool string
 	// Keys mark what a browser keeps while it is at the issuer: the first marks, the marks of the others count, too.
-	// There is one at least; all processes of the shop have the same. nil: a key of this process.
+	// There is one at least; all processes of the shop have the same. If it is nil, a key of this process marks.
 	Keys   func() [][]byte
 	Clock  seckill.Clock
 	Random session.Random
@@ -166,7 +166,7 @@ func (d *Door) made(value string, seconds int) *http.Cookie {
 		SameSite: http.SameSiteStrictMode}
 }
 
-// cookie returns the cookie's value; "" if there is none, or several.
+// cookie returns the cookie's value, or "" if there is none, or several.
 func (d *Door) cookie(r *http.Request) string {
 	if list := r.CookiesNamed(d.name()); len(list) == 1 {
 		return list[0].Value

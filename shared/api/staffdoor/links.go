@@ -48,7 +48,7 @@ func (l *Links) New(who string) (path string) {
 	return "/admin/link?key=" + key
 }
 
-// take returns whom a key signs in, and ends its link; "" if it is of no link.
+// take returns whom a key signs in, and ends its link, or "" if it is of no link.
 func (l *Links) take(key string) (who string) {
 	hash, now := sha256.Sum256([]byte(key)), l.Clock.Now()
 	l.mu.Lock()

@@ -69,8 +69,8 @@ type Checker struct {
 }
 
 // Check implements seckill.TicketChecker. An instance without events reads no secrets, so the first ticket that it gets
-// may have a key that it does not know. It refuses none for that before it has read the keys: CodeUnavailable if it
-// cannot. A key that was dropped meanwhile it takes until it has read them.
+// may have a key that it does not know. Check then reads the keys before it refuses the ticket, and returns
+// CodeUnavailable if it cannot read them. Until then it accepts a key that was dropped meanwhile.
 func (c *Checker) Check(ticket, user, item string) error {
 	if c.Load().Newer(ticket) {
 		if err := c.Renew(); err != nil {

@@ -86,7 +86,7 @@ func sized[K any](key *K, bits int, advice string) (*K, error) {
 	return key, nil
 }
 
-// kindOf returns what DER holds, for an error about mixed-up settings; "" if unknown.
+// kindOf returns what DER holds, for an error about mixed-up settings, or "" if unknown.
 func kindOf(der []byte) (any, string) {
 	for _, k := range []struct {
 		kind  string

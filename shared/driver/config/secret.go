@@ -185,7 +185,7 @@ func (s *Secrets) Of(src Source) Secret {
 }
 
 // Refresh never blocks: when a read is due it starts one in a goroutine, and a later call to Refresh applies the
-// result. changed: some value is new. The error is that of a failed read: the old values stay, and the next attempt
+// result, and reports whether some value changed. After a failed read the old values stay, and the next attempt
 // follows within a minute. Lambda freezes an instance between events, so a read may finish during a later event or be
 // abandoned.
 func (s *Secrets) Refresh() (changed bool, err error) {
@@ -232,8 +232,8 @@ func (s *Secrets) begin(now time.Time) {
 var errSlow = errors.New("settings: the secrets are being read")
 
 // Renew makes sure that the secrets are no older than age: if they are, it reads them and waits, at most that long. So
-// it reads once in that time at most, however often it is called. changed: some value is new. With an error the
-// secrets may be older.
+// it reads once in that time at most, however often it is called. It reports whether some value changed. With an error
+// the secrets may be older.
 func (s *Secrets) Renew(age, wait time.Duration) (changed bool, err error) {
 	s.mu.Lock()
 	if s.values == nil {

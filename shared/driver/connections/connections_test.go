@@ -77,7 +77,7 @@ func (s shopper) forget(id string) {
 	}
 }
 
-// conforms holds a store on these rows to what seckill.Connections promises.
+// conforms checks that a store on these rows does what seckill.Connections promises.
 func conforms(t *testing.T, rows func(*testing.T) ledger.Rows) {
 	for name, play := range map[string]func(shopper){
 		"the third replaces the oldest":    third,

@@ -85,7 +85,7 @@ func (r *Rows) expire(ctx context.Context, name, attr string) error {
 	return nil
 }
 
-// expiry returns the TTL attribute; "" if rows do not expire.
+// expiry returns the TTL attribute, or "" if rows do not expire.
 func (r *Rows) expiry(ctx context.Context, name string) (string, error) {
 	out, err := r.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
 	switch {

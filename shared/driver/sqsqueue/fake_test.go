@@ -45,7 +45,7 @@ type call struct {
 	in map[string]any
 }
 
-// fault breaks one try. before: instead of executing it; after: having executed it.
+// fault breaks one try: before replaces its execution, after follows it.
 type fault struct {
 	name   string
 	before func(r *http.Request) (*http.Response, error)

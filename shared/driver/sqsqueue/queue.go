@@ -127,8 +127,8 @@ func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duratio
 }
 
 // Park sends a copy of a delivered message to the dead-letter queue, with the reason (its first 1,000 bytes), the
-// message's id and its receives as attributes. nil: the dead-letter queue has it, perhaps twice. The message itself
-// stays until the caller deletes it.
+// message's id and its receives as attributes. After nil the dead-letter queue has it, perhaps twice. The message
+// itself stays until the caller deletes it.
 func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) error {
 	if q.opt.DeadLetterURL == "" {
 		return q.fault("park", q.opt.URL, errNoDeadLetterURL)

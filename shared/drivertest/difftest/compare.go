@@ -20,7 +20,7 @@ type Outcome struct {
 // Other replays calls on an empty Redis; an error means that the replay itself failed.
 type Other func(calls []Call) (Outcome, error)
 
-// Difference returns the first difference on one line; "" if there is none.
+// Difference returns the first difference on one line, or "" if there is none.
 func Difference(calls []Call, keys map[string]any, o Outcome) string {
 	for i, c := range calls {
 		if (c.Err == nil) != (o.Errs[i] == nil) {

@@ -126,7 +126,7 @@ func publicPEM(key *rsa.PublicKey) string {
 // PublicKey returns the gateway's public key in PEM, for alipay.Config.AlipayPublicKey.
 func (g *Gateway) PublicKey() string { return publicPEM(&g.key.PublicKey) }
 
-// returnURL returns where the cashier's links lead after an order; "" if Options.ReturnURL is unset.
+// returnURL returns where the cashier's links lead after an order, or "" if Options.ReturnURL is unset.
 func (g *Gateway) returnURL(outTradeNo string) string {
 	if g.opt.ReturnURL == "" || outTradeNo == "" {
 		return g.opt.ReturnURL

@@ -79,7 +79,7 @@ func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 // SetDropNotifications switches whether every attempt fails as if lost on the network.
 func (g *Gateway) SetDropNotifications(drop bool) { g.drop.Store(drop) }
 
-// Next returns when the next attempt is due; false if there is none, and always with Options.Store.
+// Next returns when the next attempt is due, or false if there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
 	if g.own == nil {
 		return time.Time{}, false

@@ -44,7 +44,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return a.Result(), nil
 }
 
-// call makes a call signed by the shop and returns the answer's node and the HTTP status; 0 if the connection was
+// call makes a call signed by the shop and returns the answer's node and the HTTP status, or 0 if the connection was
 // cut.
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()

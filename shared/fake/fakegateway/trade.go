@@ -102,7 +102,7 @@ func digits() string {
 	return fmt.Sprintf("%015d", n)
 }
 
-// unpayable returns why a trade, as load returned it, cannot be paid now; nil if it can.
+// unpayable returns why a trade, as load returned it, cannot be paid now, or nil if it can.
 func unpayable(r *Record, now time.Time) error {
 	switch {
 	case r.Status == StatusWait:

@@ -249,7 +249,7 @@ func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 		Parked: len(q.parked)}, nil
 }
 
-// Oldest returns how long the oldest visible message can be received already; 0 if there is none.
+// Oldest returns how long the oldest visible message can be received already, or 0 if there is none.
 func (q *Queue) Oldest() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -79,7 +79,7 @@ func (r redisReply) value() any {
 // redisDB is the keyspace: each key has a string, a *redisHash or a *redisZSet, never an empty one.
 type redisDB map[string]any
 
-// hash returns the hash at a key; nil if the key does not exist.
+// hash returns the hash at a key, or nil if the key does not exist.
 func (db redisDB) hash(key string) (*redisHash, error) {
 	switch v := db[key].(type) {
 	case nil:
@@ -101,7 +101,7 @@ func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	return h, err
 }
 
-// zset returns the sorted set at a key; nil if the key does not exist.
+// zset returns the sorted set at a key, or nil if the key does not exist.
 func (db redisDB) zset(key string) (*redisZSet, error) {
 	switch v := db[key].(type) {
 	case nil:

@@ -80,8 +80,8 @@ func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done
 	return len(changes), nil
 }
 
-// open records that an order's history has this many entries. first: nothing was due, and the order is now the
-// caller's to post, for seckill.WebhookLease.
+// open records that an order's history has this many entries. It returns first if nothing was due: then the caller has
+// the order to post, for seckill.WebhookLease.
 func (f *Flow) open(ctx context.Context, order string, entries int) (w seckill.Webhook, first bool, err error) {
 	err = f.change(ctx, order, &w, func(w *seckill.Webhook) bool {
 		idle := w.Due.IsZero() || w.GivenUp

@@ -76,7 +76,7 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 	return f.day(ctx, day, false)
 }
 
-// day implements Day. again: a result without a bill is already stored.
+// day implements Day; again says that a result without a bill is already stored.
 func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconciliation, error) {
 	date, err := time.ParseInLocation(time.DateOnly, day, seckill.Zone)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
@@ -170,7 +170,7 @@ func (m *match) run(ctx context.Context) error {
 	return nil
 }
 
-// bill reads a day's bill. none: there is no bill, which is also so if nothing moved.
+// bill reads a day's bill. It returns none if the provider has no bill, which also happens when no money moved.
 func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bool, err error) {
 	bill, err = f.Bills.Bill(ctx, day)
 	if errors.Is(err, seckill.ErrNoBill) {

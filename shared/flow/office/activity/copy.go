@@ -12,8 +12,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// copiedID returns the id of what a copy makes of something: always the same of the same, so that a repetition finds
-// what is there already. 18 digits: two in a shop of a million items are equal with a chance of 1 in two million.
+// copiedID returns the id of a copy. The same source and start always give the same id, so that a repetition finds the
+// copy. In a shop of a million items, two ids of 18 digits are equal with a chance of 1 in two million.
 func copiedID(of, id string, start time.Time) string {
 	sum := sha256.Sum256([]byte("copy\x00" + of + "\x00" + id + "\x00" + strconv.FormatInt(start.UnixMilli(), 10)))
 	const least = 100_000_000_000_000_000

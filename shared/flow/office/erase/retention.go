@@ -81,8 +81,8 @@ func (f *Flow) ended(ctx context.Context, what seckill.Kept, keep time.Duration)
 	return errors.Join(errs...)
 }
 
-// endedPage erases one page of addresses of the item. done: this was the last page, and the item is marked unless
-// some addresses remain.
+// endedPage erases one page of addresses of the item. It returns done after the last page; then it has marked the item
+// unless some addresses remain.
 func (f *Flow) endedPage(ctx context.Context, what seckill.Kept, it *seckill.Item) (erased int, done bool, err error) {
 	r := &f.rounds[what]
 	page, err := f.Ledger.OrdersByItem(ctx, it.ID, r.after, pageOrders)

@@ -32,7 +32,7 @@ type Shipped struct {
 }
 
 // Ship ships confirmed orders, up to MaxParcels, in the operator's name; with confirm also paid ones, which it confirms
-// first. It checks all of them before it writes one. dry: nothing is written. An order that leaves its state meanwhile,
+// first. It checks all of them before it writes one; with dry it writes none. An order that leaves its state meanwhile,
 // because it is refunded, is a fault of its own. Those that were shipped with the same carrier and number are left
 // alone, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
 func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, dry bool) (Shipped, error) {

@@ -64,8 +64,8 @@ func (f *Flow) Begin(ctx context.Context, p seckill.StaffMember) (cookie string,
 	return f.begin(ctx, &p, false)
 }
 
-// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. anew: the
-// issuer asks who it is, even if the browser is signed in there.
+// Start returns the address of the issuer where a browser signs in, for a code grant without a code yet. With
+// anew the issuer asks who it is, even if the browser is signed in there.
 func (f *Flow) Start(ctx context.Context, g seckill.Grant, state string, anew bool) (address string, err error) {
 	if f.Issuer == nil {
 		return "", seckill.Refuse(seckill.CodeNotFound)

@@ -170,7 +170,7 @@ func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, work 
 	return c, nil
 }
 
-// check returns how long the proof took, and what is wrong with an answer; "" if it is right.
+// check returns how long the proof took, and what is wrong with an answer, or "" if it is right.
 func (f *Flow) check(ctx context.Context, user string, it *seckill.Item, a seckill.Answer,
 	now time.Time) (took time.Duration, reason seckill.Reason, err error) {
 	took, ok := f.Proofs.Check(a.Proof, user, it.ID)

@@ -61,8 +61,8 @@ func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.C
 // errLater means that the message must be delivered again and that nothing failed.
 var errLater = errors.New("consume: not yet")
 
-// Handle processes one message. nil: delete the message. With an error the queue delivers it again, after the delay
-// that Handle set; no fault loses it.
+// Handle processes one message. After nil the caller deletes the message. After an error the queue delivers it again,
+// after the delay that Handle set; no fault loses it.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
 	if err != nil {
@@ -167,7 +167,8 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 	}
 }
 
-// redraw asks the stock for other units. done: the message needs no more placing, and err is its outcome.
+// redraw asks the stock for other units. It returns done if the message needs no more placing; then err is the
+// message's outcome.
 func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation,
 	done bool, err error) {
 	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, seckill.Resend)

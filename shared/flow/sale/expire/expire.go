@@ -58,7 +58,8 @@ func New(d Deps) *Flow {
 	return f
 }
 
-// Handle checks the order of one message. nil: delete the message. With an error it is delivered again after a delay.
+// Handle checks the order of one message. After nil the caller deletes the message; after an error the queue delivers
+// it again after a delay.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
 	if err == nil && m.Kind != seckill.MessageClose {

@@ -94,8 +94,8 @@ func (f *Flow) Run(ctx context.Context) error {
 type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow],
 	func(context.Context, seckill.ReturnRow) error) error
 
-// returns finishes returns, up to maxReturns per shard. gone: some belong to items that the stock has lost. After
-// maxFailed failures of one item it skips that item's other returns: thousands of them must not use up the run's
+// returns finishes returns, up to maxReturns per shard. It reports gone if some belong to items that the stock lost.
+// After maxFailed failures of one item it skips that item's other returns: thousands of them must not use up the run's
 // time.
 func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool, err error) {
 	failed := map[string]int{} // failures by item

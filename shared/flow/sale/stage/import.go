@@ -304,7 +304,7 @@ func refusal(r *seckill.Rule, l *seckill.Listing, old *seckill.Item) string {
 	return ""
 }
 
-// stored returns an existing item as a listing, asked: with its questions. readable: its description can be read.
+// stored returns an existing item as a listing, with its questions if asked, and whether its description is readable.
 func (f *Flow) stored(ctx context.Context, it *seckill.Item, asked bool) (l seckill.Listing, readable bool, err error) {
 	l.Item = *it
 	l.Description, err = f.Items.Description(ctx, it.ID, it.Described)
