@@ -119,6 +119,12 @@ func decodeChange(s string) (seckill.Change, error) {
 
 var orderCodec = newCodec[seckill.Order](TableOrders, 5)
 
+// Personal lists the attributes of an order's row that erasure removes: what its shopper gave, and said since.
+func Personal() []string { return orderCodec.named(personal) }
+
+// Given lists the attributes in which an order's row has its Given: some of Personal.
+func Given() []string { return orderCodec.named(placed | personal) }
+
 func encodeOrder(o *seckill.Order) Row {
 	omit := rejected
 	if o.State == seckill.Rejected {
