@@ -99,6 +99,21 @@ func decodeUnits(s string) ([]int, error) {
 	return units, nil
 }
 
+func encodeRoles(roles []seckill.Role) string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ",")
+}
+
+func decodeRoles(s string) (roles []seckill.Role, err error) {
+	for name := range strings.SplitSeq(s, ",") {
+		roles = append(roles, seckill.Role(name))
+	}
+	return roles, nil
+}
+
 func encodeChange(c seckill.Change) string {
 	s := c.At.UTC().Format(historyTime) + " " + string(c.State)
 	if c.Cause != "" {
