@@ -10,6 +10,9 @@ import (
 
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
 
+// given lists the attributes that go with the address when it is erased.
+var given = ledger.Given()
+
 // addOrder adds a row of the orders table and checks what the row alone shows of I4, I5, I8 and I10.
 func (s *sale) addOrder(d *decoder) {
 	id := d.text("id")
@@ -32,11 +35,10 @@ func (s *sale) addOrder(d *decoder) {
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
-	if d.row["shopper_name"] != nil && d.row["address"] == nil {
-		s.broken(i9, "orders "+o.id, "keeps its shopper's name without an address")
-	}
-	if d.row["network_address"] != nil && d.row["address"] == nil {
-		s.broken(i9, "orders "+o.id, "keeps the network address that bought it without an address")
+	for _, attr := range given {
+		if d.row[attr] != nil && d.row["address"] == nil {
+			s.broken(i9, "orders "+o.id, "keeps its %s without an address", attr)
+		}
 	}
 	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
 		o.erased = true

@@ -284,6 +284,9 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state"))})
 }
 
+// givenAttrs lists the attributes that are erased with the address.
+var givenAttrs = ledger.Given()
+
 // needAddress lists the states of an order that may still be shipped.
 var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
@@ -291,9 +294,17 @@ var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, secki
 // goods were shipped long ago; it never changes otherwise, and nothing else changes with it. The network address goes
 // with it, or before it once its own time is over.
 func (t *truth) wroteAddress(was, is ledger.Row) {
-	same := func(attr string) bool { return text(was, attr) == text(is, attr) }
-	whole := !same("address") || !same("shopper_name")
-	if was == nil || is == nil || !whole && same("network_address") {
+	if was == nil || is == nil {
+		return
+	}
+	whole, left, changed := false, false, false
+	for _, attr := range givenAttrs {
+		same := text(was, attr) == text(is, attr)
+		changed = changed || !same
+		whole = whole || !same && attr != "network_address"
+		left = left || text(is, attr) != ""
+	}
+	if !changed {
 		return
 	}
 	id, state := text(is, "id"), seckill.State(text(was, "state"))
@@ -301,7 +312,7 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 		t.fail("I9 order %s went from network address %q to %q", id, text(was, "network_address"),
 			text(is, "network_address"))
 	}
-	if whole && (text(is, "address") != "" || text(is, "shopper_name") != "" || number(is, "erased") == 0) {
+	if whole && (left || number(is, "erased") == 0) {
 		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
 	}
 	late := t.over(text(was, "item")) && (state == seckill.Paid || state == seckill.Confirmed)
@@ -310,7 +321,7 @@ func (t *truth) wroteAddress(was, is ledger.Row) {
 	}
 	gone := []string{"network_address"}
 	if whole {
-		gone = append(gone, "address", "shopper_name", "erased", "refund_why")
+		gone = append(ledger.Personal(), "erased")
 	}
 	a, b := maps.Clone(was), maps.Clone(is)
 	for _, attr := range gone {

@@ -117,9 +117,11 @@ var blockCodec = newCodec[seckill.Block](TableBlocks, 3)
 func encodeBlock(b *seckill.Block) Row {
 	row := blockCodec.encode(b, 0)
 	row["shard"], row["name"] = shardKey(blockShard(b.Subject)), string(b.Subject)+"#"+b.Item
-	if row["until"] = int64(math.MaxInt64); !b.Until.IsZero() {
-		row["until"] = b.Until.UnixMilli()
+	until := int64(math.MaxInt64)
+	if !b.Until.IsZero() {
+		until = b.Until.UnixMilli()
 	}
+	row["until"] = until
 	return row
 }
 

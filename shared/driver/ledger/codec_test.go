@@ -30,7 +30,8 @@ func fill(v reflect.Value) {
 		case *seckill.Options:
 			*p = seckill.Options{{Name: "颜色", Value: "黑"}, {Name: "b", Value: "c"}}
 		case *[]seckill.Change:
-			*p = []seckill.Change{{State: seckill.PendingPayment, At: at}, {State: seckill.Paid, At: at, Cause: "notify x"}}
+			*p = []seckill.Change{{State: seckill.PendingPayment, At: at},
+				{State: seckill.Paid, At: at, Cause: "notify x"}}
 		case *[]int:
 			*p = []int{n, n + 1}
 		case *seckill.State:

@@ -99,6 +99,21 @@ func decodeUnits(s string) ([]int, error) {
 	return units, nil
 }
 
+func encodeRoles(roles []seckill.Role) string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ",")
+}
+
+func decodeRoles(s string) (roles []seckill.Role, err error) {
+	for name := range strings.SplitSeq(s, ",") {
+		roles = append(roles, seckill.Role(name))
+	}
+	return roles, nil
+}
+
 func encodeChange(c seckill.Change) string {
 	s := c.At.UTC().Format(historyTime) + " " + string(c.State)
 	if c.Cause != "" {
@@ -118,6 +133,12 @@ func decodeChange(s string) (seckill.Change, error) {
 }
 
 var orderCodec = newCodec[seckill.Order](TableOrders, 5)
+
+// Personal lists the attributes of an order's row that erasure removes: what its shopper gave, and said since.
+func Personal() []string { return orderCodec.named(personal) }
+
+// Given lists the attributes in which an order's row has its Given: some of Personal.
+func Given() []string { return orderCodec.named(placed | personal) }
 
 func encodeOrder(o *seckill.Order) Row {
 	omit := rejected

@@ -201,7 +201,7 @@ func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cau
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
-		Remove: []string{"address", "shopper_name", "network_address", "refund_why"},
+		Remove: Personal(),
 		If:     []Cond{Eq("state", string(state))},
 	}})
 	return changed(c, err, "erase the address of", id)

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -63,19 +62,4 @@ func (l *Ledger) ListStaffSessions(ctx context.Context, after string, limit int)
 		return nil, fmt.Errorf("ledger: sessions of staff: %w", err)
 	}
 	return decodeAll(rows, sessionCodec.decode)
-}
-
-func encodeRoles(roles []seckill.Role) string {
-	names := make([]string, len(roles))
-	for i, r := range roles {
-		names[i] = string(r)
-	}
-	return strings.Join(names, ",")
-}
-
-func decodeRoles(s string) (roles []seckill.Role, err error) {
-	for name := range strings.SplitSeq(s, ",") {
-		roles = append(roles, seckill.Role(name))
-	}
-	return roles, nil
 }
