@@ -14,7 +14,7 @@ import (
 // tests they prove nothing.
 const (
 	residentGoal = 64 << 20
-	growthGoal   = 16 << 20 // while manyEvents are served; the heap settles at half of it
+	growthGoal   = 16 << 20 // while manyEvents are served; half of it is the heap's own
 	starts       = 10       // of each function, for a median
 )
 

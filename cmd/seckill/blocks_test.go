@@ -112,8 +112,8 @@ func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 	}
 }
 
-// TestBlocksImport checks that bad lines are named and change nothing, and imports 6,000 lines twice, at a pace: the second
-// time, nothing is left to do.
+// TestBlocksImport checks that bad lines are named and change nothing, and imports 6,000 lines twice, at a pace: the
+// second time, nothing is left to do.
 func TestBlocksImport(t *testing.T) {
 	t.Parallel()
 	const n, rate = 6_000, 3_000
@@ -138,8 +138,8 @@ func TestBlocksImport(t *testing.T) {
 	list := blockList(t, n)
 	for _, want := range []string{"6000 new, 0 changed, 0 unchanged", "0 new, 0 changed, 6000 unchanged"} {
 		began := time.Now()
-		code, stdout, stderr = command(t, "blocks", "import", list, "--rate", strconv.Itoa(rate), "--who", "liu", "--url",
-			sys.URL())
+		code, stdout, stderr = command(t, "blocks", "import", list, "--rate", strconv.Itoa(rate), "--who", "liu",
+			"--url", sys.URL())
 		took := time.Since(began)
 		if code != exitOK || stdout != "Imported 6000 blocks: "+want+".\n" {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
