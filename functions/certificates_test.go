@@ -29,7 +29,7 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	notify := w.start(t, "notify", certified...)
 	r := ask(t, notify, call(t, "POST", notifyPath, "out_trade_no=o&sign=x&sign_type=RSA2", ""))
 	if r.Status != 503 || r.text("code") != "unavailable" || !notify.Says("Alipay's certificate: it ended on") ||
-		notify.Says("notifications_refused") {
+		strings.Contains(notify.End(), "notifications_refused") {
 		t.Errorf("notify: %+v\n%s", r, notify.Output())
 	}
 	for _, step := range []string{"expire", "refund"} {
@@ -52,7 +52,7 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	}
 	good := w.start(t, "reconcile", certified...)
 	_, _ = good.Invoke(recorded(t, "schedule.json"))
-	if !good.Says(`"alipay_cert_days_left":40`) || good.Says(`"msg":"a certificate ends"`) {
+	if !good.Says(`"alipay_cert_days_left":40`) || strings.Contains(good.End(), `"msg":"a certificate ends"`) {
 		t.Errorf("40 days before the end:\n%s", good.Output())
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// patience is how long a command waits before it prints what it waits for.
-const patience = 2 * time.Second
+// patience is how long a command waits before it prints what it waits for. Tests shorten it.
+var patience = 2 * time.Second
 
 // waiting prints on a terminal what a command waits for; without a writer it prints nothing.
 type waiting struct{ w io.Writer }

@@ -176,7 +176,16 @@ func (f *Function) Resident() int {
 // Output returns what the function has written so far.
 func (f *Function) Output() string { return f.out.String() }
 
-// Says waits until the function has written a text; false if it has not within 30 s.
+// End kills the process and returns all that it wrote: what Says would wait for in vain.
+func (f *Function) End() string {
+	f.t.Helper()
+	_ = f.cmd.Process.Kill()
+	<-f.exited
+	return f.Output()
+}
+
+// Says waits until the function has written a text; false if it has not within 30 s. What must not be written is
+// looked for in End.
 func (f *Function) Says(text string) bool {
 	end, look := time.NewTimer(outputWait), time.NewTicker(outputLook)
 	defer end.Stop()

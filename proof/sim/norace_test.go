@@ -3,6 +3,6 @@
 package sim
 
 const (
-	seedsOfTest      = 2000
+	seedsOfTest      = 1000
 	situationsOfTest = 4
 )
