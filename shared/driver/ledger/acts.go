@@ -9,8 +9,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-func markKey(user string) Key { return Key{Table: TableMarks, PK: user} }
-
 // actKey returns the key of an act: its day and shard follow from its id.
 func actKey(id string) (Key, error) {
 	at, ok := seckill.ActTime(id)
@@ -85,42 +83,6 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 		return seckill.ErrNoAct
 	}
 	return nil
-}
-
-// PutMark implements seckill.ActKeeper in one write.
-func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
-	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, If: []Cond{AtMost("until",
-		m.Until.UnixMilli())},
-		Row: Row{"v": Version, "rules": m.Rules.String(), "until": m.Until.UnixMilli(), attrExpires: m.Until.Unix()}}})
-	if err != nil {
-		return fmt.Errorf("ledger: mark: %w", err)
-	}
-	return nil
-}
-
-// Standing implements seckill.StandingReader in one read.
-func (l *Ledger) Standing(ctx context.Context, user, item string) (seckill.Standing, error) {
-	keys := append(blockKeys([]seckill.Subject{seckill.UserSubject(user)}, item), markKey(user))
-	rows, err := l.rows.GetBatch(ctx, keys)
-	if err != nil {
-		return seckill.Standing{}, fmt.Errorf("ledger: blocks and mark: %w", err)
-	}
-	var s seckill.Standing
-	for _, row := range rows {
-		if _, marked := row["user"]; marked {
-			d := decode(TableMarks, row)
-			if s.Marked = d.time("until"); d.err != nil {
-				return s, d.err
-			}
-			continue
-		}
-		b, err := decodeBlock(row)
-		if err != nil {
-			return s, err
-		}
-		s.Blocks = append(s.Blocks, b)
-	}
-	return s, nil
 }
 
 func decodeAct(row Row) (seckill.Act, error) {
