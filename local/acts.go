@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// actKeeper is the worker that keeps suspicious acts and marks, as the function acts does in a stack.
+// actKeeper is the worker that keeps suspicious acts, as the function acts does in a stack.
 func (s *System) actKeeper() *worker {
 	flow := app.Acts(&s.drivers)
 	return &worker{

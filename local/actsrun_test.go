@@ -11,13 +11,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestActs: on a run, acts are seen at /_local/acts; a suspicious one is kept and handled, and marks its user.
+// TestActs: on a run, acts are seen at /_local/acts; a suspicious one is kept and handled.
 func TestActs(t *testing.T) {
 	t.Parallel()
 	items := local.DemoItems(time.Now(), 5, 2)
 	local.SetChecks(items, seckill.ChecksStandard)
 	w := start(t, local.Options{Items: items})
-	began := time.Now().Add(-time.Second)
 	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}
 	for user, header := range map[string]string{"1001": "Origin", "1002": "Accept"} { // the second comes from no page
 		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header,
@@ -40,12 +39,6 @@ func TestActs(t *testing.T) {
 	}
 	if page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Limit: 10}); err != nil || len(page.Acts) != 0 {
 		t.Errorf("after it was handled: %+v, %v", page, err)
-	}
-	for user, want := range map[string]bool{"1001": false, "1002": true} {
-		s, err := w.Ledger.Standing(t.Context(), user, local.DemoLive)
-		if err != nil || s.Marked.After(began.Add(seckill.MarkLife)) != want {
-			t.Errorf("user %s is marked until %v, %v", user, s.Marked, err)
-		}
 	}
 	for query, want := range map[string]int{"": 3, "?status=suspicious": 1, "?status=normal&limit=1": 1, "?item=7": 0,
 		"?item=x": -1, "?status=odd": -1, "?limit=0": -1, "?limit=100001": -1, "?limit=x": -1} {

@@ -41,8 +41,8 @@ challenge, a ticket or a purchase that a shopper asked for. It is suspicious if 
   answer   more than 10 users with the same wrong answer within 10 minutes
   early    more than 5 presses for an item before its start within a minute
 
-The user of such an act is marked for a day: proofs of work are dearer, and nothing is refused. Only
-you can block. Rules are signs and no proof: people behind a carrier share its network address.
+Nothing is refused for it: only you can block. Rules are signs and no proof: people behind a carrier
+share its network address.
 
 The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose acts function
 does the work and logs who gave the command; blocks are the repair function's. With --stack, the AWS
@@ -117,8 +117,7 @@ func handleActCommand(f *actFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handle ACT --why REASON",
 		Short: "Record that a suspicious act is handled",
-		Long: `Record that you handled a suspicious act, and why. The list leaves it out from then on. Its user's
-mark ends by itself, a day after the act.`,
+		Long: `Record that you handled a suspicious act, and why. The list leaves it out from then on.`,
 		Example: `  seckill acts handle 1794362400123-00000001 --why "our own test"`,
 		Args:    actArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -249,13 +249,13 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	if diff := cmp.Diff([]string{"IdentitiesTable"}, may["signin"]["dynamodb"]); diff != "" {
 		t.Errorf("signin has one table: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"AttemptsTable", "BlocksTable", "ItemsTable", "MarksTable", "QuestionsTable"},
+	if diff := cmp.Diff([]string{"AttemptsTable", "BlocksTable", "ItemsTable", "QuestionsTable"},
 		slices.Sorted(slices.Values(may["admit"]["dynamodb"]))); diff != "" || may["admit"]["sqs"] != nil {
-		t.Errorf("admit has five tables and no queue: %s, %v", diff, may["admit"]["sqs"])
+		t.Errorf("admit has four tables and no queue: %s, %v", diff, may["admit"]["sqs"])
 	}
-	if diff := cmp.Diff([]string{"ActsTable", "MarksTable"}, slices.Compact(slices.Sorted(slices.Values(
+	if diff := cmp.Diff([]string{"ActsTable"}, slices.Compact(slices.Sorted(slices.Values(
 		may["acts"]["dynamodb"])))); diff != "" {
-		t.Errorf("acts has two tables: %s", diff)
+		t.Errorf("acts has one table: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"AuditTable", "LiveTable", "CountsTable", "PaymentsTable/index/refunds_due",
 		"SessionsTable"}, may["admin"]["dynamodb"]); diff != "" {

@@ -319,11 +319,8 @@ func wires(t *testing.T) map[string][]right {
 			_, err := l.ListStaffSessions(ctx, "", 1)
 			return err
 		}},
-		"Ledger.PutMark": {func(ctx context.Context) error {
-			return l.PutMark(ctx, seckill.Mark{User: "u", Until: now})
-		}},
-		"Ledger.Standing": {func(ctx context.Context) error {
-			_, err := l.Standing(ctx, "u", "1")
+		"Ledger.UserBlocks": {func(ctx context.Context) error {
+			_, err := l.UserBlocks(ctx, "u", "1")
 			return err
 		}},
 		"Ledger.CountAttempt": {func(ctx context.Context) error { return l.CountAttempt(ctx, "u", "1", now) }},

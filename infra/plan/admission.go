@@ -11,7 +11,6 @@ const (
 // What a call of admit costs in the tables, in units (TestCallsOfAdmitAreTheLedgers compares).
 const (
 	blockReads   = 7.0 // blocks: two rows of the user, consistently, and ten of five ranges
-	markReads    = 1.0
 	answerWrites = 1.0 // attempts, for each answer
 	// Guess: each of the two rows of blocks that a placement checks costs as much as one that it writes.
 	placeChecks = 4.0
@@ -120,8 +119,7 @@ func (p *Plan) accesses() (out []Access) {
 	if a := p.Admission; a != nil {
 		calls := a.Admitted * (1 + p.Sale.answers())
 		blocks.Reads = blockReads * calls
-		all = []Access{{Name: "marks", Reads: markReads * calls},
-			{Name: "attempts", Writes: answerWrites * a.Admitted * p.Sale.answers()}}
+		all = []Access{{Name: "attempts", Writes: answerWrites * a.Admitted * p.Sale.answers()}}
 	}
 	for _, t := range append(all, blocks) {
 		t.WarmReads = int(max(tableReads, up(math.Floor(t.Reads/evenness), 1000)))
@@ -137,10 +135,10 @@ func (p *Plan) accesses() (out []Access) {
 func (p *Plan) admitBill() (lines []Line) {
 	if a := p.Admission; a != nil {
 		n := 1 + p.Sale.answers()
-		each := n*(callPrice(p.Sale.Edge)+callSeconds*memoryGB*priceCompute+(blockReads+markReads)*priceRead) +
+		each := n*(callPrice(p.Sale.Edge)+callSeconds*memoryGB*priceCompute+blockReads*priceRead) +
 			p.Sale.answers()*answerWrites*priceWrite
 		lines = append(lines, Line{"tickets", text("%.0f × (%.1f calls, %.0f ms and %.0f reads each, %.1f writes) = "+
-			"%.2f/million", a.Shoppers, n, callSeconds*1000, blockReads+markReads, p.Sale.answers()*answerWrites,
+			"%.2f/million", a.Shoppers, n, callSeconds*1000, blockReads, p.Sale.answers()*answerWrites,
 			each*million), a.Shoppers * each})
 	}
 	reads, writes := 0.0, 0.0

@@ -125,7 +125,7 @@ func TestChecksThatThereAreNot(t *testing.T) {
 func TestCallsOfAdmitAreTheLedgers(t *testing.T) {
 	t.Parallel()
 	ranges := len(seckill.NetworkSubjects(netip.MustParseAddr("203.0.113.7")))
-	// Standing reads a user's two blocks and the mark consistently, RangeBlocks two rows of a range for half.
+	// UserBlocks reads a user's two blocks consistently, RangeBlocks two rows of a range for half.
 	if want := 2 + float64(ranges); want != blockReads {
 		t.Errorf("%d ranges: want %v reads of blocks, the plan has %v", ranges, want, blockReads)
 	}

@@ -12,11 +12,9 @@ import (
 // Limits and times of acts.
 const (
 	ActLife     = 90 * 24 * time.Hour // how long a suspicious act is kept
-	MarkLife    = 24 * time.Hour      // how long a mark holds
 	ActShards   = 10                  // partitions of a day's acts
 	MaxActNote  = 200                 // characters
 	MaxActAgent = 160                 // bytes of a client's agent and referrer
-	MarkedWork  = 4                   // times the proof of work of somebody who is marked
 )
 
 // Action is the kind of step that a shopper took.
@@ -128,28 +126,13 @@ func ValidActNote(note string) bool {
 		!strings.ContainsFunc(note, control)
 }
 
-// Mark makes a user's proofs of work dearer until a time.
-type Mark struct {
-	User  string    `row:"user,key"`
-	Rules Rules     `row:"rules"` // of its latest act
-	Until time.Time `row:"until"`
-}
-
-// Standing is what admission has to know of a shopper.
-type Standing struct {
-	Blocks []Block   // also those that are over
-	Marked time.Time // until when; zero: never was, or was long ago
-}
-
 // ErrNoAct: no act with this id is kept.
 var ErrNoAct = errors.New("seckill: no such act")
 
-// ActKeeper keeps suspicious acts for ActLife, and marks.
+// ActKeeper keeps suspicious acts for ActLife.
 type ActKeeper interface {
 	// KeepAct writes an act. One that is kept already stays as it is.
 	KeepAct(ctx context.Context, a Act) error
-	// PutMark marks a user; a mark that holds longer stays.
-	PutMark(ctx context.Context, m Mark) error
 }
 
 // ActHandler reads what is kept, and has it handled.
@@ -161,18 +144,6 @@ type ActHandler interface {
 	// HandleAct records who handled an act, and why; the last one counts. ErrNoAct.
 	HandleAct(ctx context.Context, id, by, note string, at time.Time) error
 }
-
-// StandingReader reads what admission has to know.
-type StandingReader interface {
-	// Standing reads the user's blocks, for an item and for every item, and the user's mark, at once.
-	Standing(ctx context.Context, user, item string) (Standing, error)
-	// RangeBlocks reads the blocks of network ranges, for an item and for every item, also those that are over. There
-	// are at most 20 ranges. It may lag, and never decides about a placement.
-	RangeBlocks(ctx context.Context, ranges []Subject, item string) ([]Block, error)
-}
-
-// Dearer returns a proof of work for somebody who is marked.
-func (w Work) Dearer() Work { return Work{w.Cost, w.Tries * MarkedWork} }
 
 // fastestRounds is more than the rounds a second of any page, which derives at most four keys at a time. Measured in
 // Chromium on a cloud server's core of some 3 GHz: 8.1 million for one key. Extrapolated, not measured: a desktop's

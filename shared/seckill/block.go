@@ -138,3 +138,12 @@ type BlockKeeper interface {
 	// BlocksOn lists the blocks of a subject: after is "" or the item of the last one before.
 	BlocksOn(ctx context.Context, s Subject, after string, limit int) ([]Block, error)
 }
+
+// BlockReader reads what admission has to know.
+type BlockReader interface {
+	// UserBlocks reads a user's blocks, for an item and for every item, also those that are over.
+	UserBlocks(ctx context.Context, user, item string) ([]Block, error)
+	// RangeBlocks reads the blocks of network ranges, for an item and for every item, also those that are over. There
+	// are at most 20 ranges. It may lag, and never decides about a placement.
+	RangeBlocks(ctx context.Context, ranges []Subject, item string) ([]Block, error)
+}

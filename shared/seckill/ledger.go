@@ -35,7 +35,7 @@ type Ledger interface {
 	Activities
 	ActKeeper
 	ActHandler
-	StandingReader
+	BlockReader
 	AuditLog
 	WebhookKeeper
 	LiveRows

@@ -110,8 +110,8 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	}
 	caughtBy := func(m *Mutant) outcome { return test(ctx, s.root, list, m) }
 	t := try(ctx, w, player, caughtBy, picked, o.limits, o.workers)
-	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent; first by %s\n", len(picked), t.caught, t.survived,
-		t.equivalent, strings.Join(t.first(), ", "))
+	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent; first by %s\n", len(picked), t.caught,
+		t.survived, t.equivalent, strings.Join(t.first(), ", "))
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
 	}

@@ -53,8 +53,6 @@ var tested = map[string][2]string{
 	"recount-of-one-page":        {"./shared/flow/office/count", "TestRecount"},
 	// No simulated index is late by days.
 	"expire/sent.go:moveOn:junction:2": {"./shared/flow/sale/expire", "TestMovesOnByTheRow"},
-	// The next suspicious act of the user marks again.
-	"acts/keep.go:mark:swallow-error:1": {"./shared/flow/office/acts", "TestMarksOfOneWhoHammers"},
 	// The simulator checks who may move money, not what the first person is told.
 	"refund/decide.go:decide:negate-condition:7": {"./shared/flow/money/refund",
 		"TestOneMoreRefundADayWaitsForASecondPerson"},

@@ -9,12 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var (
-	actCodec  = newCodec[seckill.Act](TableActs, 2)
-	markCodec = newCodec[seckill.Mark](TableMarks, 1)
-)
-
-func markKey(user string) Key { return Key{Table: TableMarks, PK: user} }
+var actCodec = newCodec[seckill.Act](TableActs, 2)
 
 // actKey returns the key of an act: its day and shard follow from its id.
 func actKey(id string) (Key, error) {
@@ -83,42 +78,4 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 		return seckill.ErrNoAct
 	}
 	return nil
-}
-
-// PutMark implements seckill.ActKeeper in one write.
-func (l *Ledger) PutMark(ctx context.Context, m seckill.Mark) error {
-	row := markCodec.encode(&m, 0)
-	row[attrExpires] = m.Until.Unix()
-	_, err := l.transact(ctx, []Write{{Key: markKey(m.User), Op: OpPut, Row: row,
-		If: []Cond{AtMost("until", m.Until.UnixMilli())}}})
-	if err != nil {
-		return fmt.Errorf("ledger: mark: %w", err)
-	}
-	return nil
-}
-
-// Standing implements seckill.StandingReader in one read.
-func (l *Ledger) Standing(ctx context.Context, user, item string) (seckill.Standing, error) {
-	keys := append(blockKeys([]seckill.Subject{seckill.UserSubject(user)}, item), markKey(user))
-	rows, err := l.rows.GetBatch(ctx, keys)
-	if err != nil {
-		return seckill.Standing{}, fmt.Errorf("ledger: blocks and mark: %w", err)
-	}
-	var s seckill.Standing
-	for _, row := range rows {
-		if _, marked := row["user"]; marked {
-			m, err := markCodec.decode(row)
-			if err != nil {
-				return s, err
-			}
-			s.Marked = m.Until
-			continue
-		}
-		b, err := decodeBlock(row)
-		if err != nil {
-			return s, err
-		}
-		s.Blocks = append(s.Blocks, b)
-	}
-	return s, nil
 }

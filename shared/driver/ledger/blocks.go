@@ -52,7 +52,12 @@ func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) 
 	return c == nil, nil
 }
 
-// RangeBlocks implements seckill.StandingReader in one read.
+// UserBlocks implements seckill.BlockReader in one read.
+func (l *Ledger) UserBlocks(ctx context.Context, user, item string) ([]seckill.Block, error) {
+	return blocksAt(ctx, l.rows.GetBatch, blockKeys([]seckill.Subject{seckill.UserSubject(user)}, item))
+}
+
+// RangeBlocks implements seckill.BlockReader in one read.
 func (l *Ledger) RangeBlocks(ctx context.Context, ranges []seckill.Subject, item string) ([]seckill.Block, error) {
 	return blocksAt(ctx, l.rows.PeekBatch, blockKeys(ranges, item))
 }

@@ -143,8 +143,8 @@ var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
 	"Questions", "Quota", "Quotas",
 	"RangeBlocks", "Reconciliations",
-	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Standing", "Stored",
-	"Units", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
+	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Stored",
+	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 
 func TestDataPageListsTheTransactions(t *testing.T) {
 	var writing, listed []string

@@ -291,10 +291,7 @@ var lifeSteps = []struct {
 	{"Act", "Get", func(l seckill.Ledger) error { return second(l.Act(ctx, actID)) }},
 	{"ActsOn", "Query", func(l seckill.Ledger) error { return second(l.ActsOn(ctx, seckill.Day(start), 0, "", 9)) }},
 	{"HandleAct", "Transact 1", func(l seckill.Ledger) error { return l.HandleAct(ctx, actID, "ada", "x", start) }},
-	{"PutMark", "Transact 1", func(l seckill.Ledger) error {
-		return l.PutMark(ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: start})
-	}},
-	{"Standing", "GetBatch", func(l seckill.Ledger) error { return second(l.Standing(ctx, "7", "1")) }},
+	{"UserBlocks", "GetBatch", func(l seckill.Ledger) error { return second(l.UserBlocks(ctx, "7", "1")) }},
 	{"Live", "Get", func(l seckill.Ledger) error { return second(l.Live(ctx, "1")) }},
 	{"LeaseLive", "Update", func(l seckill.Ledger) error {
 		return second(l.LeaseLive(ctx, seckill.LiveRow{Live: seckill.Live{Item: "1"}}, start))

@@ -17,7 +17,6 @@ const (
 	TableAttempts        = "attempts"
 	TableQuestions       = "questions"
 	TableActs            = "acts"
-	TableMarks           = "marks"
 	TableAudit           = "audit"
 	TableProposals       = "proposals"
 	TableActivities      = "activities"
@@ -84,7 +83,6 @@ var Schema = []Table{
 	{Name: TableAttempts, PK: "user", SK: "item_minute", TTL: attrExpires},
 	{Name: TableQuestions, PK: "item", SK: "id"},
 	{Name: TableActs, PK: "day", SK: "id", TTL: attrExpires},
-	{Name: TableMarks, PK: "user", TTL: attrExpires},
 	{Name: TableAudit, PK: "day", SK: "seq"},
 	{Name: TableProposals, PK: "list", SK: "entry", TTL: attrExpires},
 	{Name: TableActivities, PK: "id", Indexes: []Index{

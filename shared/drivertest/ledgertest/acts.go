@@ -75,26 +75,20 @@ var actCases = []testCase{
 		}
 		s.same("acts", len(s.acts(seckill.Day(now))), 1)
 	}},
-	{"a mark is read with the user's blocks, and never shortened", func(s *suite) {
-		at := now.UTC().Truncate(time.Millisecond)
-		standing := func(want seckill.Standing) {
+	{"a user's blocks, for an item and for every item", func(s *suite) {
+		blocks := func(want ...seckill.Block) {
 			s.Helper()
-			got, err := s.Ledger.Standing(s.ctx, "7", "1")
+			got, err := s.Ledger.UserBlocks(s.ctx, "7", "1")
 			s.ok(err)
-			slices.SortFunc(got.Blocks, func(a, b seckill.Block) int { return cmp.Compare(a.Item, b.Item) })
-			s.same("standing", got, want)
+			slices.SortFunc(got, func(a, b seckill.Block) int { return cmp.Compare(a.Item, b.Item) })
+			s.same("blocks", got, want)
 		}
-		standing(seckill.Standing{})
-		for _, until := range []time.Duration{time.Minute, time.Hour, time.Second} {
-			s.ok(s.Ledger.PutMark(s.ctx, seckill.Mark{User: "7", Rules: seckill.RuleFast, Until: at.Add(until)}))
-		}
-		s.ok(s.Ledger.PutMark(s.ctx, seckill.Mark{User: "8", Until: at.Add(2 * time.Hour)}))
-		standing(seckill.Standing{Marked: at.Add(time.Hour)})
+		blocks()
 		everywhere := s.block("user:7", seckill.Everywhere, now.Add(time.Hour))
 		one := s.block("user:7", "1", time.Time{})
 		s.block("user:7", "2", time.Time{})
 		s.block("user:8", "1", time.Time{})
 		s.block("net:203.0.113.7/32", "1", time.Time{})
-		standing(seckill.Standing{Blocks: []seckill.Block{everywhere, one}, Marked: at.Add(time.Hour)})
+		blocks(everywhere, one)
 	}},
 }

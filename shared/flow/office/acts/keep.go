@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -29,75 +28,21 @@ type Deps struct {
 	Each func(n int, do func(i int))
 }
 
-// Limits of the memory of marks.
-const (
-	maxMarked = 4096 // users; then it begins anew
-	// markStep is by how much a mark is made longer at least. One who hammers is marked by each act: writing that each
-	// time would overload the user's row.
-	markStep = 10 * time.Minute
-)
-
 // Flow keeps suspicious acts, and has them handled. It is safe for concurrent use.
-type Flow struct {
-	Deps
-
-	mu     sync.Mutex
-	marked map[string]time.Time // until when, by user, as this instance wrote it
-}
+type Flow struct{ Deps }
 
 // New returns an instance.
-func New(d Deps) *Flow { return &Flow{Deps: d, marked: map[string]time.Time{}} }
+func New(d Deps) *Flow { return &Flow{Deps: d} }
 
-// marks reports whether a mark has to be written.
-func (f *Flow) marks(user string, until time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	written, ok := f.marked[user]
-	return !ok || until.Sub(written) >= markStep
-}
-
-// mark writes a mark, and remembers it.
-func (f *Flow) mark(ctx context.Context, m seckill.Mark) error {
-	if err := f.Ledger.PutMark(ctx, m); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.marked) >= maxMarked {
-		clear(f.marked)
-	}
-	f.marked[m.User] = m.Until
-	return nil
-}
-
-// Keep keeps the suspicious ones of these acts and marks their users. It leaves out normal ones and those that are too
-// old. After an error some may not be kept; all can be kept again.
+// Keep keeps the suspicious ones of these acts. It leaves out normal ones and those that are too old. After an error
+// some may not be kept; all can be kept again.
 func (f *Flow) Keep(ctx context.Context, list []seckill.Act) error {
 	now := f.Clock.Now()
 	list = slices.DeleteFunc(slices.Clone(list), func(a seckill.Act) bool {
 		return a.Rules == 0 || !now.Before(a.At.Add(seckill.ActLife))
 	})
-	latest := map[string]seckill.Mark{}
-	for i := range list {
-		a := &list[i]
-		until := a.At.Add(seckill.MarkLife)
-		if a.User != "" && now.Before(until) && latest[a.User].Until.Before(until) && f.marks(a.User, until) {
-			latest[a.User] = seckill.Mark{User: a.User, Rules: a.Rules, Until: until}
-		}
-	}
-	marks := make([]seckill.Mark, 0, len(latest))
-	for _, m := range latest {
-		marks = append(marks, m)
-	}
-	slices.SortFunc(marks, func(a, b seckill.Mark) int { return cmp.Compare(a.User, b.User) })
-	errs := make([]error, len(marks)+len(list))
-	f.Each(len(errs), func(i int) { // marks first: shoppers ask for their next challenge at once
-		if i < len(marks) {
-			errs[i] = f.mark(ctx, marks[i])
-		} else {
-			errs[i] = f.Ledger.KeepAct(ctx, list[i-len(marks)])
-		}
-	})
+	errs := make([]error, len(list))
+	f.Each(len(errs), func(i int) { errs[i] = f.Ledger.KeepAct(ctx, list[i]) })
 	f.Meter.Count(seckill.EventSuspicious, len(list))
 	return errors.Join(errs...)
 }

@@ -22,16 +22,7 @@ func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 // failing is a ledger whose writes fail after some.
 type failing struct {
 	*ledger.Ledger
-	left  int
-	marks int // that were written
-}
-
-func (l *failing) PutMark(ctx context.Context, m seckill.Mark) error {
-	l.marks++
-	if l.left < 1 {
-		return errors.New("no answer")
-	}
-	return l.Ledger.PutMark(ctx, m)
+	left int
 }
 
 func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
@@ -43,7 +34,7 @@ func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
 
 func newFlow() (*acts.Flow, *failing, *memory.Clock, meter) {
 	clock := memory.NewClock(now)
-	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30, 0}
+	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30}
 	m := meter{}
 	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: func(n int, do func(int)) {
 		for i := range n {
@@ -57,8 +48,7 @@ func suspect(user, item string, at time.Time, tail int) seckill.Act {
 		Action: seckill.ActTicket, Result: seckill.ActDone, Rules: seckill.RulePrelude}
 }
 
-// TestKeep: suspicious acts are kept and mark their users for a day after the latest; normal and old ones are not; what
-// a fault left out is kept when it comes again.
+// TestKeep: suspicious acts are kept; normal and old ones are not; what a fault left out is kept when it comes again.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	f, l, _, m := newFlow()
@@ -76,46 +66,12 @@ func TestKeep(t *testing.T) {
 	if err := f.Keep(t.Context(), list); err != nil || len(list) != 6 || m[seckill.EventSuspicious] != 8 {
 		t.Errorf("%v, %d acts, %v", err, len(list), m)
 	}
-	for user, want := range map[string]time.Time{"1": now.Add(23 * time.Hour), "3": {}, "4": {}, "5": {}} {
-		s, err := l.Standing(t.Context(), user, "1")
-		if err != nil || !s.Marked.Equal(want) {
-			t.Errorf("user %s is marked until %v, %v; want %v", user, s.Marked, err, want)
-		}
-	}
 	for _, a := range list {
 		_, err := f.Act(t.Context(), a.ID)
 		if want := a.Rules != 0 && a.User != "5"; (err == nil) != want || !want &&
 			seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("user %q: %v, want kept: %v", a.User, err, want)
 		}
-	}
-}
-
-// TestMarksOfOneWhoHammers: a user's row is written at most once in ten minutes, and again after a fault.
-func TestMarksOfOneWhoHammers(t *testing.T) {
-	t.Parallel()
-	f, l, clock, _ := newFlow()
-	keep := func(fails bool, wantMarks int) {
-		t.Helper()
-		l.left = 100
-		if fails {
-			l.left = 0
-		}
-		err := f.Keep(t.Context(), []seckill.Act{suspect("1", "1", clock.Now(), 1)})
-		if (err != nil) != fails || l.marks != wantMarks {
-			t.Errorf("%v; %d marks written, want %d", err, l.marks, wantMarks)
-		}
-	}
-	keep(true, 1)
-	keep(false, 2)
-	for range 9 {
-		clock.Advance(time.Minute)
-		keep(false, 2)
-	}
-	clock.Advance(time.Minute)
-	keep(false, 3)
-	if s, err := l.Standing(t.Context(), "1", "1"); err != nil || !s.Marked.Equal(clock.Now().Add(seckill.MarkLife)) {
-		t.Errorf("marked until %v, %v", s.Marked, err)
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package acts marks shoppers whose acts look like a script's. In: acts, and what the requests showed. Out: the rules
-// that an act breaks; of acts that break one, rows that operators read, and marks. Nobody is refused here: who is
-// marked gets a dearer proof of work (flow admit), and whoever blocks is an operator.
+// Package acts finds shoppers whose acts look like a script's. In: acts, and what the requests showed. Out: the rules
+// that an act breaks; of acts that break one, rows that operators read. Nobody is refused here: whoever blocks is an
+// operator.
 package acts
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Thresholds, in one instance. Requests are spread over instances, so that a network with n users shows n/instances of
-// them to each. A carrier puts thousands of people behind one address: a mark costs them seconds, before the sale.
+// them to each. A carrier puts thousands of people behind one address.
 const (
 	MaxOfNetwork = 1000 // users of one network within Window
 	MaxOfAgent   = 300  // users of one network with the same client within Window; all phones of a kind are the same

@@ -18,7 +18,7 @@ import (
 // Ledger is what admit calls of the ledger.
 type Ledger interface {
 	seckill.Attempts
-	seckill.StandingReader
+	seckill.BlockReader
 }
 
 // Deps are the step's dependencies.
@@ -31,7 +31,7 @@ type Deps struct {
 	Picker    seckill.Picker
 	Clock     seckill.Clock
 	Meter     seckill.Meter
-	Work      seckill.Work    // of a proof; who is marked works more
+	Work      seckill.Work    // of a proof
 	Painter   seckill.Painter // nil: an item without questions asks none
 }
 
@@ -62,18 +62,18 @@ type Caller struct {
 // CodeEnded, CodeStopped, CodeBlocked, CodeAccountNew, CodeUnavailable.
 func (f *Flow) Challenge(ctx context.Context, c Caller, item string) (seckill.Challenge, error) {
 	now := f.Clock.Now()
-	it, work, err := f.admissible(ctx, c, item, now)
+	it, err := f.admissible(ctx, c, item, now)
 	if err != nil {
 		return seckill.Challenge{}, err
 	}
-	return f.challenge(ctx, c, it, work, now)
+	return f.challenge(ctx, c, it, now)
 }
 
 // Ticket gives a ticket for a right answer. The error is an *seckill.Error: those of Challenge; CodeTooMany after
 // MaxAttempts; CodeCheck, with another challenge, for a wrong answer.
 func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.Ticket, error) {
 	now := f.Clock.Now()
-	it, work, err := f.admissible(ctx, c, a.Item, now)
+	it, err := f.admissible(ctx, c, a.Item, now)
 	if err != nil {
 		return seckill.Ticket{}, err
 	}
@@ -91,7 +91,7 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	}
 	if reason != "" {
 		refusal := &seckill.Error{Code: seckill.CodeCheck, Token: reason}
-		if next, err := f.challenge(ctx, c, it, work, now); err == nil {
+		if next, err := f.challenge(ctx, c, it, now); err == nil {
 			refusal.Challenge = &next
 		}
 		return seckill.Ticket{}, refusal
@@ -104,28 +104,24 @@ func (f *Flow) Ticket(ctx context.Context, c Caller, a seckill.Answer) (seckill.
 	return seckill.Ticket{Text: text, Expires: it.End, Took: took, TooFast: f.Work.TooFast(took)}, nil
 }
 
-// admissible returns the item if it has checks that the caller may try now, and how dear a proof is for the caller.
-func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, seckill.Work,
-	error) {
+// admissible returns the item if it has checks that the caller may try now.
+func (f *Flow) admissible(ctx context.Context, c Caller, item string, now time.Time) (*seckill.Item, error) {
 	it, err := f.item(ctx, c, item, now)
 	if err != nil {
-		return nil, seckill.Work{}, err
+		return nil, err
 	}
-	s, err := f.Ledger.Standing(ctx, c.User, item)
-	blocked := hold(s.Blocks, now)
+	blocks, err := f.Ledger.UserBlocks(ctx, c.User, item)
+	blocked := hold(blocks, now)
 	if err == nil && !blocked {
 		blocked, err = f.blocked(ctx, c.Networks, item, now)
 	}
 	switch {
 	case err != nil:
-		return nil, seckill.Work{}, seckill.AsError(err)
+		return nil, seckill.AsError(err)
 	case blocked:
-		return nil, seckill.Work{}, seckill.Refuse(seckill.CodeBlocked)
+		return nil, seckill.Refuse(seckill.CodeBlocked)
 	}
-	if now.Before(s.Marked) {
-		return it, f.Work.Dearer(), nil
-	}
-	return it, f.Work, nil
+	return it, nil
 }
 
 // item returns the item if it has checks that the caller, whoever it is, may try now.
@@ -150,8 +146,8 @@ func (f *Flow) item(ctx context.Context, c Caller, item string, now time.Time) (
 	return it, nil
 }
 
-func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, work seckill.Work,
-	now time.Time) (seckill.Challenge, error) {
+func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, now time.Time) (seckill.Challenge,
+	error) {
 	c := seckill.Challenge{Item: it.ID, Checks: it.Checks, Expires: slotEnd(now)}
 	if it.End.Before(c.Expires) {
 		c.Expires = it.End
@@ -164,7 +160,7 @@ func (f *Flow) challenge(ctx context.Context, by Caller, it *seckill.Item, work 
 		c.Alternative = a.sum.Question(by.English).Text
 		c.Picture = f.Painter.Paint(*a.sum, a.seed)
 	}
-	if c.Proof, err = f.Proofs.Make(by.User, it.ID, work, c.Expires); err != nil {
+	if c.Proof, err = f.Proofs.Make(by.User, it.ID, f.Work, c.Expires); err != nil {
 		return c, &seckill.Error{Code: seckill.CodeInternal, Err: err}
 	}
 	return c, nil

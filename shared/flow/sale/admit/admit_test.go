@@ -41,7 +41,6 @@ type shop struct {
 	meter         meter
 	item          seckill.Item
 	blocks        []seckill.Block
-	marked        time.Time
 	pool          []seckill.Question
 	attempts      map[string]int // by user, item and minute
 	fault         map[string]error
@@ -57,11 +56,11 @@ func (w *shop) Get(_ context.Context, id string) (seckill.Item, error) {
 	return w.item, w.fault["item"]
 }
 
-func (w *shop) Standing(_ context.Context, _, of string) (seckill.Standing, error) {
+func (w *shop) UserBlocks(_ context.Context, _, of string) ([]seckill.Block, error) {
 	if of != item {
-		return seckill.Standing{}, errors.New("another item")
+		return nil, errors.New("another item")
 	}
-	return seckill.Standing{Blocks: w.blocks, Marked: w.marked}, w.fault["blocks"]
+	return w.blocks, w.fault["blocks"]
 }
 
 func (w *shop) RangeBlocks(_ context.Context, ranges []seckill.Subject, of string) (out []seckill.Block, err error) {
@@ -481,30 +480,6 @@ func orNil(err error) error {
 		return &seckill.Error{}
 	}
 	return err
-}
-
-// TestMarked: who is marked gets a dearer proof, also after a wrong answer, until the mark ends; and no refusal.
-func TestMarked(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		left time.Duration
-		want string
-	}{"marked": {1, "|80|"}, "over": {0, "|20|"}} {
-		w, f := newShop(seckill.ChecksStandard)
-		w.marked = w.clock.now.Add(c.left)
-		got, err := f.Challenge(t.Context(), caller(), item)
-		if err != nil || !strings.Contains(string(got.Proof), c.want) {
-			t.Errorf("%s: %s, %v; want %s tries", name, got.Proof, err, c.want)
-		}
-		_, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item})
-		if e := seckill.AsError(orNil(err)); e.Challenge == nil || !strings.Contains(string(e.Challenge.Proof),
-			c.want) {
-			t.Errorf("%s, after a wrong answer: %+v; want %s tries", name, e, c.want)
-		}
-		if _, err = f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: got.Proof}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // TestTooFast: a ticket says how long its proof took, and whether that is too little for its work.
