@@ -99,7 +99,7 @@ var chosenDoor = []choice{
 	{"answers-of-all-time", "answers of a minute count for ever", attemptsGo,
 		`strconv.FormatInt(window.Unix(), 10)}`, `strconv.FormatInt(window.Unix()/1e9, 10)}`},
 	{"blocked-get-tickets", "admit does not go by the blocks of the user", admitGo,
-		`blocked := hold(s.Blocks, now)`, `blocked := hold(nil, now)`},
+		`blocked := hold(blocks, now)`, `blocked := hold(blocks[:0], now)`},
 	{"blocked-networks-get-tickets", "admit reads the blocks of the user, and none of networks", admitGo,
 		`f.blocked(ctx, c.Networks, item, now)`, `f.blocked(ctx, nil, item, now)`},
 	{"ranges-remembered-forever", "an instance of admit reads the blocks of a range once", rememberGo,

@@ -83,7 +83,9 @@ var actCases = []testCase{
 			slices.SortFunc(got, func(a, b seckill.Block) int { return cmp.Compare(a.Item, b.Item) })
 			s.same("blocks", got, want)
 		}
-		blocks()
+		none, err := s.Ledger.UserBlocks(s.ctx, "7", "1")
+		s.ok(err)
+		s.same("blocks at first", len(none), 0)
 		everywhere := s.block("user:7", seckill.Everywhere, now.Add(time.Hour))
 		one := s.block("user:7", "1", time.Time{})
 		s.block("user:7", "2", time.Time{})
