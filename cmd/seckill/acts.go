@@ -115,9 +115,9 @@ func listActs(cmd *cobra.Command, s *shop, f *actFlags) (operator.ActPage, error
 
 func handleActCommand(f *actFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "handle ACT --why REASON",
-		Short: "Record that a suspicious act is handled",
-		Long: `Record that you handled a suspicious act, and why. The list leaves it out from then on.`,
+		Use:     "handle ACT --why REASON",
+		Short:   "Record that a suspicious act is handled",
+		Long:    `Record that you handled a suspicious act, and why. The list leaves it out from then on.`,
 		Example: `  seckill acts handle 1794362400123-00000001 --why "our own test"`,
 		Args:    actArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

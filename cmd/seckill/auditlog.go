@@ -39,7 +39,7 @@ a "seckill run" the names are what callers gave. Times are UTC.`,
 			if f.limit < 1 {
 				return fmt.Errorf("--limit %d: want at least 1", f.limit)
 			}
-			s, err := f.target.shop(cmd)
+			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ a "seckill run" the names are what callers gave. Times are UTC.`,
 	}
 	cmd.Flags().StringVar(&f.day, "day", "", "the day, such as 2026-11-11 (default today)")
 	cmd.Flags().IntVar(&f.limit, "limit", shownEntries, "entries to list")
-	f.target.on(cmd)
+	f.on(cmd)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"regexp"
 	"strings"
 )
+
+// ourFiles is go list's format for the files of a package of this module.
+const ourFiles = "{{if .Module}}{{if .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
 
 func main() {
 	if err := run(os.Stdout); err != nil {
@@ -28,8 +32,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	linked, err := list("go", "list", "-deps", "-f", "{{if .Module}}{{if .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{{.}}\n"+
-		"{{end}}{{end}}{{end}}", "./functions/...")
+	linked, err := list("go", "list", "-deps", "-f", ourFiles, "./functions/...")
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func run(w io.Writer) error {
 
 // list returns the lines that a command prints, without empty ones.
 func list(name string, args ...string) ([]string, error) {
-	out, err := exec.Command(name, args...).Output()
+	out, err := exec.CommandContext(context.Background(), name, args...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -107,14 +110,15 @@ func zipped(main string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	binary := filepath.Join(folder, "bootstrap")
-	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s", "-trimpath", "-buildvcs=false", "-o",
-		binary, main)
+	build := exec.CommandContext(context.Background(), "go", "build", "-tags", "lambda.norpc", "-ldflags", "-s",
+		"-trimpath", "-buildvcs=false", "-o", binary, main)
 	build.Env = append(os.Environ(), "GOARCH=arm64", "GOOS=linux", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	out, err := exec.Command("gzip", "-9", "-c", binary).Output() // Go's own compresses less than what deploys
+	// Go's own compresses less than what deploys.
+	out, err := exec.CommandContext(context.Background(), "gzip", "-9", "-c", binary).Output()
 	return len(out), err
 }

@@ -178,9 +178,6 @@ func (i *Instance) Schedules() error {
 	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))
 }
 
-// cheap is the work of the world's proofs.
-var cheap = seckill.Work{Cost: 1, Tries: 2}
-
 // pass buys, and checks that a good ticket is not refused.
 func (i *Instance) pass(p buy.Purchase) (string, error) {
 	w := i.world
