@@ -110,7 +110,7 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 	return fmt.Errorf("ledger: save activity %s: %w", a.ID, c)
 }
 
-var activityCodec = newCodec[seckill.Activity](TableActivities, 2)
+var activityCodec = &codec[seckill.Activity]{table: TableActivities, more: 2}
 
 func encodeActivity(a *seckill.Activity) Row {
 	row := activityCodec.encode(a, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var actCodec = newCodec[seckill.Act](TableActs, 2)
+var actCodec = &codec[seckill.Act]{table: TableActs, more: 2}
 
 // actKey returns the key of an act: its day and shard follow from its id.
 func actKey(id string) (Key, error) {

@@ -28,7 +28,7 @@ func (l *Ledger) CountAttempt(ctx context.Context, user, item string, now time.T
 	return nil
 }
 
-var questionCodec = newCodec[seckill.Question](TableQuestions, 1)
+var questionCodec = &codec[seckill.Question]{table: TableQuestions, more: 1}
 
 // Questions implements seckill.Questions.
 func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question, error) {

@@ -117,7 +117,7 @@ func blockShard(s seckill.Subject) int {
 	return int(h.Sum32() % seckill.BlockShards)
 }
 
-var blockCodec = newCodec[seckill.Block](TableBlocks, 3)
+var blockCodec = &codec[seckill.Block]{table: TableBlocks, more: 3}
 
 func encodeBlock(b *seckill.Block) Row {
 	row := blockCodec.encode(b, 0)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -20,6 +21,9 @@ import (
 // forms lists the other types. What a row has besides, such as keys of indexes, follows from the noun: code writes it.
 type codec[T any] struct {
 	table string
+	more  int // attributes besides those of T's fields
+
+	once  sync.Once // a function makes, and links, only the codecs that it uses
 	attrs []attr
 	size  int // of a new row
 }
@@ -56,10 +60,14 @@ type form struct {
 	read  func(*decoder, string, reflect.Value)
 }
 
-// newCodec returns the codec for rows that have more attributes besides those of T's fields. It panics if T has a tag
-// or a type that it does not know.
-func newCodec[T any](table string, more int) *codec[T] {
-	c := &codec[T]{table: table, size: more + 1} // 1: the version
+// made returns the codec once it knows T's fields. It panics if T has a tag or a type that it does not know.
+func (c *codec[T]) made() *codec[T] {
+	c.once.Do(c.learn)
+	return c
+}
+
+func (c *codec[T]) learn() {
+	c.size = c.more + 1 // 1: the version
 	fields := reflect.VisibleFields(reflect.TypeFor[T]())
 	for _, f := range fields {
 		tag, tagged := f.Tag.Lookup("row")
@@ -85,11 +93,11 @@ func newCodec[T any](table string, more int) *codec[T] {
 			c.size++
 		}
 	}
-	return c
 }
 
 // named lists the attributes with all of these flags.
 func (c *codec[T]) named(all flags) (names []string) {
+	c.made()
 	for i := range c.attrs {
 		if c.attrs[i].flags&all == all {
 			names = append(names, c.attrs[i].name)
@@ -100,6 +108,7 @@ func (c *codec[T]) named(all flags) (names []string) {
 
 // encode returns a noun's row, without the attributes that have a flag of omit.
 func (c *codec[T]) encode(noun *T, omit flags) Row {
+	c.made()
 	row := make(Row, c.size)
 	row["v"] = Version
 	v := reflect.ValueOf(noun).Elem()
@@ -126,6 +135,7 @@ func (c *codec[T]) decode(row Row) (T, error) {
 
 // take reads a noun from a row; d keeps the first error.
 func (c *codec[T]) take(d *decoder) (noun T) {
+	c.made()
 	v := reflect.ValueOf(&noun).Elem()
 	for i := range c.attrs {
 		a := &c.attrs[i]

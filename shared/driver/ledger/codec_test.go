@@ -158,7 +158,7 @@ func read[T any](t *testing.T, c *codec[T], but ...string) {
 	t.Helper()
 	noun, row := whole[T](), Row{"v": Version}
 	v := reflect.ValueOf(&noun).Elem()
-	for i := range c.attrs {
+	for i := range c.made().attrs {
 		a := &c.attrs[i]
 		if row[a.name] = "7"; a.form.write != nil {
 			row[a.name] = a.form.write(field(v, a.index))
@@ -176,7 +176,7 @@ func read[T any](t *testing.T, c *codec[T], but ...string) {
 // TestGivenIsErased: nothing of what is known of a shopper with a purchase outlives the address, and no rejected order
 // has it.
 func TestGivenIsErased(t *testing.T) {
-	given, erased := newCodec[seckill.Given](TableOrders, 0), orderCodec.named(placed|personal)
+	given, erased := &codec[seckill.Given]{table: TableOrders}, orderCodec.named(placed|personal)
 	if diff := cmp.Diff(reflect.TypeFor[seckill.Given]().NumField(), len(erased)); diff != "" {
 		t.Errorf("Given has a field that is not erased: %s", diff)
 	}
@@ -188,14 +188,14 @@ func TestGivenIsErased(t *testing.T) {
 func TestUnknownTagsAreRefused(t *testing.T) {
 	for name, make := range map[string]func(){
 		"a misspelt flag": func() {
-			newCodec[struct {
+			(&codec[struct {
 				A string `row:"a,optt"`
-			}]("", 0)
+			}]{}).made()
 		},
 		"a type without a form": func() {
-			newCodec[struct {
+			(&codec[struct {
 				A float64 `row:"a"`
-			}]("", 0)
+			}]{}).made()
 		},
 	} {
 		func() {

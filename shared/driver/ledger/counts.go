@@ -18,7 +18,7 @@ const (
 	placedMinute, paidMinute, backMinute = 'p', 'm', 'b'
 )
 
-var countedCodec = newCodec[seckill.CountMark](TableCounted, 1)
+var countedCodec = &codec[seckill.CountMark]{table: TableCounted, more: 1}
 
 func countsKey(item string) Key   { return Key{Table: TableCounts, PK: item} }
 func countedKey(order string) Key { return Key{Table: TableCounted, PK: order} }

@@ -57,7 +57,7 @@ func (l *Ledger) WebhooksGivenUp(ctx context.Context, after string, limit int) (
 	return page(rows, next, decodeDelivery), nil
 }
 
-var deliveryCodec = newCodec[seckill.Webhook](TableDeliveries, 1)
+var deliveryCodec = &codec[seckill.Webhook]{table: TableDeliveries, more: 1}
 
 func encodeDelivery(w *seckill.Webhook) Row {
 	row := deliveryCodec.encode(w, 0)

@@ -132,7 +132,7 @@ func decodeChange(s string) (seckill.Change, error) {
 	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
 }
 
-var orderCodec = newCodec[seckill.Order](TableOrders, 5)
+var orderCodec = &codec[seckill.Order]{table: TableOrders, more: 5}
 
 // Personal lists the attributes of an order's row that erasure removes: what its shopper gave, and said since.
 func Personal() []string { return orderCodec.named(personal) }
@@ -172,7 +172,7 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	return o, d.err
 }
 
-var paymentCodec = newCodec[seckill.Payment](TablePayments, 3)
+var paymentCodec = &codec[seckill.Payment]{table: TablePayments, more: 3}
 
 func encodePayment(p *seckill.Payment) Row {
 	row := paymentCodec.encode(p, 0)
@@ -188,9 +188,9 @@ func encodePayment(p *seckill.Payment) Row {
 const refusedShard = "refused"
 
 var (
-	unitCodec   = newCodec[seckill.UnitRow](TableUnits, 0)
-	returnCodec = newCodec[seckill.ReturnRow](TableReturns, 0)
-	quotaCodec  = newCodec[seckill.Quota](TableQuotas, 0)
+	unitCodec   = &codec[seckill.UnitRow]{table: TableUnits}
+	returnCodec = &codec[seckill.ReturnRow]{table: TableReturns}
+	quotaCodec  = &codec[seckill.Quota]{table: TableQuotas}
 )
 
 // decodeEntries reads the orders of a quota: see quotaEntry.

@@ -13,8 +13,8 @@ import (
 const attrExpires = "expires"
 
 var (
-	notificationCodec   = newCodec[seckill.KeptNotification](TableNotifications, 0)
-	reconciliationCodec = newCodec[seckill.Reconciliation](TableReconciliations, 0)
+	notificationCodec   = &codec[seckill.KeptNotification]{table: TableNotifications}
+	reconciliationCodec = &codec[seckill.Reconciliation]{table: TableReconciliations}
 )
 
 // KeepNotification implements seckill.Ledger in one write. A stored notification stays as it first arrived.

@@ -17,7 +17,7 @@ const (
 // keptAlone is how long a person's number of a day is kept.
 const keptAlone = 40 * 24 * time.Hour
 
-var proposalCodec = newCodec[seckill.Proposal](TableProposals, 1)
+var proposalCodec = &codec[seckill.Proposal]{table: TableProposals, more: 1}
 
 func proposalKey(order string) Key { return Key{TableProposals, proposalsWaiting, order} }
 

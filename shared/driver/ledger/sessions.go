@@ -12,7 +12,7 @@ var _ seckill.StaffSessions = (*Ledger)(nil)
 // sessionsList is the one partition of staff's sessions: they are few, and a list of them must be consistent.
 const sessionsList = "staff"
 
-var sessionCodec = newCodec[seckill.StaffSession](TableSessions, 2)
+var sessionCodec = &codec[seckill.StaffSession]{table: TableSessions, more: 2}
 
 func sessionKey(key string) Key { return Key{TableSessions, sessionsList, key} }
 
