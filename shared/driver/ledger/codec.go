@@ -68,6 +68,7 @@ func (c *codec[T]) made() *codec[T] {
 
 func (c *codec[T]) learn() {
 	c.size = c.more + 1 // 1: the version
+	all := forms()
 	fields := reflect.VisibleFields(reflect.TypeFor[T]())
 	for _, f := range fields {
 		tag, tagged := f.Tag.Lookup("row")
@@ -87,7 +88,7 @@ func (c *codec[T]) learn() {
 				a.with, a.whole = with, c.attrs[i].index
 			}
 		}
-		a.form = formOf(f.Type, a.flags)
+		a.form = formOf(all, f.Type, a.flags)
 		c.attrs = append(c.attrs, a)
 		if a.flags&(later|rejected) == 0 {
 			c.size++
@@ -171,32 +172,34 @@ func empty(v reflect.Value) bool {
 // at returns the address of a field of type T.
 func at[T any](v reflect.Value) *T { return v.Addr().Interface().(*T) }
 
-// forms has the types that are not stored as their kind is.
-var forms = map[reflect.Type]form{
-	reflect.TypeFor[time.Time](): {"N", func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
-		func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
-	reflect.TypeFor[time.Duration](): {"N", func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
-		func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
-	reflect.TypeFor[map[string]int]():  {"SS", nil, decodeEntries},
-	reflect.TypeFor[[]int]():           asText("a list of numbers", encodeUnits, decodeUnits),
-	reflect.TypeFor[netip.Addr]():      asText("a network address", netip.Addr.String, netip.ParseAddr),
-	reflect.TypeFor[seckill.Options](): asText("a list of options", seckill.Options.String, seckill.ParseOptions),
-	reflect.TypeFor[seckill.Rules](): asText("a list of rules", seckill.Rules.String,
-		func(s string) (seckill.Rules, error) { return seckill.ParseRules(s), nil }),
-	reflect.TypeFor[[]seckill.Role](): asText("a list of roles", encodeRoles, decodeRoles),
-	reflect.TypeFor[[]string](): {"L", func(v reflect.Value) any { return slices.Clone(*at[[]string](v)) },
-		func(d *decoder, name string, v reflect.Value) {
-			list, ok := d.row[name].([]string)
-			if !ok {
-				d.fail(name, "a list")
-			}
-			*at[[]string](v) = list
-		}},
-	reflect.TypeFor[[]seckill.Difference](): asList("a list of differences", encodeDifference, decodeDifference),
-	reflect.TypeFor[[]seckill.Change]():     asList("a list of changes", encodeChange, decodeChange),
+// forms returns the types that are not stored as their kind is. A function that has no codec does not link it.
+func forms() map[reflect.Type]form {
+	return map[reflect.Type]form{
+		reflect.TypeFor[time.Time](): {"N", func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
+			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
+		reflect.TypeFor[time.Duration](): {"N", func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
+			func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
+		reflect.TypeFor[map[string]int]():  {"SS", nil, decodeEntries},
+		reflect.TypeFor[[]int]():           asText("a list of numbers", encodeUnits, decodeUnits),
+		reflect.TypeFor[netip.Addr]():      asText("a network address", netip.Addr.String, netip.ParseAddr),
+		reflect.TypeFor[seckill.Options](): asText("a list of options", seckill.Options.String, seckill.ParseOptions),
+		reflect.TypeFor[seckill.Rules](): asText("a list of rules", seckill.Rules.String,
+			func(s string) (seckill.Rules, error) { return seckill.ParseRules(s), nil }),
+		reflect.TypeFor[[]seckill.Role](): asText("a list of roles", encodeRoles, decodeRoles),
+		reflect.TypeFor[[]string](): {"L", func(v reflect.Value) any { return slices.Clone(*at[[]string](v)) },
+			func(d *decoder, name string, v reflect.Value) {
+				list, ok := d.row[name].([]string)
+				if !ok {
+					d.fail(name, "a list")
+				}
+				*at[[]string](v) = list
+			}},
+		reflect.TypeFor[[]seckill.Difference](): asList("a list of differences", encodeDifference, decodeDifference),
+		reflect.TypeFor[[]seckill.Change]():     asList("a list of changes", encodeChange, decodeChange),
+	}
 }
 
-func formOf(t reflect.Type, is flags) form {
+func formOf(all map[reflect.Type]form, t reflect.Type, is flags) form {
 	switch isTime := t == reflect.TypeFor[time.Time](); {
 	case is&seconds != 0 && isTime:
 		return form{"N", func(v reflect.Value) any { return at[time.Time](v).Unix() },
@@ -207,7 +210,7 @@ func formOf(t reflect.Type, is flags) form {
 	case is&sorted != 0:
 		return form{"S", nil, func(d *decoder, name string, v reflect.Value) { v.SetInt(int64(d.digits(name))) }}
 	}
-	if f, ok := forms[t]; ok {
+	if f, ok := all[t]; ok {
 		return f
 	}
 	switch t.Kind() { //nolint:exhaustive // no other kind is stored
