@@ -62,11 +62,11 @@ type form struct {
 
 // made returns the codec once it knows T's fields. It panics if T has a tag or a type that it does not know.
 func (c *codec[T]) made() *codec[T] {
-	c.once.Do(c.learn)
+	c.once.Do(c.build)
 	return c
 }
 
-func (c *codec[T]) learn() {
+func (c *codec[T]) build() {
 	c.size = c.more + 1 // 1: the version
 	all := forms()
 	fields := reflect.VisibleFields(reflect.TypeFor[T]())
@@ -177,7 +177,8 @@ func forms() map[reflect.Type]form {
 	return map[reflect.Type]form{
 		reflect.TypeFor[time.Time](): {"N", func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
 			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
-		reflect.TypeFor[time.Duration](): {"N", func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
+		reflect.TypeFor[time.Duration](): {"N",
+			func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
 			func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
 		reflect.TypeFor[map[string]int]():  {"SS", nil, decodeEntries},
 		reflect.TypeFor[[]int]():           asText("a list of numbers", encodeUnits, decodeUnits),
