@@ -73,7 +73,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 		return err
 	}
 	if s.Rows == nil {
-		return servers.Item(ctx, s.tables, serversName, it.ID, each)
+		return servers.Item(ctx, s.tables, s.opt.Servers.prefix(), it.ID, each)
 	}
 	stopped := int64(0)
 	if it.Stopped {
@@ -104,7 +104,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 // paid trades are marked.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	if s.trades != nil {
-		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)
+		return servers.Table(ctx, s.tables, s.opt.Servers.prefix(), gatewaytable.TableTrades, each)
 	}
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
@@ -127,7 +127,7 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dum
 func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	for _, table := range dump.Tables {
 		if s.Rows == nil {
-			if err := servers.Table(ctx, s.tables, serversName, table, each); err != nil {
+			if err := servers.Table(ctx, s.tables, s.opt.Servers.prefix(), table, each); err != nil {
 				return err
 			}
 			continue

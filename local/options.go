@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -91,7 +92,10 @@ type Servers struct {
 	RedisPassword string
 	DynamoDB      string // the endpoint's URL
 	SQS           string // the endpoint's URL
+	Prefix        string // of the names of tables and queues; "seckill-" when ""
 }
+
+func (o *Servers) prefix() string { return cmp.Or(o.Prefix, "seckill-") }
 
 // Any reports whether a real server is named.
 func (o *Servers) Any() bool { return len(o.Redis) > 0 || o.DynamoDB != "" || o.SQS != "" }

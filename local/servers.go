@@ -30,7 +30,6 @@ const (
 	setUp        = 30 * time.Second // to create tables and queues
 	pollWait     = time.Second      // of one receive from a real queue
 	pollAgain    = time.Second      // after a receive that failed
-	serversName  = "seckill-"       // prefix of the names of tables and queues
 	serverRegion = "us-east-1"      // stand-ins ignore it
 
 	serverConnections = 512 // kept
@@ -56,14 +55,14 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	}
 	if o.DynamoDB != "" {
 		cfg := s.serverConfig(o.DynamoDB)
-		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: serversName,
+		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: o.prefix(),
 			Tables: []ledger.Table{gatewaytable.Table}})
 		if err := rows.CreateTables(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
 		s.Ledger, s.Items = ledger.New(watchedRows{rows, &s.takers}), rows.Items()
 		s.tables = dynamodb.NewFromConfig(cfg)
-		s.trades = tradeTable{gatewaytable.New(rows), s.tables}
+		s.trades = tradeTable{gatewaytable.New(rows), s.tables, o.prefix()}
 	} else {
 		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
 		s.Ledger, s.Items = ledger.New(watchedRows{s.Rows, &s.takers}), memory.NewItems()
@@ -76,9 +75,9 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	}
 	client := sqs.NewFromConfig(s.serverConfig(o.SQS))
 	for name, q := range map[string]*seckill.OperatedQueue{"orders": &s.orders, "closings": &s.closings} {
-		opt, err := sqsqueue.CreateQueue(ctx, client, serversName+name)
+		opt, err := sqsqueue.CreateQueue(ctx, client, o.prefix()+name)
 		for slow := (interface{ Timeout() bool })(nil); errors.As(err, &slow) && slow.Timeout() && ctx.Err() == nil; {
-			opt, err = sqsqueue.CreateQueue(ctx, client, serversName+name) // a busy stand-in; continues where it ended
+			opt, err = sqsqueue.CreateQueue(ctx, client, o.prefix()+name) // a busy stand-in; continues where it ended
 		}
 		if err != nil {
 			return fmt.Errorf("sqs %s: %w", o.SQS, err)
@@ -146,6 +145,7 @@ func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue
 type tradeTable struct {
 	*gatewaytable.Store
 	client *dynamodb.Client
+	prefix string
 }
 
 var _ fakegateway.Lister = tradeTable{}
@@ -153,7 +153,7 @@ var _ fakegateway.Lister = tradeTable{}
 // All implements fakegateway.Lister by a consistent scan.
 func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
 	var out []fakegateway.Record
-	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *dump.Line) error {
+	err := servers.Table(ctx, t.client, t.prefix, gatewaytable.TableTrades, func(l *dump.Line) error {
 		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
 			return nil
 		}

@@ -44,12 +44,13 @@ func start(t *testing.T) *sale {
 	addr := redistest.Start(t).Addr
 	cfg := dynamotest.Config(t, nil)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
-	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
+	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10)
+	prefix := it.ID + "-" // other tests' systems, whose clocks are ahead, would close these orders
 	sys := localtest.Start(t, local.Options{Items: []seckill.Listing{it}, Servers: local.Servers{Redis: []string{addr},
-		DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
+		DynamoDB: aws.ToString(cfg.BaseEndpoint), Prefix: prefix}})
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{addr}})
 	t.Cleanup(func() { client.Close() })
-	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-",
+	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: prefix,
 		Redis: client}}
 	s.sell(t)
 	if err := sys.Close(context.Background()); err != nil { // else repair would undo the tests' changes within a minute
@@ -147,7 +148,7 @@ func TestASaleOnServersIsRead(t *testing.T) {
 	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", owner).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("seckill-units"),
+	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.from.Prefix + "units"),
 		Key: map[string]types.AttributeValue{
 			"bucket": &types.AttributeValueMemberS{Value: s.item.ID + "#1"},
 			"unit":   &types.AttributeValueMemberS{Value: "0000001"}}}); err != nil {
