@@ -62,17 +62,7 @@ func (d *drivers) KeepNotifications() time.Duration     { return 0 }
 func (d *drivers) Alone() seckill.AloneLimit            { return d.s.opt.Alone }
 func (d *drivers) Public() string                       { return d.s.URL() }
 
-// Each uses no goroutine for one at a time, which suits work that takes no time.
-func (d *drivers) Each(most int) func(n int, do func(i int)) {
-	if most > 1 {
-		return system.Several(most)
-	}
-	return func(n int, do func(i int)) {
-		for i := range n {
-			do(i)
-		}
-	}
-}
+func (d *drivers) Each(most int) func(n int, do func(i int)) { return system.Several(most) }
 
 // Admission has keys that derive from the secret of tokens: whoever has that one may buy for anybody.
 func (d *drivers) Admission() app.Admission {

@@ -62,7 +62,7 @@ func (d *drivers) KeepNetworks() time.Duration                  { return d.w.net
 func (d *drivers) KeepAddresses() time.Duration                 { return seckill.MinAddressKeep }
 func (d *drivers) KeepNotifications() time.Duration             { return 0 }
 func (d *drivers) Alone() seckill.AloneLimit                    { return d.w.truth.limit }
-func (d *drivers) Each(int) func(n int, do func(i int))         { return inOrder }
+func (d *drivers) Each(int) func(n int, do func(i int))         { return system.Several(1) }
 func (d *drivers) GivenUp(_ context.Context, o string, _ error) { d.w.givenUp(o) }
 
 func (d *drivers) Stock() seckill.Stock {
@@ -93,12 +93,6 @@ type ids struct {
 
 // UserID implements seckill.UserIDs.
 func (i ids) UserID() string { return i.users.UserID() }
-
-func inOrder(n int, do func(i int)) {
-	for i := range n {
-		do(i)
-	}
-}
 
 // provider is all of the payment provider.
 type provider struct {

@@ -5,8 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// Several returns a function that calls do for 0 to n-1, at most limit at once, and returns when all have ended.
+// Several returns a function that calls do for 0 to n-1, at most limit at once, and returns when all have ended. With a
+// limit of 1 it calls do in order, in the caller's goroutine.
 func Several(limit int) func(n int, do func(i int)) {
+	if limit == 1 {
+		return func(n int, do func(i int)) {
+			for i := range n {
+				do(i)
+			}
+		}
+	}
 	return func(n int, do func(i int)) {
 		var next atomic.Int64
 		var running sync.WaitGroup
