@@ -98,20 +98,7 @@ func (d *Drivers) Admission() app.Admission {
 	}
 	m, err := tickets.New(keys, d.clock)
 	d.Fail(err)
-	return app.Admission{Tickets: m, Proofs: proofs{m}, Picker: m, Work: seckill.UsualWork}
-}
-
-// proofs are those of the key whose time it is.
-type proofs struct{ of *tickets.Makers }
-
-// Make implements seckill.Proofs.
-func (p proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
-	return p.of.Proofs().Make(user, item, w, expires)
-}
-
-// Check implements seckill.Proofs.
-func (p proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
-	return p.of.Proofs().Check(solution, user, item)
+	return app.Admission{Tickets: m, Proofs: m.Proofs(), Picker: m, Work: seckill.UsualWork}
 }
 
 // Salts opens the salts of reports. The shop goes on without them if their secret is missing or cannot be used.

@@ -60,7 +60,20 @@ func (m *Makers) Pick(user, item string, slot int64, n int) int {
 }
 
 // Proofs returns the maker and checker of proofs of work.
-func (m *Makers) Proofs() seckill.Proofs { return m.proofs[m.now()] }
+func (m *Makers) Proofs() seckill.Proofs { return proofs{m} }
+
+// proofs has proofs made by the key whose time it is when they are made.
+type proofs struct{ *Makers }
+
+// Make implements seckill.Proofs.
+func (p proofs) Make(user, item string, w seckill.Work, expires time.Time) ([]byte, error) {
+	return p.proofs[p.now()].Make(user, item, w, expires)
+}
+
+// Check implements seckill.Proofs.
+func (p proofs) Check(solution []byte, user, item string) (took time.Duration, ok bool) {
+	return p.proofs[p.now()].Check(solution, user, item)
+}
 
 // Checker checks tickets with keys that may change. It is safe for concurrent use.
 type Checker struct {
