@@ -46,10 +46,11 @@ type Drivers struct {
 	clock   seckill.Clock
 	ids     *system.IDs
 	meter   *telemetry.Meter
-	limits  *httpapi.Limits // outlive a change of secrets
+	limits  *httpapi.Limits // of a step with an HTTP handler; they outlive a change of secrets
 
-	rows  *dynamoledger.Rows
-	items seckill.Items
+	rows             *dynamoledger.Rows
+	items            seckill.Items
+	orders, closings seckill.Queue
 	// Concrete types here, of what not every step uses, would link it into every function.
 	redis   io.Closer // a *redisconn.Runner
 	opened  string    // the password of redis
@@ -173,13 +174,31 @@ func (d *Drivers) queue(url, dead string) *sqsqueue.Queue {
 	return sqsqueue.New(sqs.NewFromConfig(d.sdk), sqsqueue.Options{URL: url, DeadLetterURL: dead})
 }
 
-func (d *Drivers) Orders() seckill.Queue { return d.queue(Part[config.Orders](d).URL, "") }
+// Orders is the queue of OrdersWork in a step that has asked for that: each queue makes three clients of SQS.
+func (d *Drivers) Orders() seckill.Queue {
+	if d.orders == nil {
+		d.orders = d.queue(Part[config.Orders](d).URL, "")
+	}
+	return d.orders
+}
 
-func (d *Drivers) Closings() seckill.Queue { return d.queue(Part[config.Closings](d).URL, "") }
+// Closings is the queue of ClosingsWork in a step that has asked for that.
+func (d *Drivers) Closings() seckill.Queue {
+	if d.closings == nil {
+		d.closings = d.queue(Part[config.Closings](d).URL, "")
+	}
+	return d.closings
+}
 
-func (d *Drivers) OrdersWork() seckill.Queue { return d.OrdersOperated() }
+func (d *Drivers) OrdersWork() seckill.Queue {
+	d.orders = d.OrdersOperated()
+	return d.orders
+}
 
-func (d *Drivers) ClosingsWork() seckill.Queue { return d.ClosingsOperated() }
+func (d *Drivers) ClosingsWork() seckill.Queue {
+	d.closings = d.ClosingsOperated()
+	return d.closings
+}
 
 // OrdersOperated opens the orders queue with its dead letters.
 func (d *Drivers) OrdersOperated() *sqsqueue.Queue {
@@ -278,6 +297,9 @@ func (d *Drivers) Public() string { return Part[config.Page](d).URL }
 // payment provider calls. Such a step never waits for its secrets once it has started.
 func (d *Drivers) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	d.awaited = true
+	if d.limits == nil {
+		d.limits = httpapi.NewLimits(d.clock)
+	}
 	o.Log, o.Version, o.Limits = d.Log, d.base.Version, d.limits
 	o.Refusals = httpapi.NewRefusals(d.meter.Refused, who, d.Log, d.clock)
 	return o

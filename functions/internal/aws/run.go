@@ -25,7 +25,6 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/your-org/seckill/shared/api/apigw"
-	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/driver/telemetry"
@@ -86,7 +85,6 @@ func serve(ctx context.Context, d *Drivers, build Build) (*running, error) {
 	r := &running{build: build}
 	d.init, d.renew = ctx, r.renew
 	d.secrets = config.NewSecrets(client, d.clock, d.base.Secrets)
-	d.limits = httpapi.NewLimits(d.clock)
 	if err := r.swap(d); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (m *Makers) Pick(user, item string, slot int64, n int) int {
 // Proofs returns the maker and checker of proofs of work.
 func (m *Makers) Proofs() seckill.Proofs { return proofs{m} }
 
-// proofs has proofs made by the key whose time it is when they are made.
+// proofs makes and checks proofs with the key whose time it is at each call.
 type proofs struct{ *Makers }
 
 // Make implements seckill.Proofs.
