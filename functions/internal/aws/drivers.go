@@ -52,13 +52,13 @@ type Drivers struct {
 	items            seckill.Items
 	orders, closings seckill.Queue
 	// Concrete types here, of what not every step uses, would link it into every function.
-	redis   io.Closer // a *redisconn.Runner
-	opened  string    // the password of redis
-	stock   seckill.Stock
-	pays    app.Provider
-	errs    []error
-	warm    []func(context.Context) // open connections before the first event
-	awaited bool                    // a shopper, or the payment provider, waits for the answers
+	redis         io.Closer // a *redisconn.Runner
+	redisPassword string    // with which redis was opened
+	stock         seckill.Stock
+	provider      app.Provider
+	errs          []error
+	warm          []func(context.Context) // open connections before the first event
+	awaited       bool                    // a shopper, or the payment provider, waits for the answers
 }
 
 var _ app.Drivers = (*Drivers)(nil)
@@ -105,7 +105,7 @@ func (d *Drivers) problems() error {
 // anew returns drivers for secrets that have changed.
 func (d *Drivers) anew() *Drivers {
 	next := *d
-	next.errs, next.warm, next.stock, next.pays, next.init = nil, nil, nil, nil, context.Background()
+	next.errs, next.warm, next.stock, next.provider, next.init = nil, nil, nil, nil, context.Background()
 	return &next
 }
 
@@ -119,8 +119,8 @@ func (d *Drivers) Secret(s config.Source) string {
 	return string(text)
 }
 
-// Now returns a secret as it was read last, for what renews secrets while it serves an event.
-func (d *Drivers) Now(s config.Source) string { return string(d.secrets.Of(s)) }
+// Latest returns a secret as it was read last, for what renews secrets while it serves an event.
+func (d *Drivers) Latest(s config.Source) string { return string(d.secrets.Of(s)) }
 
 // Renew applies secrets that are at most renewAge old, or returns why it cannot, which it has logged.
 func (d *Drivers) Renew() error { return d.renew() }
@@ -134,7 +134,7 @@ func (d *Drivers) AWS() sdk.Config { return d.sdk }
 // Count counts an event.
 func (d *Drivers) Count(event seckill.Event) { d.meter.Count(event, 1) }
 
-// The methods that follow implement app.Drivers.
+// Methods without a comment implement app.Drivers.
 
 func (d *Drivers) Clock() seckill.Clock { return d.clock }
 
@@ -214,7 +214,7 @@ func (d *Drivers) ClosingsOperated() *sqsqueue.Queue {
 func (d *Drivers) Redis() *redisconn.Runner {
 	s := Part[config.Redis](d)
 	password := d.Secret(s.Secret())
-	if open, ok := d.redis.(*redisconn.Runner); ok && d.opened == password {
+	if open, ok := d.redis.(*redisconn.Runner); ok && d.redisPassword == password {
 		return open
 	}
 	r, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS, Username: s.Username,
@@ -223,7 +223,7 @@ func (d *Drivers) Redis() *redisconn.Runner {
 		d.Fail(err)
 		return nil
 	}
-	d.redis, d.opened = r, password
+	d.redis, d.redisPassword = r, password
 	return r
 }
 

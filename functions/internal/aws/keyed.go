@@ -74,7 +74,7 @@ func (d *Drivers) Tickets() seckill.TicketChecker {
 		if err := d.Renew(); err != nil {
 			return err
 		}
-		return know(d.Now(s.Keys()))
+		return know(d.Latest(s.Keys()))
 	}
 	d.Fail(know(d.Secret(s.Keys())))
 	return c
@@ -184,13 +184,13 @@ func (d *Drivers) alipay(s config.Alipay) alipay.Config {
 
 // Provider implements app.Drivers.
 func (d *Drivers) Provider() app.Provider {
-	if d.pays == nil {
+	if d.provider == nil {
 		s := Part[config.Alipay](d)
 		client, err := alipay.New(d.alipay(s))
 		d.Fail(named(err, s))
-		d.pays = client
+		d.provider = client
 	}
-	return d.pays
+	return d.provider
 }
 
 // named adds the variable that an error of package alipay is about; nil stays nil.

@@ -327,7 +327,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text, err := r.drivers.pays.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
+		text, err := r.drivers.provider.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
 			Placed: begin, PayBy: begin.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)

@@ -32,13 +32,7 @@ func (l *Ledger) AuditOn(ctx context.Context, day, after string, limit int) ([]s
 	if err != nil {
 		return nil, fmt.Errorf("ledger: audit log of %s: %w", day, err)
 	}
-	entries := make([]seckill.AuditEntry, len(rows))
-	for i, row := range rows {
-		if entries[i], err = decodeAudit(row); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
+	return decodeAll(rows, decodeAudit)
 }
 
 // decodeAudit ignores prev and hash, which rows of earlier releases have.
