@@ -148,7 +148,8 @@ func TestASaleOnServersIsRead(t *testing.T) {
 	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", owner).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.from.Prefix + "units"),
+	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: aws.String(s.from.Prefix + "units"),
 		Key: map[string]types.AttributeValue{
 			"bucket": &types.AttributeValueMemberS{Value: s.item.ID + "#1"},
 			"unit":   &types.AttributeValueMemberS{Value: "0000001"}}}); err != nil {
