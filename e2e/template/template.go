@@ -90,14 +90,12 @@ func (t *template) resource(id string) *resource {
 // Types of resources.
 const (
 	kindFunction   = "AWS::Serverless::Function"
-	kindAPI        = "AWS::Serverless::Api"
 	kindTable      = "AWS::DynamoDB::Table"
 	kindQueue      = "AWS::SQS::Queue"
 	kindLog        = "AWS::Logs::LogGroup"
 	kindAlarm      = "AWS::CloudWatch::Alarm"
 	kindRole       = "AWS::IAM::Role"
 	kindPermission = "AWS::Lambda::Permission"
-	kindStack      = "AWS::CloudFormation::Stack"
 )
 
 // functions returns the functions by the step that they are named after.
