@@ -81,7 +81,7 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 			"ExpireFunction: calls Alipay"},
 	} {
 		stack := deployed(t, everything)
-		var part any = stack.tree["Resources"]
+		part := stack.tree["Resources"]
 		names := strings.Split(c.path, "/")
 		for _, name := range names[:len(names)-1] {
 			part = at(part, name)
