@@ -1,6 +1,4 @@
-// Package jsononce refuses JSON objects that two readers could understand differently, because a name occurs twice or
-// in other letters. In: a JSON object and the names that matter. Out: nil, or which name is wrong.
-package jsononce
+package jwtauth
 
 import (
 	"encoding/json"
@@ -9,12 +7,12 @@ import (
 	"strings"
 )
 
-// ErrTwice is the error of Check.
-var ErrTwice = errors.New("jsononce: there twice, or in other letters")
+// ErrTwice is the error of CheckNames.
+var ErrTwice = errors.New("jwtauth: there twice, or in other letters")
 
-// Check refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
+// CheckNames refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
 // "iss"): two readers could see two users. b is valid JSON. Nested objects do not count.
-func Check(b []byte, names ...string) error {
+func CheckNames(b []byte, names ...string) error {
 	var seen uint
 	depth, key := 0, false // key: the next string at this depth is a name
 	for i := 0; i < len(b); i++ {

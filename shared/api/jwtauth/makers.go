@@ -1,14 +1,10 @@
-// Package tickets makes tickets and proofs of work with the key whose time it is. In: a stack's keys. Out: what admit
-// gives to shoppers, and checks. It reads no secret itself; after a change of the keys make other Makers, and store
-// other Tickets in the Checker.
-package tickets
+package jwtauth
 
 import (
 	"sync/atomic"
 	"time"
 
 	"github.com/your-org/seckill/shared/api/altcha"
-	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -16,21 +12,21 @@ import (
 // a new one changes none. It is safe for concurrent use.
 type Makers struct {
 	clock   seckill.Clock
-	keys    jwtauth.TicketKeys
-	tickets []*jwtauth.Tickets
+	keys    TicketKeys
+	tickets []*Tickets
 	proofs  []*altcha.Proofs
 	picker  *altcha.Proofs
 }
 
-// New returns the makers of at least one key.
-func New(keys jwtauth.TicketKeys, clock seckill.Clock) (all *Makers, err error) {
-	all = &Makers{clock: clock, keys: keys, tickets: make([]*jwtauth.Tickets, len(keys)),
+// NewMakers returns the makers of at least one key.
+func NewMakers(keys TicketKeys, clock seckill.Clock) (all *Makers, err error) {
+	all = &Makers{clock: clock, keys: keys, tickets: make([]*Tickets, len(keys)),
 		proofs: make([]*altcha.Proofs, len(keys))}
 	if all.picker, err = altcha.New([][]byte{[]byte(keys[0].Secret)}, clock); err != nil {
 		return nil, err
 	}
 	for i := range keys {
-		if all.tickets[i], err = jwtauth.NewTickets(keys.Secrets(i+1), clock); err != nil {
+		if all.tickets[i], err = NewTickets(keys.Secrets(i+1), clock); err != nil {
 			return nil, err
 		}
 		secrets := [][]byte{[]byte(keys[i].Secret)} // the first makes proofs; altcha derives keys of its own
@@ -75,16 +71,16 @@ func (p proofs) Check(solution []byte, user, item string) (took time.Duration, o
 	return p.proofs[p.now()].Check(solution, user, item)
 }
 
-// Checker checks tickets with keys that may change. It is safe for concurrent use.
-type Checker struct {
-	atomic.Pointer[jwtauth.Tickets]
+// TicketChecker checks tickets with keys that may change. It is safe for concurrent use.
+type TicketChecker struct {
+	atomic.Pointer[Tickets]
 	Renew func() error // has the keys read, unless that was a moment ago, and stores what checks with them
 }
 
 // Check implements seckill.TicketChecker. An instance without events reads no secrets, so the first ticket that it gets
 // may have a key that it does not know. Check then reads the keys before it refuses the ticket, and returns
 // CodeUnavailable if it cannot read them. Until then it accepts a key that was dropped meanwhile.
-func (c *Checker) Check(ticket, user, item string) error {
+func (c *TicketChecker) Check(ticket, user, item string) error {
 	if c.Load().Newer(ticket) {
 		if err := c.Renew(); err != nil {
 			return seckill.AsError(err)
