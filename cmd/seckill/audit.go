@@ -23,7 +23,7 @@ import (
 
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
@@ -262,7 +262,7 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 
 // dump reads an item's data from a running shop.
 func (s *runningShop) dump(item string) audit.Source {
-	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		// Without a timeout: a million units take minutes.
 		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
 		var refused *operator.Refusal
@@ -273,7 +273,7 @@ func (s *runningShop) dump(item string) audit.Source {
 			return err
 		}
 		defer resp.Body.Close()
-		return dump.Lines(resp.Body, each)
+		return record.Lines(resp.Body, each)
 	})
 }
 
@@ -282,9 +282,9 @@ func counting(src audit.Source, wait waiting) audit.Source {
 	if wait.w == nil {
 		return src
 	}
-	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		said, count := time.Now(), 0
-		return src.Read(ctx, func(l *dump.Line) error {
+		return src.Read(ctx, func(l *record.Line) error {
 			if count++; count%1000 == 0 && time.Since(said) > patience {
 				said = time.Now()
 				fmt.Fprintf(wait.w, "seckill: %s read …\n", counted(count, "row", "rows"))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,8 +25,8 @@ type rows map[string][]ledger.Row
 // rows reads the ledger's rows about an item.
 func (s *stack) rows(ctx context.Context, item string) (rows, error) {
 	out, orders := rows{}, map[any]bool{}
-	for _, table := range dump.Tables { // orders first
-		err := servers.Table(ctx, s.tables, s.Outputs["StackPrefix"], table, func(l *dump.Line) error {
+	for _, table := range record.Tables { // orders first
+		err := servers.Table(ctx, s.tables, s.Outputs["StackPrefix"], table, func(l *record.Line) error {
 			bucket, _ := l.Row["bucket"].(string)
 			unit := strings.HasPrefix(bucket, item+"#")
 			if l.Table == "" || l.Row["item"] != item && !unit && !orders[l.Row["order"]] {

@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -87,7 +87,7 @@ func (s *sale) sell(t *testing.T) {
 // audits audits the sale from the servers, and from the running system's dump.
 func (s *sale) audits(t *testing.T) (out [2]*audit.Report) {
 	t.Helper()
-	dump := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	dump := audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		return s.Dump(ctx, &s.item, each)
 	})
 	for i, src := range []audit.Source{s.from, dump} {

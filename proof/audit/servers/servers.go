@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -40,20 +40,20 @@ type Sale struct {
 var _ audit.Source = (*Sale)(nil)
 
 // Read implements audit.Source. It fails when a table cannot be read.
-func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
-	if err := each(&dump.Line{Now: time.Now().UnixMilli()}); err != nil {
+func (s *Sale) Read(ctx context.Context, each func(*record.Line) error) error {
+	if err := each(&record.Line{Now: time.Now().UnixMilli()}); err != nil {
 		return err
 	}
 	if err := Item(ctx, s.DynamoDB, s.Prefix, s.Item, each); err != nil {
 		return err
 	}
-	for _, table := range slices.Concat([]string{dump.PartTrades}, dump.Tables) {
+	for _, table := range slices.Concat([]string{record.PartTrades}, record.Tables) {
 		if err := Table(ctx, s.DynamoDB, s.Prefix, table, each); err != nil {
 			return err
 		}
 	}
 	if s.Redis == nil {
-		if err := each(&dump.Line{Missing: dump.PartRedis, Why: s.NoRedis}); err != nil {
+		if err := each(&record.Line{Missing: record.PartRedis, Why: s.NoRedis}); err != nil {
 			return err
 		}
 	} else if err := Keys(ctx, s.Redis, s.Item, each); err != nil {
@@ -63,21 +63,21 @@ func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
 }
 
 // Item calls each with the item's row. The error is audit.ErrNoItem when there is none.
-func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*dump.Line) error) error {
-	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + dump.PartItems),
+func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*record.Line) error) error {
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + record.PartItems),
 		ConsistentRead: aws.Bool(true),
 		Key:            map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
 	if err != nil {
-		return fmt.Errorf("table %s: %w", prefix+dump.PartItems, err)
+		return fmt.Errorf("table %s: %w", prefix+record.PartItems, err)
 	}
 	if out.Item == nil {
 		return fmt.Errorf("item %s: %w", id, audit.ErrNoItem)
 	}
-	return each(&dump.Line{Table: dump.PartItems, Row: decode(out.Item)})
+	return each(&record.Line{Table: record.PartItems, Row: decode(out.Item)})
 }
 
 // Table calls each with every row of a table. The fake gateway's table may be missing.
-func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*dump.Line) error) error {
+func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*record.Line) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type page struct {
@@ -118,8 +118,8 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		}
 		var missing *types.ResourceNotFoundException
 		switch {
-		case table == dump.PartTrades && errors.As(p.err, &missing):
-			return each(&dump.Line{Missing: table, Why: "payments are a real provider's: there is no table " +
+		case table == record.PartTrades && errors.As(p.err, &missing):
+			return each(&record.Line{Missing: table, Why: "payments are a real provider's: there is no table " +
 				prefix + table})
 		case p.err != nil:
 			return fmt.Errorf("table %s: %w", prefix+table, p.err)
@@ -128,12 +128,12 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		}
 		for _, row := range p.rows {
 			count++
-			if err := each(&dump.Line{Table: table, Row: decode(row)}); err != nil {
+			if err := each(&record.Line{Table: table, Row: decode(row)}); err != nil {
 				return err
 			}
 		}
 	}
-	return each(&dump.Line{End: table, Count: count})
+	return each(&record.Line{End: table, Count: count})
 }
 
 // decode converts a row. It leaves out attributes of types that docs/DATA.md does not use; the audit reports them as
@@ -169,23 +169,23 @@ func texts(list []types.AttributeValue) []string {
 }
 
 // Keys calls each with the item's keys. When Redis does not answer, it reports them as missing.
-func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*dump.Line) error) error {
+func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*record.Line) error) error {
 	count := 0
 	var refused error // returned by each
 	for _, key := range audit.Keys(item) {
 		err := scan(ctx, client, key, func(field, value string) error {
 			count++
-			refused = each(&dump.Line{Key: key, Field: field, Value: value})
+			refused = each(&record.Line{Key: key, Field: field, Value: value})
 			return refused
 		})
 		if refused != nil {
 			return refused
 		}
 		if err != nil {
-			return each(&dump.Line{Missing: dump.PartRedis, Why: fmt.Sprintf("key %s: %v", key, err)})
+			return each(&record.Line{Missing: record.PartRedis, Why: fmt.Sprintf("key %s: %v", key, err)})
 		}
 	}
-	return each(&dump.Line{End: dump.PartRedis, Count: count})
+	return each(&record.Line{End: record.PartRedis, Count: count})
 }
 
 // scan reads a hash or a sorted set page by page.
@@ -215,14 +215,14 @@ func scan(ctx context.Context, client redis.UniversalClient, key string, each fu
 }
 
 // Queues calls each with the depths of queues. It reports a queue that does not answer as missing.
-func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*dump.Line) error) error {
+func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*record.Line) error) error {
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
-		line := dump.Line{Queue: name}
+		line := record.Line{Queue: name}
 		d, err := queues[name].Depth(ctx)
 		if err != nil {
-			line = dump.Line{Missing: dump.PartQueues, Why: fmt.Sprintf("%s: %v", name, err)}
+			line = record.Line{Missing: record.PartQueues, Why: fmt.Sprintf("%s: %v", name, err)}
 		}
-		line.Depth = dump.Depth(d)
+		line.Depth = record.Depth(d)
 		if err := each(&line); err != nil {
 			return err
 		}

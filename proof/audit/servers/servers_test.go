@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 )
 
 // silent never answers.
@@ -30,7 +30,7 @@ func TestBrokenOffScanEnds(t *testing.T) {
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := servers.Table(ctx, client, "seckill-", "orders", func(*dump.Line) error { return nil })
+		err := servers.Table(ctx, client, "seckill-", "orders", func(*record.Line) error { return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package journal_test
+package record_test
 
 import (
 	"bytes"
@@ -17,35 +17,35 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var start = journal.Start{Version: "v1", URL: "http://localhost:8100", Item: "2002", Shoppers: 3, FirstUser: 1000,
+var start = record.Start{Version: "v1", URL: "http://localhost:8100", Item: "2002", Shoppers: 3, FirstUser: 1000,
 	LastUser: 1002, Seed: 7,
-	Ramp: "1s", Timeout: "5s", Count: 1, Shares: journal.Shares{Pay: 0.7}, Connections: 2}
+	Ramp: "1s", Timeout: "5s", Count: 1, Shares: record.Shares{Pay: 0.7}, Connections: 2}
 
 // written returns a journal of n requests with an answer each: 2n+2 lines.
 func written(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w := journal.Create(&out, start)
+	w := record.CreateJournal(&out, start)
 	for i := range n {
-		r := w.Request(journal.Entry{Shopper: i + 1, User: "1000", Act: journal.ActBuy, Item: "2002", Count: 1,
-			Address: journal.Hash([]byte("北京"))})
-		w.Answer(journal.Entry{Request: r, Shopper: i + 1, User: "1000", Act: journal.ActBuy, Status: 200,
-			Order: fmt.Sprint("o", i), Body: journal.Hash([]byte("{}"))})
+		r := w.Request(record.Entry{Shopper: i + 1, User: "1000", Act: record.ActBuy, Item: "2002", Count: 1,
+			Address: record.Hash([]byte("北京"))})
+		w.Answer(record.Entry{Request: r, Shopper: i + 1, User: "1000", Act: record.ActBuy, Status: 200,
+			Order: fmt.Sprint("o", i), Body: record.Hash([]byte("{}"))})
 	}
-	if err := w.Close(journal.End{}); err != nil {
+	if err := w.Close(record.End{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
-func read(data []byte) ([]*journal.Entry, journal.Summary, error) {
-	var all []*journal.Entry
-	s, err := journal.Read(bytes.NewReader(data), func(e *journal.Entry) error {
+func read(data []byte) ([]*record.Entry, record.Summary, error) {
+	var all []*record.Entry
+	s, err := record.ReadJournal(bytes.NewReader(data), func(e *record.Entry) error {
 		all = append(all, e)
 		return nil
 	})
@@ -120,7 +120,7 @@ func TestAChangedJournalNamesTheLine(t *testing.T) {
 		{"nothing at all", nil, 1, "empty"},
 	} {
 		_, s, err := read(tt.data)
-		var broken *journal.BrokenError
+		var broken *record.BrokenError
 		if !errors.As(err, &broken) || broken.Line != tt.line || !strings.Contains(err.Error(), tt.why) ||
 			s.Lines != tt.line-1 {
 			t.Errorf("%s: %v after %d lines; want line %d, %q", tt.change, err, s.Lines, tt.line, tt.why)
@@ -132,45 +132,45 @@ func TestAChangedJournalNamesTheLine(t *testing.T) {
 func TestAForgedJournalHasToAddUp(t *testing.T) {
 	for _, tt := range []struct {
 		forgery string
-		change  func(*journal.Entry)
+		change  func(*record.Entry)
 		line    uint64
 		why     string
 	}{
-		{"an end with wrong counts", func(e *journal.Entry) {
+		{"an end with wrong counts", func(e *record.Entry) {
 			if e.End != nil {
 				e.End.Answers++
 			}
 		}, 12, "counts 5 requests and 6 answers"},
-		{"an answer without a request", func(e *journal.Entry) {
+		{"an answer without a request", func(e *record.Entry) {
 			if e.N == 5 {
 				e.Request = 9
 			}
 		}, 5, "answers request 9"},
-		{"a second start", func(e *journal.Entry) {
+		{"a second start", func(e *record.Entry) {
 			if e.N == 4 {
-				e.Kind = journal.KindStart
+				e.Kind = record.KindStart
 			}
 		}, 4, "is a start"},
-		{"an end with no counts", func(e *journal.Entry) { e.End = nil }, 12, "is an end"},
-		{"an unknown kind", func(e *journal.Entry) {
+		{"an end with no counts", func(e *record.Entry) { e.End = nil }, 12, "is an end"},
+		{"an unknown kind", func(e *record.Entry) {
 			if e.N == 4 {
 				e.Kind = "note"
 			}
 		}, 4, `"note"`},
 	} {
 		_, _, err := read(chained(t, written(t, 5), tt.change))
-		var broken *journal.BrokenError
+		var broken *record.BrokenError
 		if !errors.As(err, &broken) || broken.Line != tt.line || !strings.Contains(err.Error(), tt.why) {
 			t.Errorf("%s: %v; want line %d, %q", tt.forgery, err, tt.line, tt.why)
 		}
 	}
-	if data := written(t, 5); !bytes.Equal(chained(t, data, func(*journal.Entry) {}), data) {
+	if data := written(t, 5); !bytes.Equal(chained(t, data, func(*record.Entry) {}), data) {
 		t.Error("encoding/json writes the journal differently")
 	}
 }
 
 // chained changes entries and chains the lines anew.
-func chained(t *testing.T, data []byte, change func(*journal.Entry)) []byte {
+func chained(t *testing.T, data []byte, change func(*record.Entry)) []byte {
 	t.Helper()
 	all, _, err := read(data)
 	if err != nil {
@@ -185,7 +185,7 @@ func chained(t *testing.T, data []byte, change func(*journal.Entry)) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prev = journal.Hash(line)
+		prev = record.Hash(line)
 		out = append(append(out, line...), '\n')
 	}
 	return out
@@ -204,8 +204,8 @@ func TestACutEndIsNoErrorAndHasNoEnd(t *testing.T) {
 func TestAnyEntryReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.Rune().Filter(utf8.ValidRune), 0, 20, -1)
-		want := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) journal.Entry {
-			return journal.Entry{
+		want := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) record.Entry {
+			return record.Entry{
 				Shopper: rapid.IntRange(0, 1<<40).Draw(t, "shopper"), Count: rapid.IntRange(-1, 60).Draw(t, "count"),
 				Status: rapid.IntRange(0, 599).Draw(t, "status"),
 				User:   text.Draw(t, "user"), Act: text.Draw(t, "act"), Item: text.Draw(t, "item"),
@@ -217,14 +217,14 @@ func TestAnyEntryReadsBack(t *testing.T) {
 			}
 		}), 1, 10).Draw(t, "entries")
 		var out bytes.Buffer
-		w := journal.Create(&out, start)
+		w := record.CreateJournal(&out, start)
 		for i := range want {
-			want[i].Kind = journal.KindRequest
+			want[i].Kind = record.KindRequest
 			if want[i].N = w.Request(want[i]); want[i].N != uint64(i+2) {
 				t.Fatalf("request %d has the number %d", i, want[i].N)
 			}
 		}
-		if err := w.Close(journal.End{Interrupted: true}); err != nil {
+		if err := w.Close(record.End{Interrupted: true}); err != nil {
 			t.Fatal(err)
 		}
 		all, s, err := read(out.Bytes())
@@ -245,26 +245,26 @@ func TestAnyEntryReadsBack(t *testing.T) {
 
 func TestManyWriteAtOnce(t *testing.T) {
 	var out bytes.Buffer
-	w := journal.Create(&out, start)
+	w := record.CreateJournal(&out, start)
 	const writers, each = 8, 500
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
 			for range each {
-				w.Answer(journal.Entry{Shopper: i + 1, Request: w.Request(journal.Entry{Shopper: i + 1})})
+				w.Answer(record.Entry{Shopper: i + 1, Request: w.Request(record.Entry{Shopper: i + 1})})
 			}
 		})
 	}
 	all.Wait()
-	if err := w.Close(journal.End{}); err != nil {
+	if err := w.Close(record.End{}); err != nil {
 		t.Fatal(err)
 	}
 	asked := map[uint64]int{}
-	_, err := journal.Read(&out, func(e *journal.Entry) error {
+	_, err := record.ReadJournal(&out, func(e *record.Entry) error {
 		switch e.Kind {
-		case journal.KindRequest:
+		case record.KindRequest:
 			asked[e.N] = e.Shopper
-		case journal.KindAnswer:
+		case record.KindAnswer:
 			if asked[e.Request] != e.Shopper {
 				t.Errorf("line %d: shopper %d gets the answer to shopper %d's request", e.N, e.Shopper,
 					asked[e.Request])
@@ -286,18 +286,18 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // TestAFullDiskHoldsNobodyUp: callers do not block when writes fail.
 func TestAFullDiskHoldsNobodyUp(t *testing.T) {
-	w := journal.Create(full{}, start)
+	w := record.CreateJournal(full{}, start)
 	for range 300_000 {
-		w.Request(journal.Entry{})
+		w.Request(record.Entry{})
 	}
-	if err := w.Close(journal.End{}); !errors.Is(err, errFull) {
+	if err := w.Close(record.End{}); !errors.Is(err, errFull) {
 		t.Errorf("%v, want %v", err, errFull)
 	}
 }
 
 func TestTheReadersOwnErrorIsHandedOn(t *testing.T) {
 	data := written(t, 1)
-	s, err := journal.Read(bytes.NewReader(data), func(e *journal.Entry) error {
+	s, err := record.ReadJournal(bytes.NewReader(data), func(e *record.Entry) error {
 		if e.N == 2 {
 			return errFull
 		}
@@ -306,7 +306,7 @@ func TestTheReadersOwnErrorIsHandedOn(t *testing.T) {
 	if !errors.Is(err, errFull) || s.Lines != 2 {
 		t.Errorf("%v after %d lines", err, s.Lines)
 	}
-	if _, err = journal.Read(io.MultiReader(bytes.NewReader(data[:5]), errReader{}), func(*journal.Entry) error {
+	if _, err = record.ReadJournal(io.MultiReader(bytes.NewReader(data[:5]), errReader{}), func(*record.Entry) error {
 		return nil
 	}); !errors.Is(err, errFull) {
 		t.Errorf("%v, want %v", err, errFull)
@@ -319,15 +319,15 @@ func (errReader) Read([]byte) (int, error) { return 0, errFull }
 
 // BenchmarkEntry measures queueing, encoding and hashing an entry.
 func BenchmarkEntry(b *testing.B) {
-	w := journal.Create(io.Discard, start)
-	e := journal.Entry{Shopper: 12345, User: "700000012345", Act: journal.ActBuy, Item: "2002", Key: "k-12345",
+	w := record.CreateJournal(io.Discard, start)
+	e := record.Entry{Shopper: 12345, User: "700000012345", Act: record.ActBuy, Item: "2002", Key: "k-12345",
 		Count: 1, Status: 200,
-		Address: journal.Hash([]byte("北京")), Body: journal.Hash([]byte("{}")), Date: "Sat, 21 Nov 2026 21:10:00 GMT"}
+		Address: record.Hash([]byte("北京")), Body: record.Hash([]byte("{}")), Date: "Sat, 21 Nov 2026 21:10:00 GMT"}
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Request(e)
 	}
-	if err := w.Close(journal.End{}); err != nil {
+	if err := w.Close(record.End{}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -336,7 +336,7 @@ func BenchmarkRead(b *testing.B) {
 	data := written(b, 5000)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := journal.Read(bytes.NewReader(data), func(*journal.Entry) error { return nil }); err != nil {
+		if _, err := record.ReadJournal(bytes.NewReader(data), func(*record.Entry) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package process has the resource use that a running shop reports.
-package process
+package record
 
 import "github.com/your-org/seckill/shared/seckill"
 

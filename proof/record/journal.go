@@ -1,10 +1,13 @@
-// Package journal records a crowd's requests and answers, so that an audit can check a sale by what shoppers were told.
-// A journal is JSON lines, each with the hash of the previous line. The reader names the first line that was changed,
-// removed, added or moved. A journal has hashes of addresses, not addresses.
+// Package record has what an audit reads of a sale, as JSON lines: a dump, which has what the shop stores about an item
+// (rows, Redis entries, queue depths), and a journal, which has a crowd's requests and answers. It also has the
+// resource use that a running shop reports.
+//
+// Each line of a journal has the hash of the previous line. The reader names the first line that was changed, removed,
+// added or moved. A journal has hashes of addresses, not addresses.
 //
 // The hash chain detects damage and careless edits. A forger can chain a rewritten journal anew: keep the last hash,
 // which the crowd's report shows, elsewhere.
-package journal
+package record
 
 import (
 	"crypto/sha256"

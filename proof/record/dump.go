@@ -1,6 +1,4 @@
-// Package dump is the format in which an audit reads what a shop stores about an item: rows, Redis entries and queue
-// depths as JSON lines.
-package dump
+package record
 
 import (
 	"bufio"
@@ -67,20 +65,20 @@ type Depth struct{ Visible, InFlight, Delayed, Parked int }
 func (l *Line) Append(b []byte) []byte {
 	switch {
 	case l.Table != "":
-		b = appendRow(appendText(append(b, `{"table":`...), l.Table), l.Row)
+		b = appendRow(appendQuoted(append(b, `{"table":`...), l.Table), l.Row)
 	case l.Key != "":
-		b = appendText(append(b, `{"key":`...), l.Key)
-		b = appendText(append(b, `,"field":`...), l.Field)
-		b = appendText(append(b, `,"value":`...), l.Value)
+		b = appendQuoted(append(b, `{"key":`...), l.Key)
+		b = appendQuoted(append(b, `,"field":`...), l.Field)
+		b = appendQuoted(append(b, `,"value":`...), l.Value)
 	case l.Queue != "":
-		b = appendText(append(b, `{"queue":`...), l.Queue)
+		b = appendQuoted(append(b, `{"queue":`...), l.Queue)
 		b = fmt.Appendf(b, `,"visible":%d,"in_flight":%d,"delayed":%d,"parked":%d`, l.Depth.Visible, l.Depth.InFlight,
 			l.Depth.Delayed, l.Depth.Parked)
 	case l.Missing != "":
-		b = appendText(append(b, `{"missing":`...), l.Missing)
-		b = appendText(append(b, `,"why":`...), l.Why)
+		b = appendQuoted(append(b, `{"missing":`...), l.Missing)
+		b = appendQuoted(append(b, `,"why":`...), l.Why)
 	case l.End != "":
-		b = appendText(append(b, `{"end":`...), l.End)
+		b = appendQuoted(append(b, `{"end":`...), l.End)
 		b = strconv.AppendInt(append(b, `,"count":`...), int64(l.Count), 10)
 	default:
 		b = strconv.AppendInt(append(b, `{"now":`...), l.Now, 10)
@@ -96,10 +94,10 @@ func appendRow(b []byte, row ledger.Row) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(appendText(b, attr), ':')
+		b = append(appendQuoted(b, attr), ':')
 		switch v := v.(type) {
 		case string:
-			b = appendText(b, v)
+			b = appendQuoted(b, v)
 		case int64:
 			b = strconv.AppendInt(b, v, 10)
 		case []string:
@@ -117,12 +115,12 @@ func appendTexts(b []byte, texts []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendText(b, s)
+		b = appendQuoted(b, s)
 	}
 	return append(b, ']')
 }
 
-func appendText(b []byte, s string) []byte {
+func appendQuoted(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
 			quoted, err := json.Marshal(s)
@@ -135,14 +133,14 @@ func appendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// maxLine exceeds any row: DynamoDB limits rows to 400 KB, and quoting makes up to six bytes of one.
-const maxLine = 4 << 20
+// maxDumpLine exceeds any row: DynamoDB limits rows to 400 KB, and quoting makes up to six bytes of one.
+const maxDumpLine = 4 << 20
 
 // Lines calls each with every line that Append wrote. It fails with the number of a malformed line. A stream that is
 // cut off is no error, because parts without End count as unread.
 func Lines(r io.Reader, each func(*Line) error) error {
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 64<<10), maxLine)
+	in.Buffer(make([]byte, 64<<10), maxDumpLine)
 	l := Line{Row: ledger.Row{}}
 	for n := 1; in.Scan(); n++ {
 		clear(l.Row)

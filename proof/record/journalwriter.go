@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"crypto/sha256"
@@ -33,8 +33,8 @@ type Writer struct {
 	err  error
 }
 
-// Create starts a journal on w. Its first line has the current time. Close ends its goroutine.
-func Create(w io.Writer, s Start) *Writer {
+// CreateJournal starts a journal on w. Its first line has the current time. Close ends its goroutine.
+func CreateJournal(w io.Writer, s Start) *Writer {
 	j := &Writer{began: time.Now(), done: make(chan struct{})}
 	j.room, j.some = sync.NewCond(&j.mu), sync.NewCond(&j.mu)
 	s.Time = j.began.UTC()

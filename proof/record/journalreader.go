@@ -1,4 +1,4 @@
-package journal
+package record
 
 import (
 	"bufio"
@@ -32,10 +32,10 @@ type BrokenError struct {
 // Error implements error.
 func (e *BrokenError) Error() string { return fmt.Sprintf("line %d of the journal: %s", e.Line, e.Why) }
 
-// Read calls each with every entry of a journal in order, until the first invalid line. The callback may keep the
-// entry. The error is a *BrokenError, or that of each or r; the summary covers the lines before it. A journal that
+// ReadJournal calls each with every entry of a journal in order, until the first invalid line. The callback may keep
+// the entry. The error is a *BrokenError, or that of each or r; the summary covers the lines before it. A journal that
 // stops after a whole line is no error, but its summary has no End.
-func Read(r io.Reader, each func(*Entry) error) (Summary, error) {
+func ReadJournal(r io.Reader, each func(*Entry) error) (Summary, error) {
 	var s Summary
 	in := bufio.NewReaderSize(r, maxLine)
 	for {

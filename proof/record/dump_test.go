@@ -1,4 +1,4 @@
-package dump_test
+package record_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
@@ -23,37 +23,37 @@ func TestLinesReadBack(t *testing.T) {
 		}), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
 			rapid.Map(rapid.SliceOf(text), func(l []string) any { return append([]string{}, l...) }),
 			rapid.Map(rapid.SliceOfN(text, 1, 4), func(l []string) any { return ledger.Set(l) }))
-		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) dump.Line {
+		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) record.Line {
 			none := ledger.Row{}
 			switch rapid.IntRange(0, 5).Draw(t, "kind") {
 			case 0:
-				return dump.Line{Now: rapid.Int64().Draw(t, "now"), Row: none}
+				return record.Line{Now: rapid.Int64().Draw(t, "now"), Row: none}
 			case 1:
-				return dump.Line{Table: some.Draw(t, "table"), Row: rapid.MapOf(some, value).Draw(t, "row")}
+				return record.Line{Table: some.Draw(t, "table"), Row: rapid.MapOf(some, value).Draw(t, "row")}
 			case 2:
-				return dump.Line{Key: some.Draw(t, "key"), Field: text.Draw(t, "field"), Value: text.Draw(t, "value"),
+				return record.Line{Key: some.Draw(t, "key"), Field: text.Draw(t, "field"), Value: text.Draw(t, "value"),
 					Row: none}
 			case 3:
-				return dump.Line{Queue: some.Draw(t, "queue"), Depth: dump.Depth{Visible: 1, InFlight: 2, Delayed: 3,
+				return record.Line{Queue: some.Draw(t, "queue"), Depth: record.Depth{Visible: 1, InFlight: 2, Delayed: 3,
 					Parked: rapid.IntRange(0, 1e6).Draw(t, "parked")}, Row: none}
 			case 4:
-				return dump.Line{Missing: some.Draw(t, "missing"), Why: text.Draw(t, "why"), Row: none}
+				return record.Line{Missing: some.Draw(t, "missing"), Why: text.Draw(t, "why"), Row: none}
 			default:
-				return dump.Line{End: some.Draw(t, "end"), Count: rapid.Int().Draw(t, "count"), Row: none}
+				return record.Line{End: some.Draw(t, "end"), Count: rapid.Int().Draw(t, "count"), Row: none}
 			}
 		})).Draw(t, "lines")
 		var b []byte
 		for i := range want {
 			b = want[i].Append(b)
 		}
-		got := []dump.Line{}
-		if err := dump.Lines(bytes.NewReader(b), func(l *dump.Line) error {
+		got := []record.Line{}
+		if err := record.Lines(bytes.NewReader(b), func(l *record.Line) error {
 			got = append(got, l.Clone())
 			return nil
 		}); err != nil {
 			t.Fatalf("%v\n%s", err, b)
 		}
-		if diff := cmp.Diff(append([]dump.Line{}, want...), got); diff != "" {
+		if diff := cmp.Diff(append([]record.Line{}, want...), got); diff != "" {
 			t.Fatalf("(-want +got):\n%s\n%s", diff, b)
 		}
 	})
@@ -64,7 +64,7 @@ func TestBadLinesAreRefusedByNumber(t *testing.T) {
 	for _, bad := range []string{"", "{", "x", `{"now":}`, `{"now":1.5}`, `{"now":1}{`,
 		`{"table":"units","row":{"a":true}}`, `{"table":"units","row":{"a":"b}}`,
 		`{"table":"units","row":{"a":["b",]}}`, `{"unknown":"x"}`, `{"key":"\q"}`, `{"now" 1}`, `{"key":"a\`} {
-		err := dump.Lines(strings.NewReader(`{"now":1}`+"\n"+bad+"\n"), func(*dump.Line) error { return nil })
+		err := record.Lines(strings.NewReader(`{"now":1}`+"\n"+bad+"\n"), func(*record.Line) error { return nil })
 		if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {
 			t.Errorf("%s: %v", bad, err)
 		}
