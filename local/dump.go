@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -73,7 +72,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*reco
 		return err
 	}
 	if s.Rows == nil {
-		return servers.Item(ctx, s.tables, s.opt.Servers.prefix(), it.ID, each)
+		return audit.ReadItem(ctx, s.tables, s.opt.Servers.prefix(), it.ID, each)
 	}
 	stopped := int64(0)
 	if it.Stopped {
@@ -104,7 +103,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*reco
 // paid trades are marked.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
 	if s.trades != nil {
-		return servers.Table(ctx, s.tables, s.opt.Servers.prefix(), gatewaytable.TableTrades, each)
+		return audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), gatewaytable.TableTrades, each)
 	}
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
@@ -127,7 +126,7 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*rec
 func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
 	for _, table := range record.Tables {
 		if s.Rows == nil {
-			if err := servers.Table(ctx, s.tables, s.opt.Servers.prefix(), table, each); err != nil {
+			if err := audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), table, each); err != nil {
 				return err
 			}
 			continue
@@ -151,7 +150,7 @@ func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*reco
 		o := s.opt.Servers
 		opt := &redis.UniversalOptions{Addrs: o.Redis, Password: o.RedisPassword, IsClusterMode: o.RedisCluster}
 		client := redis.NewUniversalClient(opt)
-		return errors.Join(servers.Keys(ctx, client, it.ID, each), client.Close())
+		return errors.Join(audit.ReadKeys(ctx, client, it.ID, each), client.Close())
 	}
 	count := 0
 	for _, key := range audit.Keys(it.ID) {
@@ -238,5 +237,5 @@ func dumpPairs(key string, list any, each func(*record.Line) error) (int, error)
 }
 
 func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
-	return servers.Queues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
+	return audit.ReadQueues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/your-org/seckill/proof/audit/servers"
+	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -153,7 +153,7 @@ var _ fakegateway.Lister = tradeTable{}
 // All implements fakegateway.Lister by a consistent scan.
 func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
 	var out []fakegateway.Record
-	err := servers.Table(ctx, t.client, t.prefix, gatewaytable.TableTrades, func(l *record.Line) error {
+	err := audit.ReadTable(ctx, t.client, t.prefix, gatewaytable.TableTrades, func(l *record.Line) error {
 		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
 			return nil
 		}

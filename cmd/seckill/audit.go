@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
@@ -182,7 +181,7 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 		}
 		return shop.dump(f.item), done, nil
 	}
-	sale := &servers.Sale{Item: f.item, Prefix: f.prefix, NoRedis: "name it with --redis"}
+	sale := &audit.Sale{Item: f.item, Prefix: f.prefix, NoRedis: "name it with --redis"}
 	if given("stack") {
 		err = f.deployed(cmd, sale)
 	} else {
@@ -201,7 +200,7 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 
 // local uses a DynamoDB-compatible server. Some keep separate tables per region and credentials: use those of the
 // environment, else those of `seckill run`.
-func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
+func (f *auditFlags) local(ctx context.Context, sale *audit.Sale) error {
 	options := []func(*config.LoadOptions) error{}
 	if os.Getenv("AWS_REGION") == "" {
 		options = append(options, config.WithRegion("us-east-1"))
@@ -220,7 +219,7 @@ func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 }
 
 // deployed uses a stack's tables and queues.
-func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
+func (f *auditFlags) deployed(cmd *cobra.Command, sale *audit.Sale) error {
 	s, err := openStack(cmd.Context(), &f.target, waitingOn(cmd.ErrOrStderr()))
 	if err != nil {
 		return err
@@ -245,7 +244,7 @@ func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
 	return nil
 }
 
-func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
+func (f *auditFlags) openRedis(sale *audit.Sale) (done func(), err error) {
 	opt := &redis.UniversalOptions{Addrs: f.redis, Password: f.password, IsClusterMode: f.redisCluster}
 	for _, addr := range f.redis {
 		host, port, err := net.SplitHostPort(addr)

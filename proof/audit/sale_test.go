@@ -262,8 +262,8 @@ func play() (rest, before *testSale, err error) {
 	defer transport.CloseIdleConnections()
 	var log bytes.Buffer
 	c := &crowd{sys, contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
-		record.CreateJournal(&log, record.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser +
-			shoppers - 1})}
+		record.CreateJournal(&log, record.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser,
+			LastUser: firstUser + shoppers - 1})}
 	if err := c.late(ctx, it.Start); err != nil {
 		return nil, nil, err
 	}

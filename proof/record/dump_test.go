@@ -34,8 +34,8 @@ func TestLinesReadBack(t *testing.T) {
 				return record.Line{Key: some.Draw(t, "key"), Field: text.Draw(t, "field"), Value: text.Draw(t, "value"),
 					Row: none}
 			case 3:
-				return record.Line{Queue: some.Draw(t, "queue"), Depth: record.Depth{Visible: 1, InFlight: 2, Delayed: 3,
-					Parked: rapid.IntRange(0, 1e6).Draw(t, "parked")}, Row: none}
+				return record.Line{Queue: some.Draw(t, "queue"), Depth: record.Depth{Visible: 1, InFlight: 2,
+					Delayed: 3, Parked: rapid.IntRange(0, 1e6).Draw(t, "parked")}, Row: none}
 			case 4:
 				return record.Line{Missing: some.Draw(t, "missing"), Why: text.Draw(t, "why"), Row: none}
 			default:

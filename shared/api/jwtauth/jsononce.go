@@ -10,8 +10,8 @@ import (
 // ErrTwice is the error of CheckNames.
 var ErrTwice = errors.New("jwtauth: there twice, or in other letters")
 
-// CheckNames refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats as
-// "iss"): two readers could see two users. b is valid JSON. Nested objects do not count.
+// CheckNames refuses an object in which one of the names occurs twice, in any case ("ISS", which encoding/json treats
+// as "iss"): two readers could see two users. b is valid JSON. Nested objects do not count.
 func CheckNames(b []byte, names ...string) error {
 	var seen uint
 	depth, key := 0, false // key: the next string at this depth is a name

@@ -1,4 +1,4 @@
-package servers_test
+package audit_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/your-org/seckill/proof/audit/servers"
+	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 )
 
@@ -30,7 +30,7 @@ func TestBrokenOffScanEnds(t *testing.T) {
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := servers.Table(ctx, client, "seckill-", "orders", func(*record.Line) error { return nil })
+		err := audit.ReadTable(ctx, client, "seckill-", "orders", func(*record.Line) error { return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

@@ -1,6 +1,4 @@
-// Package servers reads a sale for an audit: tables of DynamoDB, keys of Redis, depths of queues. Table reads are
-// consistent. It changes nothing.
-package servers
+package audit
 
 import (
 	"context"
@@ -16,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -27,7 +24,8 @@ const (
 	scanCount = 1000 // fields per call to Redis
 )
 
-// Sale is a sale on servers. Without Redis or queues, the guarantees that need them are unknown.
+// Sale is a sale on servers: tables of DynamoDB, keys of Redis, depths of queues. Its reads of tables are consistent;
+// it changes nothing. Without Redis or queues, the guarantees that need them are unknown.
 type Sale struct {
 	Item     string
 	DynamoDB *dynamodb.Client
@@ -37,18 +35,18 @@ type Sale struct {
 	Queues   map[string]seckill.Queue
 }
 
-var _ audit.Source = (*Sale)(nil)
+var _ Source = (*Sale)(nil)
 
-// Read implements audit.Source. It fails when a table cannot be read.
+// Read implements Source. It fails when a table cannot be read.
 func (s *Sale) Read(ctx context.Context, each func(*record.Line) error) error {
 	if err := each(&record.Line{Now: time.Now().UnixMilli()}); err != nil {
 		return err
 	}
-	if err := Item(ctx, s.DynamoDB, s.Prefix, s.Item, each); err != nil {
+	if err := ReadItem(ctx, s.DynamoDB, s.Prefix, s.Item, each); err != nil {
 		return err
 	}
 	for _, table := range slices.Concat([]string{record.PartTrades}, record.Tables) {
-		if err := Table(ctx, s.DynamoDB, s.Prefix, table, each); err != nil {
+		if err := ReadTable(ctx, s.DynamoDB, s.Prefix, table, each); err != nil {
 			return err
 		}
 	}
@@ -56,14 +54,14 @@ func (s *Sale) Read(ctx context.Context, each func(*record.Line) error) error {
 		if err := each(&record.Line{Missing: record.PartRedis, Why: s.NoRedis}); err != nil {
 			return err
 		}
-	} else if err := Keys(ctx, s.Redis, s.Item, each); err != nil {
+	} else if err := ReadKeys(ctx, s.Redis, s.Item, each); err != nil {
 		return err
 	}
-	return Queues(ctx, s.Queues, each)
+	return ReadQueues(ctx, s.Queues, each)
 }
 
-// Item calls each with the item's row. The error is audit.ErrNoItem when there is none.
-func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*record.Line) error) error {
+// ReadItem calls each with the item's row. The error is ErrNoItem when there is none.
+func ReadItem(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*record.Line) error) error {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + record.PartItems),
 		ConsistentRead: aws.Bool(true),
 		Key:            map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
@@ -71,13 +69,14 @@ func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each 
 		return fmt.Errorf("table %s: %w", prefix+record.PartItems, err)
 	}
 	if out.Item == nil {
-		return fmt.Errorf("item %s: %w", id, audit.ErrNoItem)
+		return fmt.Errorf("item %s: %w", id, ErrNoItem)
 	}
 	return each(&record.Line{Table: record.PartItems, Row: decode(out.Item)})
 }
 
-// Table calls each with every row of a table. The fake gateway's table may be missing.
-func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*record.Line) error) error {
+// ReadTable calls each with every row of a table. The fake gateway's table may be missing.
+func ReadTable(ctx context.Context, client *dynamodb.Client, prefix, table string,
+	each func(*record.Line) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type page struct {
@@ -168,11 +167,11 @@ func texts(list []types.AttributeValue) []string {
 	return out
 }
 
-// Keys calls each with the item's keys. When Redis does not answer, it reports them as missing.
-func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*record.Line) error) error {
+// ReadKeys calls each with the item's keys. When Redis does not answer, it reports them as missing.
+func ReadKeys(ctx context.Context, client redis.UniversalClient, item string, each func(*record.Line) error) error {
 	count := 0
 	var refused error // returned by each
-	for _, key := range audit.Keys(item) {
+	for _, key := range Keys(item) {
 		err := scan(ctx, client, key, func(field, value string) error {
 			count++
 			refused = each(&record.Line{Key: key, Field: field, Value: value})
@@ -214,8 +213,8 @@ func scan(ctx context.Context, client redis.UniversalClient, key string, each fu
 	}
 }
 
-// Queues calls each with the depths of queues. It reports a queue that does not answer as missing.
-func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*record.Line) error) error {
+// ReadQueues calls each with the depths of queues. It reports a queue that does not answer as missing.
+func ReadQueues(ctx context.Context, queues map[string]seckill.Queue, each func(*record.Line) error) error {
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
 		line := record.Line{Queue: name}
 		d, err := queues[name].Depth(ctx)

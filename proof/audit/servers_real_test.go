@@ -1,6 +1,6 @@
 //go:build real
 
-package servers_test
+package audit_test
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
@@ -29,14 +28,14 @@ import (
 
 const (
 	buyers   = 12
-	patience = 2 * time.Minute
+	longest = 2 * time.Minute
 )
 
 // sale is a sale on real servers with unpaid orders.
 type sale struct {
 	*local.System
 	item seckill.Item
-	from *servers.Sale
+	from *audit.Sale
 }
 
 func start(t *testing.T) *sale {
@@ -50,7 +49,7 @@ func start(t *testing.T) *sale {
 		DynamoDB: aws.ToString(cfg.BaseEndpoint), Prefix: prefix}})
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{addr}})
 	t.Cleanup(func() { client.Close() })
-	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: prefix,
+	s := &sale{sys, it.Item, &audit.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: prefix,
 		Redis: client}}
 	s.sell(t)
 	if err := sys.Close(context.Background()); err != nil { // else repair would undo the tests' changes within a minute
@@ -61,7 +60,7 @@ func start(t *testing.T) *sale {
 
 func (s *sale) sell(t *testing.T) {
 	t.Helper()
-	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: patience}}
+	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: longest}}
 	for i := range buyers {
 		token, err := s.Token(strconv.Itoa(9000+i), time.Hour)
 		if err != nil {
@@ -77,7 +76,7 @@ func (s *sale) sell(t *testing.T) {
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
 	if err := s.WaitIdle(ctx); err != nil {
 		t.Fatal(err)
