@@ -41,7 +41,9 @@ type sale struct {
 func start(t *testing.T) *sale {
 	t.Helper()
 	addr := redistest.Start(t).Addr
-	cfg := dynamotest.Config(t, nil)
+	connections := &http.Transport{}
+	t.Cleanup(connections.CloseIdleConnections)
+	cfg := dynamotest.Config(t, connections)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
 	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10)
 	prefix := it.ID + "-" // other tests' systems, whose clocks are ahead, would close these orders
