@@ -16,7 +16,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -98,12 +97,12 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*reco
 	return each(&record.Line{Table: record.PartItems, Row: row})
 }
 
-// dumpTrades dumps the gateway's trades as package gatewaytable writes them: their table, or those in memory with the
+// dumpTrades dumps the gateway's trades as fakegateway.TableStore writes them: their table, or those in memory with the
 // fields that an audit needs. The gateway's memory does not tell which notifications are due: while there are any, all
 // paid trades are marked.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
 	if s.trades != nil {
-		return audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), gatewaytable.TableTrades, each)
+		return audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), fakegateway.TableTrades, each)
 	}
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
@@ -111,16 +110,16 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*rec
 	for i := range trades {
 		t := &trades[i]
 		of[t.OutTradeNo]++
-		row := gatewaytable.Row(t)
-		row[gatewaytable.Table.PK] = gatewaytable.Name(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
+		row := fakegateway.TradeRow(t)
+		row[fakegateway.Table.PK] = fakegateway.RowName(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
 		if coming && !t.Paid.IsZero() {
-			row["notify_state"] = gatewaytable.NotificationDue
+			row["notify_state"] = fakegateway.NotificationDue
 		}
-		if err := each(&record.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
+		if err := each(&record.Line{Table: fakegateway.TableTrades, Row: row}); err != nil {
 			return err
 		}
 	}
-	return each(&record.Line{End: gatewaytable.TableTrades, Count: len(trades)})
+	return each(&record.Line{End: fakegateway.TableTrades, Count: len(trades)})
 }
 
 func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {

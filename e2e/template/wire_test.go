@@ -26,7 +26,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -122,7 +121,8 @@ func wires(t *testing.T) map[string][]right {
 	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
 		memory.NewRealClock())
 	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
-	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
+	trades := fakegateway.NewTable(dynamoledger.New(cfg,
+		dynamoledger.Options{Tables: []ledger.Table{fakegateway.Table}}))
 
 	now := time.Now().Truncate(time.Second)
 	it := local.DemoItems(now, 10, 5)[1]

@@ -13,7 +13,6 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -149,8 +148,8 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 func TestTheGatewaysTable(t *testing.T) {
 	t.Parallel()
 	w := atRest()
-	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{gatewaytable.Table}})
-	store := gatewaytable.New(rows)
+	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{fakegateway.Table}})
+	store := fakegateway.NewTable(rows)
 	w.second(w.paid())
 	before := w.audit(t)
 	for _, row := range w.tables[record.PartTrades] {
@@ -158,7 +157,7 @@ func TestTheGatewaysTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.tables[record.PartTrades] = rows.Dump(gatewaytable.TableTrades)
+	w.tables[record.PartTrades] = rows.Dump(fakegateway.TableTrades)
 	if len(w.tables[record.PartTrades]) < 3*before.Read[record.PartTrades] {
 		t.Fatalf("%d rows of %d trades: want index rows too", len(w.tables[record.PartTrades]),
 			before.Read[record.PartTrades])

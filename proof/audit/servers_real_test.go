@@ -62,7 +62,9 @@ func start(t *testing.T) *sale {
 
 func (s *sale) sell(t *testing.T) {
 	t.Helper()
-	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: longest}}
+	connections := &http.Transport{}
+	defer connections.CloseIdleConnections()
+	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Transport: connections, Timeout: longest}}
 	for i := range buyers {
 		token, err := s.Token(strconv.Itoa(9000+i), time.Hour)
 		if err != nil {

@@ -1,4 +1,4 @@
-package storetest
+package fakegateway_test
 
 import (
 	"archive/zip"
@@ -22,12 +22,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const (
-	appID    = "2021000000000001"
-	sellerID = "2088000000000001"
-	orderID  = "oabcdefghijklmnopqrstuvwxyz"
-)
-
 // keys are the shop's and the gateway's key pairs.
 var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	for i := range out {
@@ -43,15 +37,15 @@ var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 type pair struct {
 	clock       *memory.Clock // with a finer resolution than the store's
 	gateways    [2]*fakegateway.Gateway
-	shops       [2]shop
+	shops       [2]pairShop
 	orderString string // of a trade that can be paid for 15 minutes
 }
 
-// shop answers a notification.
-type shop func(context.Context) (answer string)
+// pairShop answers a notification.
+type pairShop func(context.Context) (answer string)
 
 // RoundTrip implements http.RoundTripper.
-func (s shop) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s pairShop) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := s(r.Context())
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -68,7 +62,7 @@ func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
 		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID,
 			MerchantPublicKey: keys()[0].Public,
 			PrivateKey:        keys()[1].Private, Store: s, AtOnce: atOnce,
-			HTTP: &http.Client{Transport: shop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
+			HTTP: &http.Client{Transport: pairShop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package gatewaytable_test
+package fakegateway_test
 
 import (
 	"fmt"
@@ -12,23 +12,19 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/fakegateway/storetest"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
 
-var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
 // embedded returns rows that behave like DynamoDB's.
 func embedded() *memory.Rows {
-	return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start), Tables: []ledger.Table{gatewaytable.Table}})
+	return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start), Tables: []ledger.Table{fakegateway.Table}})
 }
 
 func TestStoreConforms(t *testing.T) {
-	storetest.Run(t, func(*testing.T) fakegateway.Store { return gatewaytable.New(embedded()) })
+	testStore(t, func(*testing.T) fakegateway.Store { return fakegateway.NewTable(embedded()) })
 }
 
-func paid() fakegateway.Record {
+func paidTrade() fakegateway.Record {
 	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess,
 		Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
 		Notifications: []fakegateway.Notification{{ID: "n", Next: start}}}
@@ -45,11 +41,11 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 		"no refund":       {ledger.Row{"refunds": []string{"{"}}, "attribute refunds"},
 	} {
 		rows := embedded()
-		s := gatewaytable.New(rows)
-		if err := s.Save(t.Context(), paid()); err != nil {
+		s := fakegateway.NewTable(rows)
+		if err := s.Save(t.Context(), paidTrade()); err != nil {
 			t.Fatal(err)
 		}
-		key := ledger.Key{Table: gatewaytable.TableTrades, PK: "a"}
+		key := ledger.Key{Table: fakegateway.TableTrades, PK: "a"}
 		if err := rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}); err != nil {
 			t.Fatal(err)
 		}
@@ -63,24 +59,24 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 // TestRowIsPartOfWhatIsWritten checks, at each point of a trade's life, that Save writes what Row returns; only a
 // refund's entry also has its notification.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
-	waits, refunded := paid(), paid()
+	waits, refunded := paidTrade(), paidTrade()
 	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
 	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
 	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)},
 		{RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
 	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"},
 		fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
-	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paid(), "a#2": refunded} {
+	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidTrade(), "a#2": refunded} {
 		rows := embedded()
-		if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
+		if err := fakegateway.NewTable(rows).Save(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		written, found, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades,
-			PK: gatewaytable.Name(r.Key())})
-		if err != nil || !found || written[gatewaytable.Table.PK] != name {
+		written, found, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades,
+			PK: fakegateway.RowName(r.Key())})
+		if err != nil || !found || written[fakegateway.Table.PK] != name {
 			t.Fatalf("%s: written %v, %v", name, written, err)
 		}
-		row := gatewaytable.Row(&r.Trade)
+		row := fakegateway.TradeRow(&r.Trade)
 		short, _ := row["refunds"].([]string)
 		long, _ := written["refunds"].([]string)
 		if len(short) != len(r.Refunds) || len(long) != len(short) {
@@ -118,13 +114,13 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 		listed[m[1]] = m[2]
 	}
 	rows := embedded()
-	r := paid()
+	r := paidTrade()
 	r.Refunds = []fakegateway.Refund{{RequestNo: "r", Amount: 1, At: start}}
 	r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "m", Next: start})
-	if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
+	if err := fakegateway.NewTable(rows).Save(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	row, _, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades, PK: "a"})
+	row, _, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades, PK: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +142,7 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 			t.Errorf("docs/DATA.md does not list the rows under %s", prefix)
 		}
 	}
-	for _, word := range []string{gatewaytable.TableTrades, gatewaytable.IndexNotificationsDue} {
+	for _, word := range []string{fakegateway.TableTrades, fakegateway.IndexNotificationsDue} {
 		if !strings.Contains(section, "`"+word+"`") {
 			t.Errorf("docs/DATA.md does not name %s", word)
 		}
@@ -162,12 +158,12 @@ func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x",
 		"notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
 		"notify_state": "due", "notify_at": fmt.Sprintf("%015d", start.Add(time.Minute).UnixMilli())}
-	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: gatewaytable.TableTrades, PK: "a"},
+	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: fakegateway.TableTrades, PK: "a"},
 		Op: ledger.OpPut, Row: old}}); err != nil {
 		t.Fatal(err)
 	}
 	k := fakegateway.Key{OutTradeNo: "a", N: 1}
-	r, found, err := gatewaytable.New(rows).Load(t.Context(), k)
+	r, found, err := fakegateway.NewTable(rows).Load(t.Context(), k)
 	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found ||
 		!cmp.Equal(want, r.Notifications) || r.Key() != k {
 		t.Errorf("%+v, found %v, %v; want notifications %+v", r, found, err, want)

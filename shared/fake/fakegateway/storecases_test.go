@@ -1,5 +1,4 @@
-// Package storetest is the conformance suite of fakegateway.Store. Every driver of the port runs it.
-package storetest
+package fakegateway_test
 
 import (
 	"context"
@@ -20,10 +19,9 @@ import (
 // dueLag is how long, in real time, Due may lag behind a Save before the suite fails.
 const dueLag = 10 * time.Second
 
-var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
-// Run runs the suite. open returns an empty store with room for 200 trades for each test.
-func Run(t *testing.T, open func(t *testing.T) fakegateway.Store) {
+// testStore is the conformance suite of fakegateway.Store: every store runs it. open returns an empty store with room
+// for 200 trades for each test.
+func testStore(t *testing.T, open func(t *testing.T) fakegateway.Store) {
 	tests := []struct {
 		name string
 		run  func(t *testing.T, s fakegateway.Store)
@@ -60,7 +58,7 @@ func sample(no string) fakegateway.Record {
 }
 
 // paid returns a paid trade whose notification has its next attempt at next; zero: none.
-func paid(no string, next time.Time) fakegateway.Record {
+func paidRecord(no string, next time.Time) fakegateway.Record {
 	r := sample(no)
 	r.Status, r.Paid = fakegateway.StatusSuccess, start.Add(time.Minute)
 	r.Notifications = []fakegateway.Notification{{ID: "n-" + no, Attempts: 2, Next: next}}
@@ -98,7 +96,7 @@ func loaded(t *testing.T, s fakegateway.Store, no string, want fakegateway.Recor
 func testRoundTrip(t *testing.T, s fakegateway.Store) {
 	r := save(t, s, sample("a"))
 	loaded(t, s, "a", r)
-	next := paid("a", start.Add(time.Minute+time.Millisecond))
+	next := paidRecord("a", start.Add(time.Minute+time.Millisecond))
 	next.Version = r.Version
 	next = save(t, s, next)
 	loaded(t, s, "a", next)
@@ -138,7 +136,7 @@ func testSecond(t *testing.T, s fakegateway.Store) {
 	if err := s.Save(t.Context(), second(sample("a"))); !errors.Is(err, fakegateway.ErrChanged) {
 		t.Errorf("made twice: %v, want ErrChanged", err)
 	}
-	change := second(paid("a", start))
+	change := second(paidRecord("a", start))
 	change.Version = other.Version
 	change = save(t, s, change)
 	loaded(t, s, "a", first)
@@ -200,7 +198,7 @@ func testVersions(t *testing.T, s fakegateway.Store) {
 	r := save(t, s, sample("a"))
 	r = save(t, s, r)
 	for name, version := range map[string]int64{"new": 0, "older": r.Version - 1, "not there yet": r.Version + 1} {
-		other := paid("a", start)
+		other := paidRecord("a", start)
 		other.Version = version
 		if err := s.Save(t.Context(), other); !errors.Is(err, fakegateway.ErrChanged) {
 			t.Errorf("%s: %v, want ErrChanged", name, err)
@@ -261,10 +259,10 @@ func awaitDue(t *testing.T, s fakegateway.Store, by time.Time, want ...fakegatew
 
 func testDue(t *testing.T, s fakegateway.Store) {
 	save(t, s, sample("waits"))
-	late := save(t, s, paid("late", start.Add(time.Minute)))
-	save(t, s, paid("first", start))
-	save(t, s, paid("later", start.Add(time.Minute+time.Millisecond)))
-	save(t, s, paid("confirmed", time.Time{}))
+	late := save(t, s, paidRecord("late", start.Add(time.Minute)))
+	save(t, s, paidRecord("first", start))
+	save(t, s, paidRecord("later", start.Add(time.Minute+time.Millisecond)))
+	save(t, s, paidRecord("confirmed", time.Time{}))
 	awaitDue(t, s, start.Add(-time.Millisecond))
 	awaitDue(t, s, start, trade("first"))
 	awaitDue(t, s, start.Add(time.Minute), trade("first"), trade("late"))
@@ -280,7 +278,7 @@ func testDue(t *testing.T, s fakegateway.Store) {
 func testManyDue(t *testing.T, s fakegateway.Store) {
 	const trades = 120
 	for i := range trades {
-		save(t, s, paid(fmt.Sprintf("n%03d", i), start.Add(time.Duration(i)*time.Second)))
+		save(t, s, paidRecord(fmt.Sprintf("n%03d", i), start.Add(time.Duration(i)*time.Second)))
 	}
 	seen := map[fakegateway.Key]bool{}
 	for deadline := time.Now().Add(dueLag); len(seen) < trades; {
@@ -304,7 +302,7 @@ func testManyDue(t *testing.T, s fakegateway.Store) {
 }
 
 func testEnded(t *testing.T, s fakegateway.Store) {
-	save(t, s, paid("a", start))
+	save(t, s, paidRecord("a", start))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, loadErr := s.Load(ctx, trade("a"))

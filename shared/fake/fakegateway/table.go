@@ -1,10 +1,4 @@
-// Package gatewaytable stores the trades of the fake payment gateway in a table, so that all instances of its
-// function act as one gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows,
-// consistent reads and index reads on ledger.Rows. Only a sandbox has the table, and a local run on a real ledger.
-//
-// A trade is a row: an order's first trade under the order's id, its second under the id with the suffix "#2". Two
-// more kinds of rows, whose keys begin with "#", find trades by number and by the days on which their money moved.
-package gatewaytable
+package fakegateway
 
 import (
 	"context"
@@ -17,7 +11,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,36 +30,41 @@ const NotificationDue = "due"
 
 const (
 	schemaVersion = int64(1) // a row's attribute v; another version is an error
-	page          = 100      // keys that one read of the index, and Due, return
+	tablePage     = 100      // keys that one read of the index, and Due, return
 )
 
-// Store is fakegateway.Store on rows. It is safe for concurrent use and caches nothing.
-type Store struct{ rows ledger.Rows }
+// TableStore stores trades in a table, so that all instances of the gateway's function act as one gateway: conditional
+// transactions of a few rows, consistent reads and index reads. Only a sandbox has the table, and a local run on a real
+// ledger. It is safe for concurrent use and caches nothing.
+//
+// A trade is a row: an order's first trade under the order's id, its second under the id with the suffix "#2". Two
+// more kinds of rows, whose keys begin with "#", find trades by number and by the days on which their money moved.
+type TableStore struct{ rows ledger.Rows }
 
-var _ fakegateway.Store = (*Store)(nil)
+var _ Store = (*TableStore)(nil)
 
-// New returns a store; rows must have Table.
-func New(rows ledger.Rows) *Store { return &Store{rows} }
+// NewTable returns a store; rows must have Table.
+func NewTable(rows ledger.Rows) *TableStore { return &TableStore{rows} }
 
 func row(pk string) ledger.Key { return ledger.Key{Table: TableTrades, PK: pk} }
 
-// Name returns a trade's key in the table. An out_trade_no contains no "#".
-func Name(k fakegateway.Key) string {
+// RowName returns a trade's key in the table. An out_trade_no contains no "#".
+func RowName(k Key) string {
 	if k.N == 1 {
 		return k.OutTradeNo
 	}
 	return k.OutTradeNo + "#" + strconv.Itoa(k.N)
 }
 
-func keyOf(name string) (fakegateway.Key, error) {
+func keyOf(name string) (Key, error) {
 	no, n, second := strings.Cut(name, "#")
-	k := fakegateway.Key{OutTradeNo: no, N: 1}
+	k := Key{OutTradeNo: no, N: 1}
 	var err error
 	if second {
 		k.N, err = strconv.Atoi(n)
 	}
-	if err != nil || no == "" || Name(k) != name {
-		return fakegateway.Key{}, fmt.Errorf("gatewaytable: %q is no trade's key", name)
+	if err != nil || no == "" || RowName(k) != name {
+		return Key{}, fmt.Errorf("fakegateway: %q is no trade's key", name)
 	}
 	return k, nil
 }
@@ -77,63 +75,63 @@ func numberRow(tradeNo string) string { return "#number#" + tradeNo }
 func moveRow(day, name string) string { return moveState(day) + "#" + name }
 func moveState(day string) string     { return "#moved#" + day }
 
-// Load implements fakegateway.Store.
-func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
+// Load implements Store.
+func (s *TableStore) Load(ctx context.Context, k Key) (Record, bool, error) {
 	if k.OutTradeNo == "" { // a table allows no empty key
-		return fakegateway.Record{}, false, nil
+		return Record{}, false, nil
 	}
-	found, ok, err := s.rows.Get(ctx, row(Name(k)))
+	found, ok, err := s.rows.Get(ctx, row(RowName(k)))
 	if err != nil || !ok {
-		return fakegateway.Record{}, false, err
+		return Record{}, false, err
 	}
-	r, err := Decode(found)
+	r, err := DecodeRow(found)
 	return r, err == nil, err
 }
 
-// Find implements fakegateway.Store.
-func (s *Store) Find(ctx context.Context, tradeNo string) (fakegateway.Key, bool, error) {
+// Find implements Store.
+func (s *TableStore) Find(ctx context.Context, tradeNo string) (Key, bool, error) {
 	found, ok, err := s.rows.Get(ctx, row(numberRow(tradeNo)))
 	if err != nil || !ok {
-		return fakegateway.Key{}, false, err
+		return Key{}, false, err
 	}
 	d := decoder{row: found}
 	k, err := keyOf(text(&d, "trade"))
 	return k, err == nil, err
 }
 
-// Save implements fakegateway.Store; it never answers ErrFull. It uses a transaction even for one row: after a lost
+// Save implements Store; it never answers ErrFull. It uses a transaction even for one row: after a lost
 // answer, the SDK's repeat of a plain put would find its own version and take it for another writer's.
-func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
-	name, cond := Name(r.Key()), ledger.Eq("version", r.Version)
+func (s *TableStore) Save(ctx context.Context, r Record) error {
+	name, cond := RowName(r.Key()), ledger.Eq("version", r.Version)
 	var beside []ledger.Write
 	if r.Version == 0 {
 		cond = ledger.Absent()
-		beside = append(beside, put(numberRow(r.TradeNo), ledger.Row{"v": schemaVersion, "trade": name}))
+		beside = append(beside, putRow(numberRow(r.TradeNo), ledger.Row{"v": schemaVersion, "trade": name}))
 	}
 	if at := r.Moved(); !at.IsZero() {
-		beside = append(beside, put(moveRow(seckill.Day(at), name), ledger.Row{"v": schemaVersion, "trade": name,
+		beside = append(beside, putRow(moveRow(seckill.Day(at), name), ledger.Row{"v": schemaVersion, "trade": name,
 			"notify_state": moveState(seckill.Day(at)), "notify_at": sortable(at)}))
 	}
 	r.Version++
-	writes := append([]ledger.Write{put(name, encode(&r), cond)}, beside...)
+	writes := append([]ledger.Write{putRow(name, encode(&r), cond)}, beside...)
 	err := s.rows.Transact(ctx, writes)
 	if errors.As(err, new(*ledger.Canceled)) {
-		return fakegateway.ErrChanged
+		return ErrChanged
 	}
 	return err
 }
 
-func put(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
+func putRow(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
 	return ledger.Write{Key: row(pk), Op: ledger.OpPut, Row: attrs, If: conds}
 }
 
-// Due implements fakegateway.Store: at most 100 keys, from an index that may lag.
-func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
-	rows, _, err := s.rows.Index(ctx, IndexNotificationsDue, NotificationDue, "", page, false)
+// Due implements Store: at most 100 keys, from an index that may lag.
+func (s *TableStore) Due(ctx context.Context, by time.Time) ([]Key, error) {
+	rows, _, err := s.rows.Index(ctx, IndexNotificationsDue, NotificationDue, "", tablePage, false)
 	if err != nil {
 		return nil, err
 	}
-	var out []fakegateway.Key
+	var out []Key
 	for _, r := range rows {
 		d := decoder{row: r}
 		at := text(&d, "notify_at")
@@ -149,11 +147,11 @@ func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error
 	return out, nil
 }
 
-// Moved implements fakegateway.Store with an index that may lag.
-func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error) {
-	var out []fakegateway.Key
+// Moved implements Store with an index that may lag.
+func (s *TableStore) Moved(ctx context.Context, day string) ([]Key, error) {
+	var out []Key
 	for after := ""; ; {
-		rows, next, err := s.rows.Index(ctx, IndexNotificationsDue, moveState(day), after, page, false)
+		rows, next, err := s.rows.Index(ctx, IndexNotificationsDue, moveState(day), after, tablePage, false)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +189,7 @@ type (
 	}
 )
 
-func movedOf(f *fakegateway.Refund) moved {
+func movedOf(f *Refund) moved {
 	return moved{f.RequestNo, int64(f.Amount), f.At.UnixMilli()}
 }
 
@@ -204,9 +202,9 @@ func entry(v any) string {
 	return string(raw)
 }
 
-// Row returns the attributes about a trade's money, without the key (Name) and without what only the gateway needs:
-// the page's texts, the expiry, and the notifications.
-func Row(t *fakegateway.Trade) ledger.Row {
+// TradeRow returns the attributes about a trade's money, without the key (RowName) and without what only the gateway
+// needs: the page's texts, the expiry, and the notifications.
+func TradeRow(t *Trade) ledger.Row {
 	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
 	if !t.Paid.IsZero() {
 		out["paid"] = t.Paid.UnixMilli()
@@ -221,8 +219,8 @@ func Row(t *fakegateway.Trade) ledger.Row {
 	return out
 }
 
-func encode(r *fakegateway.Record) ledger.Row {
-	out := Row(&r.Trade)
+func encode(r *Record) ledger.Row {
+	out := TradeRow(&r.Trade)
 	maps.Copy(out, ledger.Row{"version": r.Version, "subject": r.Subject, "created": r.Created.UnixMilli(),
 		"expires": r.Expires.UnixMilli(),
 		"lapses":  r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token})
@@ -259,28 +257,28 @@ func IsTrade(row ledger.Row) bool {
 	return !strings.HasPrefix(name, "#")
 }
 
-// Decode decodes a trade's row. A missing attribute, or one of another type, is an error that names it.
-func Decode(found ledger.Row) (fakegateway.Record, error) {
+// DecodeRow decodes a trade's row. A missing attribute, or one of another type, is an error that names it.
+func DecodeRow(found ledger.Row) (Record, error) {
 	name, _ := found[Table.PK].(string)
 	k, err := keyOf(name)
 	if err != nil {
-		return fakegateway.Record{}, err
+		return Record{}, err
 	}
 	if v, ok := found["v"].(int64); !ok || v != schemaVersion {
-		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s has version v=%v, this code reads %d", name,
+		return Record{}, fmt.Errorf("fakegateway: row %s has version v=%v, this code reads %d", name,
 			found["v"], schemaVersion)
 	}
 	d := decoder{row: found}
-	r := fakegateway.Record{
-		Trade: fakegateway.Trade{OutTradeNo: k.OutTradeNo, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"),
+	r := Record{
+		Trade: Trade{OutTradeNo: k.OutTradeNo, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"),
 			Amount: seckill.Fen(number(&d, "amount")),
-			Status: fakegateway.Status(text(&d, "status")), Created: at(&d, "created"), Expires: at(&d, "expires")},
+			Status: Status(text(&d, "status")), Created: at(&d, "created"), Expires: at(&d, "expires")},
 		N: k.N, Lapses: at(&d, "lapses"), NotifyURL: text(&d, "notify_url"), Token: text(&d, "token"),
 		Version: number(&d, "version"),
 	}
 	if found["paid"] != nil {
 		r.Paid = at(&d, "paid")
-		r.Notifications = []fakegateway.Notification{{ID: text(&d, "notify_id"),
+		r.Notifications = []Notification{{ID: text(&d, "notify_id"),
 			Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
 	}
 	if found["refunds"] != nil {
@@ -289,14 +287,14 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 			if json.Unmarshal([]byte(raw), &b) != nil {
 				d.fail("refunds")
 			}
-			r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount),
+			r.Refunds = append(r.Refunds, Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount),
 				At: time.UnixMilli(b.At).UTC()})
-			r.Notifications = append(r.Notifications, fakegateway.Notification{ID: b.NotifyID, Attempts: b.Attempts,
+			r.Notifications = append(r.Notifications, Notification{ID: b.NotifyID, Attempts: b.Attempts,
 				Next: moment(b.Next)})
 		}
 	}
 	if d.bad != "" {
-		return fakegateway.Record{}, d.err("row "+name, nil)
+		return Record{}, d.err("row "+name, nil)
 	}
 	return r, nil
 }
@@ -340,7 +338,7 @@ func (d *decoder) err(where string, cause error) error {
 	if d.bad == "" {
 		return cause
 	}
-	return fmt.Errorf("gatewaytable: %s: attribute %s is missing or of another type", where, d.bad)
+	return fmt.Errorf("fakegateway: %s: attribute %s is missing or of another type", where, d.bad)
 }
 
 func field[T any](d *decoder, attr string) T {
