@@ -1,4 +1,4 @@
-package difftest
+package redisstock_test
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 //go:build real
 
-package difftest
+package redisstock_test
 
 import (
 	"context"

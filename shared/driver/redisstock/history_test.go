@@ -1,7 +1,8 @@
-// Package difftest compares two Redis implementations with the stock's scripts: it runs random histories of all
-// scripts on the embedded Redis and replays them on another one, which must give the same answers and the same final
-// keys. In: the other one, as a function. Out: the first differing history, shrunk.
-package difftest
+// The tests here compare two Redis implementations with the stock's scripts: they run random histories of all scripts on
+// the embedded Redis and replay them on another one, which must give the same answers and the same final keys. The
+// first differing history is shrunk.
+
+package redisstock_test
 
 import (
 	"context"
