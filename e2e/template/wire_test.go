@@ -20,7 +20,6 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/driver/bus"
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
@@ -118,7 +117,7 @@ func wires(t *testing.T) map[string][]right {
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
 	events := bus.NewBus(eventbridge.NewFromConfig(cfg), "bus", "shop")
-	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
+	open := wspush.NewConnections(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{wspush.Table}}),
 		memory.NewRealClock())
 	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
 	trades := fakegateway.NewTable(dynamoledger.New(cfg,

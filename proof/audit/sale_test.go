@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
@@ -26,8 +24,6 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	item      = "7007"

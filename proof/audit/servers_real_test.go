@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	buyers   = 12
+	buyers  = 12
 	longest = 2 * time.Minute
 )
 
@@ -41,9 +41,7 @@ type sale struct {
 func start(t *testing.T) *sale {
 	t.Helper()
 	addr := redistest.Start(t).Addr
-	connections := &http.Transport{}
-	t.Cleanup(connections.CloseIdleConnections)
-	cfg := dynamotest.Config(t, connections)
+	cfg := dynamotest.Config(t, nil)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
 	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10)
 	prefix := it.ID + "-" // other tests' systems, whose clocks are ahead, would close these orders
@@ -62,9 +60,7 @@ func start(t *testing.T) *sale {
 
 func (s *sale) sell(t *testing.T) {
 	t.Helper()
-	connections := &http.Transport{}
-	defer connections.CloseIdleConnections()
-	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Transport: connections, Timeout: longest}}
+	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: longest}}
 	for i := range buyers {
 		token, err := s.Token(strconv.Itoa(9000+i), time.Hour)
 		if err != nil {

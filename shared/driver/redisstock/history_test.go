@@ -1,5 +1,5 @@
-// The tests here compare two Redis implementations with the stock's scripts: they run random histories of all scripts on
-// the embedded Redis and replay them on another one, which must give the same answers and the same final keys. The
+// The tests here compare two Redis implementations with the stock's scripts: they run random histories of all scripts
+// on the embedded Redis and replay them on another one, which must give the same answers and the same final keys. The
 // first differing history is shrunk.
 
 package redisstock_test

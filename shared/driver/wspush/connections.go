@@ -1,10 +1,4 @@
-// Package connections remembers who is connected in a table. In: calls of seckill.Connections. Out: one conditional
-// transaction of a few rows, or one read, on ledger.Rows. The table lives as long as connections do: it is no part of
-// the ledger, and nothing is lost with it but pushes.
-//
-// A shopper has as many places as connections are allowed, and a connection takes one of them. A row of its own says
-// which one, because the end of a connection names only its id. A third kind of row says that a pass was used.
-package connections
+package wspush
 
 import (
 	"context"
@@ -36,7 +30,12 @@ const (
 	connectionSlack = time.Hour      // the start of a connection is told before it opens
 )
 
-// Store is seckill.Connections on rows. It is safe for concurrent use and caches nothing.
+// Store is seckill.Connections on rows: one conditional transaction of a few rows, or one read. It is safe for
+// concurrent use and caches nothing. Its table lives as long as connections do: it is no part of the ledger, and nothing
+// is lost with it but pushes.
+//
+// A shopper has as many places as connections are allowed, and a connection takes one of them. A row of its own says
+// which one, because the end of a connection names only its id. A third kind of row says that a pass was used.
 type Store struct {
 	rows  ledger.Rows
 	clock seckill.Clock
@@ -44,8 +43,8 @@ type Store struct {
 
 var _ seckill.Connections = (*Store)(nil)
 
-// New returns a store; rows must have Table.
-func New(rows ledger.Rows, clock seckill.Clock) *Store { return &Store{rows, clock} }
+// NewConnections returns a store; rows must have Table.
+func NewConnections(rows ledger.Rows, clock seckill.Clock) *Store { return &Store{rows, clock} }
 
 func passRow(nonce string) ledger.Key    { return key("pass/"+nonce, onlyPlace) }
 func connectionRow(id string) ledger.Key { return key("connection/"+id, onlyPlace) }

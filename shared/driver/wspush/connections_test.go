@@ -1,4 +1,4 @@
-package connections_test
+package wspush_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -21,13 +21,13 @@ func TestStoreConforms(t *testing.T) {
 	t.Parallel()
 	conforms(t, func(t *testing.T) ledger.Rows {
 		return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start),
-			Tables: []ledger.Table{connections.Table}})
+			Tables: []ledger.Table{wspush.Table}})
 	})
 }
 
 // shopper opens connections of one shopper.
 type shopper struct {
-	*connections.Store
+	*wspush.Store
 	t     *testing.T
 	clock *memory.Clock
 	rows  *overtaken
@@ -94,7 +94,7 @@ func conforms(t *testing.T, rows func(*testing.T) ledger.Rows) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, clock := &overtaken{Rows: rows(t)}, memory.NewClock(start)
-			play(shopper{connections.New(r, clock), t, clock, r})
+			play(shopper{wspush.NewConnections(r, clock), t, clock, r})
 		})
 	}
 }
@@ -131,7 +131,7 @@ func replacedEnds(s shopper) {
 	s.forget("c1")
 	s.has("c2", "c3")
 	// The end of a connection is told whose row is still there while its place is not its own any more.
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: connections.TableConnections,
+	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
 		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func others(s shopper) {
 }
 
 func unreadable(s shopper) {
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: connections.TableConnections,
+	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
 		PK: "user/1001", SK: "1"}, Op: ledger.OpPut, Row: ledger.Row{"connection": int64(1)}}}); err != nil {
 		s.t.Fatal(err)
 	}
