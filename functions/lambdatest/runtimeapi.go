@@ -1,7 +1,4 @@
-// Package runtimeapi is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS
-// Lambda Developer Guide) for one instance of a function: it gives a bootstrap its next event, and passes the answer
-// to the caller of Invoke. In: events with deadlines. Out: answers, errors, init errors. It manages no processes.
-package runtimeapi
+package lambdatest
 
 import (
 	"context"
@@ -25,7 +22,9 @@ type FunctionError string
 
 func (e FunctionError) Error() string { return string(e) }
 
-// Instance is one bootstrap's endpoint, an http.Handler; its process finds it by AWS_LAMBDA_RUNTIME_API.
+// Instance is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS Lambda Developer
+// Guide) for one bootstrap, an http.Handler: it gives the bootstrap its next event, and passes the answer to the caller
+// of Invoke. The process finds it by AWS_LAMBDA_RUNTIME_API.
 type Instance struct {
 	ready     chan struct{}
 	once      sync.Once
@@ -48,8 +47,8 @@ type answer struct {
 	err  error
 }
 
-// New returns an endpoint.
-func New() *Instance {
+// NewInstance returns an endpoint.
+func NewInstance() *Instance {
 	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call),
 		calls: map[string]call{}}
 }
