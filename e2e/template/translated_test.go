@@ -83,7 +83,7 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 }
 
 // TestParametersReachTraffic checks that a deployment which changes only a parameter publishes and serves a new
-// version of each function, because the hash of everything (infra/deployment) changes, and that one without changes
+// version of each function, because the hash of everything (infra/stack) changes, and that one without changes
 // publishes none.
 func TestParametersReachTraffic(t *testing.T) {
 	for file, n := range files {

@@ -22,9 +22,9 @@ type FunctionError string
 
 func (e FunctionError) Error() string { return string(e) }
 
-// Instance is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS Lambda Developer
-// Guide) for one bootstrap, an http.Handler: it gives the bootstrap its next event, and passes the answer to the caller
-// of Invoke. The process finds it by AWS_LAMBDA_RUNTIME_API.
+// Instance is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS Lambda
+// Developer Guide) for one bootstrap, an http.Handler: it gives the bootstrap its next event, and passes the answer to
+// the caller of Invoke. The process finds it by AWS_LAMBDA_RUNTIME_API.
 type Instance struct {
 	ready     chan struct{}
 	once      sync.Once

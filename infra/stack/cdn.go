@@ -1,14 +1,3 @@
-// Command cdn deploys infra/edge.yaml, the CDN in front of a stack, as the stack NAME-edge in us-east-1. In: the stack
-// behind it, whose Edge parameter has made API keys; AWS credentials (or AWS_ENDPOINT_URL). Out: the CDN, and on
-// standard output the shop's address.
-//
-//	cdn deploy -stack NAME -region REGION [-key a|b] [-share PERCENT] [KEY=VALUE…]
-//	                creates or updates it; a parameter that is not named keeps its value. One network address may use
-//	                -share of the stack's throttles before WAF refuses it, and no limit above a quarter is deployed
-//	cdn url -stack NAME -region REGION                              prints the address; nothing if there is no CDN
-//	cdn destroy -stack NAME -region REGION                          deletes it; its bucket of logs stays
-//
-// Run it from the project's root. A key's value goes from API Gateway to CloudFormation, through this process only.
 package main
 
 import (
@@ -37,10 +26,10 @@ import (
 const (
 	template = "infra/edge.yaml"
 	home     = "us-east-1" // the only region for CloudFront's web ACLs and certificates
-	// patience is long because every location of CloudFront gets the change, and a deletion disables it first.
-	patience = 45 * time.Minute
-	soon     = time.Second // between looks at the stack, and at most
-	often    = 15 * time.Second
+	// cdnPatience is long because every location of CloudFront gets the change, and a deletion disables it first.
+	cdnPatience = 45 * time.Minute
+	soon        = time.Second // between looks at the stack, and at most
+	often       = 15 * time.Second
 )
 
 // cdn is one run of the command.
@@ -52,7 +41,7 @@ type cdn struct {
 	api                *apigateway.Client
 }
 
-func main() {
+func cdnMain(args []string) error {
 	var c cdn
 	flags := flag.NewFlagSet("cdn", flag.ExitOnError)
 	flags.StringVar(&c.stack, "stack", "", "`name` of the stack behind it")
@@ -60,16 +49,11 @@ func main() {
 	flags.StringVar(&c.key, "key", "", "which of its two keys the CDN sends: a or b (default the one it sends, else a)")
 	flags.IntVar(&c.share, "share", 0, "`percent` of the throttles that one network address may use, 1 to 25 (default "+
 		"that of the CDN, else 10)")
-	if len(os.Args) < 2 || flags.Parse(os.Args[2:]) != nil || c.stack == "" || c.region == "" ||
+	if len(args) == 0 || flags.Parse(args[1:]) != nil || c.stack == "" || c.region == "" ||
 		c.key != "" && c.key != "a" && c.key != "b" {
-		fmt.Fprintln(os.Stderr, "usage: cdn deploy|url|destroy -stack NAME -region REGION [-key a|b] [-share PERCENT] "+
-			"[KEY=VALUE…]")
-		os.Exit(2)
+		return errUsage
 	}
-	if err := c.run(context.Background(), os.Args[1], flags.Args()); err != nil {
-		fmt.Fprintf(os.Stderr, "cdn: %v\n", err)
-		os.Exit(1)
-	}
+	return c.run(context.Background(), args[0], flags.Args())
 }
 
 func (c *cdn) run(ctx context.Context, action string, given []string) error {
@@ -181,18 +165,18 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	if life == stacks.Dead || life == stacks.None {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
-			Parameters: parameters(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
+			Parameters: parametersOf(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
 		if err != nil {
 			return err
 		}
 		type options = cloudformation.StackCreateCompleteWaiterOptions
 		err = cloudformation.NewStackCreateCompleteWaiter(c.cfn,
 			func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx,
-			&cloudformation.DescribeStacksInput{StackName: made.StackId}, patience)
+			&cloudformation.DescribeStacksInput{StackName: made.StackId}, cdnPatience)
 		return c.because(ctx, err, aws.ToString(made.StackId), began)
 	}
 	_, err := c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
-		Parameters: parameters(params, found), Tags: tags})
+		Parameters: parametersOf(params, found), Tags: tags})
 	var refused smithy.APIError
 	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "No updates") {
 		return nil
@@ -203,7 +187,7 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	type options = cloudformation.StackUpdateCompleteWaiterOptions
 	err = cloudformation.NewStackUpdateCompleteWaiter(c.cfn,
 		func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx,
-		&cloudformation.DescribeStacksInput{StackName: found.StackId}, patience)
+		&cloudformation.DescribeStacksInput{StackName: found.StackId}, cdnPatience)
 	return c.because(ctx, err, aws.ToString(found.StackId), began)
 }
 
@@ -242,7 +226,7 @@ func (c *cdn) keyValue(ctx context.Context) (string, error) {
 }
 
 // parameters returns those that are set, and has the others of the stack keep their values.
-func parameters(set map[string]string, has *types.Stack) (out []types.Parameter) {
+func parametersOf(set map[string]string, has *types.Stack) (out []types.Parameter) {
 	for name, value := range set {
 		out = append(out, types.Parameter{ParameterKey: &name, ParameterValue: &value})
 	}

@@ -1,10 +1,3 @@
-// Command deployment prints what makes a deployment new: a hash of what was built and of every parameter's value.
-// Lambda's versions are published only when it changes (the parameter Deployment of template.yaml).
-//
-//	deployment -built DIR -stack NAME -region REGION KEY=VALUE…
-//
-// In: the folder that `sam build` filled, the parameters of this deployment, and from CloudFormation the stack's
-// current ones, because `sam deploy` keeps those that are not named. Out, on standard output: 64 hexadecimal digits.
 package main
 
 import (
@@ -32,24 +25,23 @@ import (
 // itself is the parameter that receives the hash.
 const itself = "Deployment"
 
-func main() {
-	built := flag.String("built", "", "`folder` that was built")
-	stack := flag.String("stack", "", "its name")
-	region := flag.String("region", "", "where it is")
-	flag.Parse()
-	if *built == "" || *stack == "" || *region == "" {
-		flag.Usage()
-		os.Exit(2)
+func deploymentMain(args []string) error {
+	flags := flag.NewFlagSet("deployment", flag.ExitOnError)
+	built := flags.String("built", "", "`folder` that was built")
+	stack := flags.String("stack", "", "its name")
+	region := flags.String("region", "", "where it is")
+	if flags.Parse(args) != nil || *built == "" || *stack == "" || *region == "" {
+		return errUsage
 	}
-	hash, err := run(context.Background(), *built, *stack, *region, flag.Args())
+	hash, err := deployment(context.Background(), *built, *stack, *region, flags.Args())
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "deployment: %v\n", err)
-		os.Exit(1)
+		return err
 	}
 	fmt.Println(hash)
+	return nil
 }
 
-func run(ctx context.Context, built, stack, region string, given []string) (string, error) {
+func deployment(ctx context.Context, built, stack, region string, given []string) (string, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
 	if err != nil {
 		return "", err

@@ -1,6 +1,3 @@
-// Command destroy deletes a deployed stack. In: -stack, -region, AWS credentials (or AWS_ENDPOINT_URL). Its tables
-// stay, and it prints their names; -tables also deletes those of a sandbox. `sam delete` is unsuitable: it also
-// deletes what other stacks share in the bucket.
 package main
 
 import (
@@ -8,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -19,22 +15,19 @@ import (
 	"github.com/your-org/seckill/infra/stacks"
 )
 
-func main() {
-	stack := flag.String("stack", "", "its name")
-	region := flag.String("region", "", "where it is")
-	tables := flag.Bool("tables", false, "delete its tables, too, if it is a sandbox")
-	flag.Parse()
-	if *stack == "" || *region == "" || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
+func destroyMain(args []string) error {
+	flags := flag.NewFlagSet("destroy", flag.ExitOnError)
+	stack := flags.String("stack", "", "its name")
+	region := flags.String("region", "", "where it is")
+	tables := flags.Bool("tables", false, "delete its tables, too, if it is a sandbox")
+	if flags.Parse(args) != nil || *stack == "" || *region == "" || flags.NArg() > 0 {
+		return errUsage
 	}
-	if err := run(context.Background(), *stack, *region, *tables); err != nil {
-		fmt.Fprintf(os.Stderr, "destroy: %v\n", err)
-		os.Exit(1)
-	}
+	return destroy(context.Background(), *stack, *region, *tables)
 }
 
-func run(ctx context.Context, stack, region string, withTables bool) error {
+// destroy deletes a stack. `sam delete` is unsuitable: it also deletes what other stacks share in the bucket.
+func destroy(ctx context.Context, stack, region string, withTables bool) error {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ var tableName = regexp.MustCompile(`TableName: !Sub "\$\{Name\}-([a-z-]+)"`)
 
 // fresh refuses to make a stack whose tables are there already: CloudFormation would roll it back.
 func (g *guard) fresh(ctx context.Context, db *dynamodb.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	files, err := fs.Glob(g.root, "infra/*.yaml")
 	if err != nil {

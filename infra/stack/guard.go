@@ -1,20 +1,3 @@
-// Command guard asks for confirmation before an irreversible act on a stack that is not a sandbox. In: an act; -stack,
-// -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY in the environment; the templates in infra. Out:
-// exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
-//
-//	guard deploy    checks that the template has the parameters, that no table's throughput would have to be lowered,
-//	                that one field of the cache changes at most, that GRADUAL suits the release, that the secret of
-//	                each function is there (also for sandboxes), that queues are empty and no order is open (or
-//	                BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack whose creation
-//	                failed is deleted; a new one is refused where tables with its names are
-//	guard failed    tells why a deployment failed, and what to type
-//	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
-//	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then
-//	guard protect   enables termination protection, after a deployment
-//	guard destroy   checks the same as deploy, whatever BUSY is; then it disables termination protection
-//
-// CONFIRM=NAME replaces the typed name, in a pipeline. A stack that does not exist yet and a sandbox need no
-// confirmation.
 package main
 
 import (
@@ -50,8 +33,8 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
-// patience bounds all calls to AWS, without the time for typing.
-const patience = time.Minute
+// guardPatience bounds all calls to AWS, without the time for typing.
+const guardPatience = time.Minute
 
 // queues are the outputs with their URLs.
 var queues = []string{"OrdersQueueUrl", "OrdersDeadLetterQueueUrl", "ClosingsQueueUrl", "ClosingsDeadLetterQueueUrl"}
@@ -62,20 +45,16 @@ var indexes = []struct{ table, index, what string }{
 	{ledger.TablePayments, ledger.IndexRefundsDue, "refunds are due"},
 }
 
-func main() {
-	stack := flag.String("stack", "", "its name")
-	region := flag.String("region", "", "where it is")
-	if len(os.Args) < 2 || flag.CommandLine.Parse(os.Args[2:]) != nil || *stack == "" || *region == "" {
-		fmt.Fprintln(os.Stderr,
-			"usage: guard deploy|failed|shields|protect|destroy -stack NAME -region REGION [KEY=VALUE…]")
-		os.Exit(2)
+func guardMain(args []string) error {
+	flags := flag.NewFlagSet("guard", flag.ExitOnError)
+	stack := flags.String("stack", "", "its name")
+	region := flags.String("region", "", "where it is")
+	if len(args) == 0 || flags.Parse(args[1:]) != nil || *stack == "" || *region == "" {
+		return errUsage
 	}
-	g := guard{action: os.Args[1], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv,
-		given: flag.Args(), root: os.DirFS(".")}
-	if err := g.run(context.Background()); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", g.action, err)
-		os.Exit(1)
-	}
+	g := guard{action: args[0], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv,
+		given: flags.Args(), root: os.DirFS(".")}
+	return g.run(context.Background())
 }
 
 // guard is one confirmation.
@@ -202,7 +181,7 @@ const shield = "Protect"
 
 // find returns the stack, nil if there is none.
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	return stacks.Find(ctx, cfn, g.stack)
 }
@@ -212,7 +191,7 @@ const newest = "admit"
 
 // secrets refuses a deployment whose functions would not start, because `seckill keys` was not run for this release.
 func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	path := g.wanted("SecretsPath", stacks.Output(s, "SecretsPath"))
 	if path == "" {
@@ -293,7 +272,7 @@ func (g *guard) gradual(s *types.Stack) error {
 // would be rolled back midway. A table's unchanged value requests nothing. A stack of an older release has a parameter
 // for each table.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	db := dynamodb.NewFromConfig(cfg)
 	has := cmp.Or(stacks.Parameter(s, "Warm"), warmDefault)
@@ -353,7 +332,7 @@ func (g *guard) takes(ctx context.Context, db *dynamodb.Client, table, have stri
 
 // idle returns nil if no queue has a message and no order is open.
 func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	var busy []string
 	client := sqs.NewFromConfig(cfg)
@@ -439,7 +418,7 @@ func (g *guard) named(what string) error {
 
 // protect switches termination protection, which also covers nested stacks.
 func (g *guard) protect(ctx context.Context, cfn *cloudformation.Client, on bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	_, err := cfn.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{StackName: &g.stack,
 		EnableTerminationProtection: &on})
