@@ -1,9 +1,4 @@
-// Package blockfile reads a list of blocks from a CSV file. In: the file. Out: its blocks, or what is wrong, line by
-// line; it accepts all lines or none. It touches only the file.
-//
-// Its columns are subject (a user id, an address, or a range of addresses) and reason; item (empty or *: every item)
-// and until (RFC 3339, empty: for good) may be missing.
-package blockfile
+package linefile
 
 import (
 	"errors"
@@ -12,35 +7,35 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Line is one block.
-type Line struct {
+// BlockLine is one block.
+type BlockLine struct {
 	N int // the line's number in the file, from 1
 	seckill.Block
 }
 
-var format = linefile.Format{Thing: "block", Columns: []string{"subject", "item", "reason", "until"},
+var blocksFormat = Format{Thing: "block", Columns: []string{"subject", "item", "reason", "until"},
 	Required: []string{"subject", "reason"}}
 
-// Read reads a file's blocks. now becomes their time, by their author. A *linefile.Error says which lines are wrong;
-// any other error is about the whole file.
-func Read(in io.Reader, by string, now time.Time) ([]Line, error) {
-	var out []Line
+// ReadBlocks reads the blocks of a file, all lines or none. Its columns are subject (a user id, an address, or a range
+// of addresses) and reason; item (empty or *: every item) and until (RFC 3339, empty: for good) may be missing. now
+// becomes their time, by their author. An *Error says which lines are wrong; any other error is about the whole file.
+func ReadBlocks(in io.Reader, by string, now time.Time) ([]BlockLine, error) {
+	var out []BlockLine
 	first := map[string]int{} // line of each subject and item
-	err := linefile.Read(in, format, func(n int, cell func(string) string) error {
+	err := Read(in, blocksFormat, func(n int, cell func(string) string) error {
 		b, err := read(cell, by, now)
 		if err != nil {
 			return err
 		}
 		key := string(b.Subject) + " " + b.Item
 		if first := first[key]; first > 0 {
-			return fmt.Errorf("%s is on line %d already", Words(&b), first)
+			return fmt.Errorf("%s is on line %d already", BlockWords(&b), first)
 		}
 		first[key] = n
-		out = append(out, Line{n, b})
+		out = append(out, BlockLine{n, b})
 		return nil
 	})
 	if err != nil {
@@ -63,7 +58,7 @@ func read(cell func(string) string, by string, now time.Time) (b seckill.Block, 
 			return b, fmt.Errorf("until %+.60q: want a time such as 2026-12-31T16:00:00Z", text)
 		}
 	}
-	return b, Check(&b)
+	return b, CheckBlock(&b)
 }
 
 // Subject reads a user id, an address, or a range of addresses. The error says in words what is wrong with it.
@@ -83,8 +78,8 @@ func Subject(text string) (seckill.Subject, error) {
 	return s, errors.New("want a user id, an address, or a range such as 203.0.113.0/24")
 }
 
-// Check says in words what is wrong with a block whose subject is right.
-func Check(b *seckill.Block) error {
+// CheckBlock says in words what is wrong with a block whose subject is right.
+func CheckBlock(b *seckill.Block) error {
 	var refused *seckill.Error
 	switch err := b.Validate(); {
 	case err == nil:
@@ -106,8 +101,8 @@ func Check(b *seckill.Block) error {
 	return fmt.Errorf("%s: want %s", refused.Field, refused.Hint)
 }
 
-// Words names a block's subject and item.
-func Words(b *seckill.Block) string {
+// BlockWords names a block's subject and item.
+func BlockWords(b *seckill.Block) string {
 	what := "network " + b.Subject.Written()
 	if user, ok := b.Subject.User(); ok {
 		what = "user " + user

@@ -1,4 +1,4 @@
-package blockfile_test
+package linefile_test
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/your-org/seckill/cmd/seckill/blockfile"
 	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -24,10 +23,10 @@ func TestFilesThatAreRead(t *testing.T) {
 	all := func(subject seckill.Subject, item, reason string, until time.Time) seckill.Block {
 		return seckill.Block{Subject: subject, Item: item, Reason: reason, By: "ada", Made: now, Until: until}
 	}
-	plain := []blockfile.Line{{N: 2, Block: all("user:1001", "7", "a script", now.Add(time.Hour))}}
+	plain := []linefile.BlockLine{{N: 2, Block: all("user:1001", "7", "a script", now.Add(time.Hour))}}
 	for name, tt := range map[string]struct {
 		file string
-		want []blockfile.Line
+		want []linefile.BlockLine
 	}{
 		"plain":                 {header + "1001,7,a script,2026-11-25T11:00:00Z\n", plain},
 		"byte order mark, CRLF": {"\ufeffsubject,item,reason,until\r\n1001,7,a script,2026-11-25T11:00:00Z\r\n", plain},
@@ -38,15 +37,15 @@ func TestFilesThatAreRead(t *testing.T) {
 		"quotes":                {header + `"1001","7","a script","2026-11-25T11:00:00Z"` + "\n", plain},
 		"two columns, quoted text, empty lines, an address": {
 			"subject,reason\n\n1001,\"says \"\"hello\"\", often\"\n\r\n203.0.113.7,脚本 🤖\n2001:DB8::/48,x\n",
-			[]blockfile.Line{{N: 3, Block: all("user:1001", "*", `says "hello", often`, time.Time{})},
+			[]linefile.BlockLine{{N: 3, Block: all("user:1001", "*", `says "hello", often`, time.Time{})},
 				{N: 5, Block: all("net:203.0.113.7/32", "*", "脚本 🤖", time.Time{})},
 				{N: 6, Block: all("net:2001:db8::/48", "*", "x", time.Time{})}}},
-		"one subject for two items": {header + "1001,7,x,\n1001,8,x,\n1001,*,x,\n", []blockfile.Line{
+		"one subject for two items": {header + "1001,7,x,\n1001,8,x,\n1001,*,x,\n", []linefile.BlockLine{
 			{N: 2, Block: all("user:1001", "7", "x", time.Time{})}, {N: 3, Block: all("user:1001", "8", "x",
 				time.Time{})},
 			{N: 4, Block: all("user:1001", "*", "x", time.Time{})}}},
 	} {
-		got, err := blockfile.Read(strings.NewReader(tt.file), "ada", now)
+		got, err := linefile.ReadBlocks(strings.NewReader(tt.file), "ada", now)
 		same := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
 		if diff := cmp.Diff(tt.want, got, same); err != nil || diff != "" {
 			t.Errorf("%s: %v, want (-), got (+):\n%s", name, err, diff)
@@ -88,7 +87,8 @@ func TestLinesThatAreWrong(t *testing.T) {
 		"the line above again":   {"1000,*,y,", `user 1000 for every item is on line 2 already`},
 		"a long line":            {"1001,7," + strings.Repeat("x", linefile.MaxLine) + ",", "longer than 4096 bytes"},
 	} {
-		_, err := blockfile.Read(strings.NewReader(header+"1000,,x,\n"+tt.line+"\n1002,,x,\n1003,x,x,\n"), "ada", now)
+		_, err := linefile.ReadBlocks(strings.NewReader(header+"1000,,x,\n"+tt.line+"\n1002,,x,\n1003,x,x,\n"), "ada",
+			now)
 		var bad *linefile.Error
 		if !errors.As(err, &bad) || bad.Count != 2 || bad.Faults[0].Line != 3 ||
 			!strings.Contains(bad.Faults[0].What, tt.want) || bad.Faults[1].Line != 5 {
@@ -111,7 +111,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 		"a look-alike":       {"ѕubject,reason\n", `line 1: "\u0455ubject" is no column`},
 		"returns as newline": {"subject,reason\r1001,x\r", `is no column`},
 	} {
-		if _, err := blockfile.Read(strings.NewReader(tt.file), "ada", now); err == nil ||
+		if _, err := linefile.ReadBlocks(strings.NewReader(tt.file), "ada", now); err == nil ||
 			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
@@ -130,22 +130,23 @@ func lines(n int, pattern string) io.Reader {
 
 // TestManyLines checks the limits of lines and of the faults that are listed.
 func TestManyLines(t *testing.T) {
-	got, err := blockfile.Read(lines(linefile.MaxLines, "%d,,a script,"), "ada", now)
+	got, err := linefile.ReadBlocks(lines(linefile.MaxLines, "%d,,a script,"), "ada", now)
 	if err != nil || len(got) != linefile.MaxLines {
 		t.Errorf("%d lines, %v", len(got), err)
 	}
-	if _, err := blockfile.Read(lines(linefile.MaxLines+1, "%d,,a script,"), "ada", now); err == nil ||
+	if _, err := linefile.ReadBlocks(lines(linefile.MaxLines+1, "%d,,a script,"), "ada", now); err == nil ||
 		!strings.Contains(err.Error(), "more than 1000000 lines: split it") {
 		t.Errorf("a line too many: %v", err)
 	}
-	_, err = blockfile.Read(lines(1000, "%d,x,a script,"), "ada", now)
+	_, err = linefile.ReadBlocks(lines(1000, "%d,x,a script,"), "ada", now)
 	var bad *linefile.Error
 	if !errors.As(err, &bad) || bad.Count != 1000 || len(bad.Faults) != linefile.MaxFaults ||
 		bad.Faults[19].Line != 21 {
 		t.Errorf("a thousand faults: %v", err)
 	}
 	long := strings.NewReader(header + "1000,,x,\n1001,," + strings.Repeat("因", 10<<20/3) + ",\n1002,,x,\n")
-	if _, err := blockfile.Read(long, "ada", now); !errors.As(err, &bad) || bad.Count != 1 || bad.Faults[0].Line != 3 {
+	if _, err := linefile.ReadBlocks(long, "ada", now); !errors.As(err, &bad) ||
+		bad.Count != 1 || bad.Faults[0].Line != 3 {
 		t.Errorf("a line of 10 MB: %v", err)
 	}
 }
