@@ -1,6 +1,7 @@
-// Package webhooks_test has what shared/driver/bus signs verified by Standard Webhooks' own libraries: the one for
-// Go, and the one for Node.js, which install.sh in this folder installs.
-package webhooks_test
+// Here Standard Webhooks' own libraries verify what package bus signs: the one for Go, and the one for Node.js, which
+// e2e/webhooks/install.sh installs.
+
+package bus_test
 
 import (
 	"io"

@@ -1,6 +1,6 @@
 //go:build real
 
-package webhooks_test
+package bus_test
 
 import (
 	"bytes"
@@ -23,10 +23,11 @@ func TestTheLibraryForNodeVerifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.CommandContext(t.Context(), "node", "verify.mjs")
+		cmd.Dir = "../../../e2e/webhooks"
 		cmd.Stdin = bytes.NewReader(append(line, '\n'))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %s (run install.sh)", err, out)
+			t.Fatalf("%v: %s (run e2e/webhooks/install.sh)", err, out)
 		}
 		if said := strings.TrimSpace(string(out)); said != "ok" {
 			return errors.New(said)
