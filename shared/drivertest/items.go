@@ -21,38 +21,6 @@ const listLag = 10 * time.Second
 
 var itemsStart = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 
-// Items runs the suite. open returns an empty table for each test.
-func Items(t *testing.T, open func(t *testing.T) seckill.Items) {
-	tests := []struct {
-		name string
-		run  func(t *testing.T, items seckill.Items)
-	}{
-		{"what is put is got, field by field", testRoundTrip},
-		{"an unknown item is CodeItemUnknown", testUnknown},
-		{"only the next version is written", testVersions},
-		{"of concurrent writers of one version one wins", testConcurrentPut},
-		{"an invalid item is refused and not written", testInvalid},
-		{"a list has the items that end later than asked", testList},
-		{"a list has at most MaxItems", testListLimit},
-		{"a list of what ended has the items whose addresses are not erased", testListEnded},
-		{"a cancelled context is a fault, never an answer", itemsCancelled},
-		{"a description is read as it was put", testDescription},
-		{"a description is never older than asked", testDescriptionAge},
-		{"what is put without a description keeps the one it had", testDescriptionStays},
-		{"an item and its description are written together or not at all", testTogether},
-		{"of concurrent writers one's item and description win", testConcurrentDescriptions},
-		{"a list is read as it was published", testPublish},
-		{"only the next version of the list is published", testPublishVersions},
-		{"of concurrent publications of one version one wins", testConcurrentPublish},
-		{"a list holds MaxItems and no more", testLongestList},
-		{"a cancelled context publishes and reads no list", testListCancelled},
-		{"callers share no memory with the tables", testNoSharing},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
-	}
-}
-
 // sample returns a valid first version with every field set.
 func sample(id string) seckill.Item {
 	return seckill.Item{

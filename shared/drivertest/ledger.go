@@ -1,6 +1,3 @@
-// Package drivertest has a conformance suite for each port that drivers implement: Stock, Ledger with its rows, Items
-// and Queue. Every driver of a port runs its suite, so what the embedded driver proves on a laptop holds for the real
-// one, too. In: a driver, empty. A suite uses it only through its port.
 package drivertest
 
 import (

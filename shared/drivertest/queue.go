@@ -39,33 +39,6 @@ const (
 	quiet    = 3           // visibility timeouts without a delivery after which the queue counts as empty
 )
 
-// Queue runs the suite. open returns an empty queue for each test.
-func Queue(t *testing.T, open func(t *testing.T) QueueEnv) {
-	tests := []struct {
-		name string
-		run  func(t *testing.T, e *queueEnv)
-	}{
-		{"every message arrives, its body intact", testArrives},
-		{"a deleted message does not come back", testDelete},
-		{"an undeleted message comes back after the visibility timeout", testComesBack},
-		{"a delayed send arrives then, not before", testDelayedSend},
-		{"Delay hides a message for longer", testDelayHides},
-		{"Delay of nothing shows a message at once", testDelayShows},
-		{"calls out of their limits are refused and do nothing", testLimits},
-		{"a batch has at most as many as asked for, each once", testBatch},
-		{"a parked message keeps its body, its neighbours go on", testPark},
-		{"a message received too often is parked by the queue", testDeadLetter},
-		{"parked messages are moved back, whoever parked them", testRedrive},
-		{"only the newest receipt counts", testReceipts},
-		{"parallel receivers share the messages out", testParallel},
-		{"the depth says where messages are", testDepth},
-		{"a cancelled context is a fault", queueCancelled},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, &queueEnv{open(t)}) })
-	}
-}
-
 type queueEnv struct{ QueueEnv }
 
 func order(n int) seckill.Message {

@@ -14,16 +14,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Stock runs every case on a new, empty stock.
-func Stock(t *testing.T, make func(t *testing.T) seckill.Stock) {
-	for _, c := range slices.Concat(reserveCases, confirmCases, repairCases) {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.run(&stockEnv{T: t, Stock: make(t), ctx: context.Background(), now: stockStart, item: testItem()})
-		})
-	}
-}
-
 type stockCase struct {
 	name string
 	run  func(e *stockEnv)
