@@ -17,7 +17,7 @@ REAL_TESTS = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --inclu
 # The conformance suites of the embedded drivers, for the table that compares them with the real ones.
 EMBEDDED_TESTS = TestStock|TestItemsConform|TestStoreConforms|TestQueueConforms
 # Of these, what waits longest: begun first.
-SLOW = ./shared/driver/sqsqueue ./shared/drivertest/difftest
+SLOW = ./shared/driver/sqsqueue ./shared/driver/redisstock
 PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
@@ -114,12 +114,12 @@ test: ## everything that needs only Go
 check: lint race real browser ## test again under the race detector and on real servers, lint, drive the storefront in Chromium
 
 # The race detector runs where goroutines share memory. Left out here, but not by `make nightly`:
-#   plan, report, infra, e2e/template, drivertest/difftest, web, ledger, alipay and some flows, whose work runs in one
+#   plan, report, infra, e2e/template, redisstock, web, ledger, alipay and some flows, whose work runs in one
 #   goroutine; what calls them concurrently, local and crowd run;
 #   sim for the same reason, but for TestSeedsRepeat, which plays several sales at once;
 #   functions, whose tests start programs that are built without the detector;
 #   cmd/seckill and audit, whose concurrent code crowd and local run as well.
-RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(proof/(sim|audit|report)|infra|cmd/seckill|e2e/template|web|shared/(drivertest/difftest|driver/(ledger|alipay)|fake/gatewaytable|flow/(money/(notify|pay|reconcile)|office/(activity|audit|block|fulfil|session)|sale/consume)))(/|$$))')
+RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(proof/(sim|audit|report)|infra|cmd/seckill|e2e/template|web|shared/(driver/(redisstock|ledger|alipay)|flow/(money/(notify|pay|reconcile)|office/(activity|audit|block|fulfil|session)|sale/consume)))(/|$$))')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }

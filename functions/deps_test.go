@@ -32,7 +32,6 @@ func TestFunctionsLeaveOut(t *testing.T) {
 	}
 	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "text/template", "net/rpc",
 		"github.com/your-org/seckill/shared/fake/fakegateway",
-		"github.com/your-org/seckill/shared/fake/gatewaytable",
 		sdk + "config", sdk + "service/cloudformation", sdk + "service/lambda", sdk + "service/sts",
 		sdk + "service/apigateway", sdk + "service/cloudwatch", sdk + "service/sns"} {
 		if linked[path] {

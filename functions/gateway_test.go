@@ -22,7 +22,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -239,8 +238,8 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 // paidAt puts a trade of 88.80 yuan, paid at that time, into the gateway's table.
 func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	t.Helper()
-	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix,
-		Tables: []ledger.Table{gatewaytable.Table}}))
+	trades := fakegateway.NewTable(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix,
+		Tables: []ledger.Table{fakegateway.Table}}))
 	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour),
 		Notifications: []fakegateway.Notification{{ID: "n", Attempts: 1}},
 		Trade: fakegateway.Trade{OutTradeNo: seckill.KeyedOrderID("2002", "1001", "k"),

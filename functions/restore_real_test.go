@@ -14,7 +14,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/seckill"
@@ -93,7 +92,7 @@ func TestRestoreBeside(t *testing.T) {
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{w.env["REDIS_ADDRS"]}})
 	defer client.Close()
 	report, err := audit.Run(t.Context(),
-		&servers.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
+		&audit.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
 			Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders,
 				"closings": w.closings}},
 		audit.Options{Item: item})

@@ -37,12 +37,12 @@ output() { tr -d '\n' | sed -n "s/.*\"OutputKey\": \"$1\", *\"OutputValue\": \"\
 
 # guard ACTION [PARAMETER…]: ends here, unless it may be done with this stack
 guard() {
-  [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region" "${@:2}"
+  [ "$env" = default ] || go run ./infra/stack guard "$1" -stack "$stack" -region "$region" "${@:2}"
 }
 
 # cdn deploy|url|destroy: the CDN in front of the stack
 cdn() {
-  go run ./infra/cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} ${EDGE_SHARE:+-share "$EDGE_SHARE"} \
+  go run ./infra/stack cdn "$1" -stack "$stack" -region "$region" ${EDGE_KEY:+-key "$EDGE_KEY"} ${EDGE_SHARE:+-share "$EDGE_SHARE"} \
     ${EDGE_DOMAIN:+"DomainName=$EDGE_DOMAIN"} ${EDGE_CERTIFICATE:+"CertificateArn=$EDGE_CERTIFICATE"}
 }
 
@@ -63,7 +63,7 @@ quoted() {
 release() {
   local p values
   for p in "$@" $(guard shields); do give "$p"; done
-  give "Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")"
+  give "Deployment=$(go run ./infra/stack deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")"
   mapfile -t values < <(quoted "${given[@]}")
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
     --no-confirm-changeset --no-progressbar --parameter-overrides "${values[@]}" || {
@@ -100,7 +100,7 @@ deploy)
 destroy)
   guard destroy
   cdn destroy
-  exec go run ./infra/destroy -stack "$stack" -region "$region" ${more:+-tables}
+  exec go run ./infra/stack destroy -stack "$stack" -region "$region" ${more:+-tables}
   ;;
 logs)
   exec "$SAM" logs --stack-name "$stack" --region "$region" ${more:+--name "$more"} --tail

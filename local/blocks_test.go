@@ -12,7 +12,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/flow/sale/consume"
@@ -185,7 +185,7 @@ func (w *shopTest) balances(item string) {
 		w.t.Fatal(err)
 	}
 	report, err := audit.Run(w.t.Context(), audit.SourceFunc(func(ctx context.Context,
-		each func(*dump.Line) error) error {
+		each func(*record.Line) error) error {
 		return w.Dump(ctx, &it, each)
 	}), audit.Options{Item: item})
 	if err != nil {

@@ -12,12 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -43,7 +41,7 @@ func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	}
 	out := bufio.NewWriterSize(w, dumpBuffer)
 	var line []byte
-	err = s.Dump(ctx, &it, func(l *dump.Line) error {
+	err = s.Dump(ctx, &it, func(l *record.Line) error {
 		line = l.Append(line[:0])
 		_, err := out.Write(line)
 		return err
@@ -58,8 +56,8 @@ func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 }
 
 // Dump calls each with all rows, keys, trades and queue depths of an item.
-func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
-	for _, part := range []func(context.Context, *seckill.Item, func(*dump.Line) error) error{
+func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*record.Line) error) error {
+	for _, part := range []func(context.Context, *seckill.Item, func(*record.Line) error) error{
 		s.dumpItem, s.dumpTrades, s.dumpRows, s.dumpKeys, s.dumpQueues} {
 		if err := part(ctx, it, each); err != nil {
 			return err
@@ -68,12 +66,12 @@ func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*dump.Lin
 	return nil
 }
 
-func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
-	if err := each(&dump.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
+func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*record.Line) error) error {
+	if err := each(&record.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
 		return err
 	}
 	if s.Rows == nil {
-		return servers.Item(ctx, s.tables, s.opt.Servers.prefix(), it.ID, each)
+		return audit.ReadItem(ctx, s.tables, s.opt.Servers.prefix(), it.ID, each)
 	}
 	stopped := int64(0)
 	if it.Stopped {
@@ -96,15 +94,15 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 			row["limit_spans"] = int64(1)
 		}
 	}
-	return each(&dump.Line{Table: dump.PartItems, Row: row})
+	return each(&record.Line{Table: record.PartItems, Row: row})
 }
 
-// dumpTrades dumps the gateway's trades as package gatewaytable writes them: their table, or those in memory with the
+// dumpTrades dumps the gateway's trades as fakegateway.TableStore writes them: their table, or those in memory with the
 // fields that an audit needs. The gateway's memory does not tell which notifications are due: while there are any, all
 // paid trades are marked.
-func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
+func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
 	if s.trades != nil {
-		return servers.Table(ctx, s.tables, s.opt.Servers.prefix(), gatewaytable.TableTrades, each)
+		return audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), fakegateway.TableTrades, each)
 	}
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
@@ -112,46 +110,46 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dum
 	for i := range trades {
 		t := &trades[i]
 		of[t.OutTradeNo]++
-		row := gatewaytable.Row(t)
-		row[gatewaytable.Table.PK] = gatewaytable.Name(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
+		row := fakegateway.TradeRow(t)
+		row[fakegateway.Table.PK] = fakegateway.RowName(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
 		if coming && !t.Paid.IsZero() {
-			row["notify_state"] = gatewaytable.NotificationDue
+			row["notify_state"] = fakegateway.NotificationDue
 		}
-		if err := each(&dump.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
+		if err := each(&record.Line{Table: fakegateway.TableTrades, Row: row}); err != nil {
 			return err
 		}
 	}
-	return each(&dump.Line{End: gatewaytable.TableTrades, Count: len(trades)})
+	return each(&record.Line{End: fakegateway.TableTrades, Count: len(trades)})
 }
 
-func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
-	for _, table := range dump.Tables {
+func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
+	for _, table := range record.Tables {
 		if s.Rows == nil {
-			if err := servers.Table(ctx, s.tables, s.opt.Servers.prefix(), table, each); err != nil {
+			if err := audit.ReadTable(ctx, s.tables, s.opt.Servers.prefix(), table, each); err != nil {
 				return err
 			}
 			continue
 		}
 		rows := s.Rows.Dump(table)
 		for i, row := range rows {
-			if err := each(&dump.Line{Table: table, Row: row}); err != nil {
+			if err := each(&record.Line{Table: table, Row: row}); err != nil {
 				return err
 			}
 			rows[i] = nil // frees memory
 		}
-		if err := each(&dump.Line{End: table, Count: len(rows)}); err != nil {
+		if err := each(&record.Line{End: table, Count: len(rows)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
+func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*record.Line) error) error {
 	if s.Redis == nil {
 		o := s.opt.Servers
 		opt := &redis.UniversalOptions{Addrs: o.Redis, Password: o.RedisPassword, IsClusterMode: o.RedisCluster}
 		client := redis.NewUniversalClient(opt)
-		return errors.Join(servers.Keys(ctx, client, it.ID, each), client.Close())
+		return errors.Join(audit.ReadKeys(ctx, client, it.ID, each), client.Close())
 	}
 	count := 0
 	for _, key := range audit.Keys(it.ID) {
@@ -161,11 +159,11 @@ func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*dump
 		}
 		count += n
 	}
-	return each(&dump.Line{End: dump.PartRedis, Count: count})
+	return each(&record.Line{End: record.PartRedis, Count: count})
 }
 
 // dumpKey dumps a hash or a sorted set of the embedded Redis, and returns the number of its members.
-func (s *System) dumpKey(key string, each func(*dump.Line) error) (int, error) {
+func (s *System) dumpKey(key string, each func(*record.Line) error) (int, error) {
 	kind, err := s.Redis.Do("TYPE", key)
 	if err != nil || kind == "none" {
 		return 0, err
@@ -194,7 +192,7 @@ func (s *System) dumpKey(key string, each func(*dump.Line) error) (int, error) {
 }
 
 // dumpSorted dumps a sorted set. The embedded Redis has no WITHSCORES, so it asks for each score.
-func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int, err error) {
+func (s *System) dumpSorted(key string, each func(*record.Line) error) (count int, err error) {
 	members, err := s.Redis.Do("ZRANGE", key, "0", "-1")
 	if err != nil {
 		return 0, err
@@ -210,7 +208,7 @@ func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int,
 		if !ok {
 			continue // deleted meanwhile
 		}
-		if err := each(&dump.Line{Key: key, Field: member, Value: text}); err != nil {
+		if err := each(&record.Line{Key: key, Field: member, Value: text}); err != nil {
 			return count, err
 		}
 		count++
@@ -219,7 +217,7 @@ func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int,
 }
 
 // dumpPairs dumps a list of alternating names and values.
-func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
+func dumpPairs(key string, list any, each func(*record.Line) error) (int, error) {
 	texts, ok := list.([]any)
 	for pair := range slices.Chunk(texts, 2) {
 		field, okField := pair[0].(string)
@@ -227,7 +225,7 @@ func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
 		if ok = ok && okField && okValue && len(pair) == 2; !ok {
 			break
 		}
-		if err := each(&dump.Line{Key: key, Field: field, Value: value}); err != nil {
+		if err := each(&record.Line{Key: key, Field: field, Value: value}); err != nil {
 			return 0, err
 		}
 	}
@@ -237,6 +235,6 @@ func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
 	return len(texts) / 2, nil
 }
 
-func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
-	return servers.Queues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
+func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*record.Line) error) error {
+	return audit.ReadQueues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
 }

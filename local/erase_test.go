@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/telemetry"
@@ -36,7 +36,7 @@ func (w *shopTest) addresses(user string) (n int) {
 		w.t.Fatal(err)
 	}
 	for i := range items {
-		err := w.Dump(w.t.Context(), &items[i], func(l *dump.Line) error {
+		err := w.Dump(w.t.Context(), &items[i], func(l *record.Line) error {
 			if l.Key != "" && strings.Contains(l.Value, address) && strings.Contains(l.Value, "|"+user+"|") {
 				n++
 			}
@@ -166,7 +166,7 @@ func TestNamesGoWithTheAddress(t *testing.T) {
 	want(order, "", "")
 	rows := fmt.Sprint(w.Rows.Dump(ledger.TableOrders))
 	it, err := w.Items.Get(t.Context(), "5")
-	err = errors.Join(err, w.Dump(t.Context(), &it, func(l *dump.Line) error { rows += l.Value; return nil }))
+	err = errors.Join(err, w.Dump(t.Context(), &it, func(l *record.Line) error { rows += l.Value; return nil }))
 	if err != nil || strings.Contains(rows, name) {
 		t.Errorf("%v; the name is still in %s", err, rows)
 	}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/system"
 )
 
@@ -15,7 +15,7 @@ func (s *System) getProcess(w http.ResponseWriter, _ *http.Request) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	u := system.Used()
-	s.reply(w, process.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc,
+	s.reply(w, record.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc,
 		Goroutines: runtime.NumGoroutine(),
 		Uptime:     time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(),
 		Events: s.Meter.Counts(), Reserves: s.reserve.calls.Load()})

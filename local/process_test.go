@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 )
 
 func TestTheProcessSaysWhatItUses(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Version: "v1"})
-	ask := func() (p process.Usage) {
+	ask := func() (p record.Usage) {
 		a := w.call("", "GET", "/_local/process", nil)
 		if err := json.Unmarshal([]byte(a.raw), &p); err != nil || a.status != 200 {
 			t.Fatalf("%v: %v", a, err)

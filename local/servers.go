@@ -13,15 +13,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisconn"
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -56,13 +55,13 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	if o.DynamoDB != "" {
 		cfg := s.serverConfig(o.DynamoDB)
 		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: o.prefix(),
-			Tables: []ledger.Table{gatewaytable.Table}})
+			Tables: []ledger.Table{fakegateway.Table}})
 		if err := rows.CreateTables(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
 		s.Ledger, s.Items = ledger.New(watchedRows{rows, &s.takers}), rows.Items()
 		s.tables = dynamodb.NewFromConfig(cfg)
-		s.trades = tradeTable{gatewaytable.New(rows), s.tables, o.prefix()}
+		s.trades = tradeTable{fakegateway.NewTable(rows), s.tables, o.prefix()}
 	} else {
 		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
 		s.Ledger, s.Items = ledger.New(watchedRows{s.Rows, &s.takers}), memory.NewItems()
@@ -143,7 +142,7 @@ func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue
 
 // tradeTable keeps the gateway's trades in a table beside a real ledger, so that they outlive the run.
 type tradeTable struct {
-	*gatewaytable.Store
+	*fakegateway.TableStore
 	client *dynamodb.Client
 	prefix string
 }
@@ -153,11 +152,11 @@ var _ fakegateway.Lister = tradeTable{}
 // All implements fakegateway.Lister by a consistent scan.
 func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
 	var out []fakegateway.Record
-	err := servers.Table(ctx, t.client, t.prefix, gatewaytable.TableTrades, func(l *dump.Line) error {
-		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
+	err := audit.ReadTable(ctx, t.client, t.prefix, fakegateway.TableTrades, func(l *record.Line) error {
+		if l.Row == nil || !fakegateway.IsTrade(l.Row) {
 			return nil
 		}
-		r, err := gatewaytable.Decode(l.Row)
+		r, err := fakegateway.DecodeRow(l.Row)
 		out = append(out, r)
 		return err
 	})

@@ -22,8 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
@@ -182,7 +181,7 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 		}
 		return shop.dump(f.item), done, nil
 	}
-	sale := &servers.Sale{Item: f.item, Prefix: f.prefix, NoRedis: "name it with --redis"}
+	sale := &audit.Sale{Item: f.item, Prefix: f.prefix, NoRedis: "name it with --redis"}
 	if given("stack") {
 		err = f.deployed(cmd, sale)
 	} else {
@@ -201,7 +200,7 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 
 // local uses a DynamoDB-compatible server. Some keep separate tables per region and credentials: use those of the
 // environment, else those of `seckill run`.
-func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
+func (f *auditFlags) local(ctx context.Context, sale *audit.Sale) error {
 	options := []func(*config.LoadOptions) error{}
 	if os.Getenv("AWS_REGION") == "" {
 		options = append(options, config.WithRegion("us-east-1"))
@@ -220,7 +219,7 @@ func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 }
 
 // deployed uses a stack's tables and queues.
-func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
+func (f *auditFlags) deployed(cmd *cobra.Command, sale *audit.Sale) error {
 	s, err := openStack(cmd.Context(), &f.target, waitingOn(cmd.ErrOrStderr()))
 	if err != nil {
 		return err
@@ -245,7 +244,7 @@ func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
 	return nil
 }
 
-func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
+func (f *auditFlags) openRedis(sale *audit.Sale) (done func(), err error) {
 	opt := &redis.UniversalOptions{Addrs: f.redis, Password: f.password, IsClusterMode: f.redisCluster}
 	for _, addr := range f.redis {
 		host, port, err := net.SplitHostPort(addr)
@@ -262,7 +261,7 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 
 // dump reads an item's data from a running shop.
 func (s *runningShop) dump(item string) audit.Source {
-	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		// Without a timeout: a million units take minutes.
 		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
 		var refused *operator.Refusal
@@ -273,7 +272,7 @@ func (s *runningShop) dump(item string) audit.Source {
 			return err
 		}
 		defer resp.Body.Close()
-		return dump.Lines(resp.Body, each)
+		return record.Lines(resp.Body, each)
 	})
 }
 
@@ -282,9 +281,9 @@ func counting(src audit.Source, wait waiting) audit.Source {
 	if wait.w == nil {
 		return src
 	}
-	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		said, count := time.Now(), 0
-		return src.Read(ctx, func(l *dump.Line) error {
+		return src.Read(ctx, func(l *record.Line) error {
 			if count++; count%1000 == 0 && time.Since(said) > patience {
 				said = time.Now()
 				fmt.Fprintf(wait.w, "seckill: %s read …\n", counted(count, "row", "rows"))

@@ -15,8 +15,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
@@ -130,10 +129,10 @@ func TestAuditOfAStop(t *testing.T) {
 func TestAuditWithABrokenJournal(t *testing.T) {
 	sys := sold(t)
 	var log bytes.Buffer
-	w := journal.Create(&log, journal.Start{Item: local.DemoLive})
-	w.Answer(journal.Entry{Request: w.Request(journal.Entry{User: "1", Act: journal.ActBuy, Item: local.DemoLive,
+	w := record.CreateJournal(&log, record.Start{Item: local.DemoLive})
+	w.Answer(record.Entry{Request: w.Request(record.Entry{User: "1", Act: record.ActBuy, Item: local.DemoLive,
 		Count: 1}), Status: 422, Code: "invalid_request"})
-	if err := w.Close(journal.End{}); err != nil {
+	if err := w.Close(record.End{}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "journal")
@@ -180,7 +179,7 @@ func (s *soldStack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	items := []m{}
 	it, err := s.sys.Items.Get(r.Context(), local.DemoLive)
 	if err == nil {
-		err = s.sys.Dump(r.Context(), &it, func(l *dump.Line) error {
+		err = s.sys.Dump(r.Context(), &it, func(l *record.Line) error {
 			if l.Table != "" && "sale-"+l.Table == in.TableName && in.Segment == 0 {
 				items = append(items, attributes(l.Row))
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/cmd/seckill/blockfile"
+	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -38,7 +38,7 @@ func (f *blockFlags) subject(cmd *cobra.Command) (seckill.Subject, error) {
 	case !network:
 		return "", nil
 	}
-	s, err := blockfile.Subject(f.network)
+	s, err := linefile.Subject(f.network)
 	if _, isUser := s.User(); isUser {
 		err = errors.New("want an address, or a range such as 203.0.113.0/24; --user is for user ids")
 	}
@@ -54,7 +54,7 @@ func noSubject(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%q: give --user %s", args[0], args[0])
 	}
 	if len(args) > 0 {
-		if s, err := blockfile.Subject(args[0]); err == nil {
+		if s, err := linefile.Subject(args[0]); err == nil {
 			return fmt.Errorf("%q: give --network %s", args[0], s.Written())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/cmd/seckill/blockfile"
+	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -105,22 +105,22 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 		b.Until = b.Made.Add(f.lasts).UTC().Truncate(time.Second)
 	}
 	b.Reason, b.By = f.why, "x" // the shop records by whom
-	if err := blockfile.Check(&b); err != nil {
+	if err := linefile.CheckBlock(&b); err != nil {
 		return errors.New("--" + strings.Replace(err.Error(), "reason", "why", 1)) // a file's column is a flag here
 	}
 	done, err := s.Block(cmd.Context(), []operator.Block{asWritten(&b)}, false)
 	if err != nil {
-		return s.explain(err, blockfile.Words(&b))
+		return s.explain(err, linefile.BlockWords(&b))
 	}
 	if len(done.Unknown) > 0 {
 		return fmt.Errorf("item %s: %s has no such item", b.Item, s.name)
 	}
 	return f.print(cmd, nil, &done, func(p *page) {
 		if done.Same > 0 {
-			p.line("Nothing to do: %s is blocked already, %s, for this reason.", blockfile.Words(&b), ends(b.Until))
+			p.line("Nothing to do: %s is blocked already, %s, for this reason.", linefile.BlockWords(&b), ends(b.Until))
 			return
 		}
-		p.line("Blocked: %s, %s.", blockfile.Words(&b), ends(b.Until))
+		p.line("Blocked: %s, %s.", linefile.BlockWords(&b), ends(b.Until))
 		if _, isUser := b.Subject.User(); !isUser {
 			p.line("Items without checks still sell to this network: tickets are refused, not purchases.")
 		}
@@ -160,12 +160,12 @@ item. Each stands by itself; "seckill blocks list --user ID" shows those of a us
 			}
 			w := asWritten(&b)
 			dropped, err := s.Unblock(cmd.Context(), w.Subject, strings.TrimSuffix(w.Item, seckill.Everywhere))
-			return f.print(cmd, s.explain(err, blockfile.Words(&b)), map[string]bool{"removed": dropped},
+			return f.print(cmd, s.explain(err, linefile.BlockWords(&b)), map[string]bool{"removed": dropped},
 				func(p *page) {
 					if dropped {
-						p.line("Removed: the block of %s.", blockfile.Words(&b))
+						p.line("Removed: the block of %s.", linefile.BlockWords(&b))
 					} else {
-						p.line("Nothing to do: no block of %s.", blockfile.Words(&b))
+						p.line("Nothing to do: no block of %s.", linefile.BlockWords(&b))
 					}
 				})
 		},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/cmd/seckill/blockfile"
 	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/block"
@@ -60,7 +59,7 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 			if err != nil {
 				return s.explain(err, "")
 			}
-			lines, err := blockfile.Read(file, "x", now) // the shop records by whom
+			lines, err := linefile.ReadBlocks(file, "x", now) // the shop records by whom
 			if err == nil {
 				err = knownItems(cmd.Context(), s, lines)
 			}
@@ -101,7 +100,7 @@ func faults(cmd *cobra.Command, s *shop, file string, err error) error {
 
 // knownItems has the shop look for the items of a file, and returns a *linefile.Error with the lines that first name
 // an unknown one.
-func knownItems(ctx context.Context, s *shop, lines []blockfile.Line) error {
+func knownItems(ctx context.Context, s *shop, lines []linefile.BlockLine) error {
 	first := map[string]int{seckill.Everywhere: 0}
 	var ask []operator.Block
 	for i := range lines {
@@ -127,7 +126,7 @@ func knownItems(ctx context.Context, s *shop, lines []blockfile.Line) error {
 }
 
 // applyBlocks makes the blocks batch by batch, at most rate a second, and prints its progress each second.
-func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) (all block.Done, err error) {
+func applyBlocks(cmd *cobra.Command, s *shop, lines []linefile.BlockLine, rate int) (all block.Done, err error) {
 	began := time.Now()
 	said := progress{cmd.ErrOrStderr(), began.Add(time.Second)}
 	for at := 0; ; {
@@ -154,7 +153,7 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []blockfile.Line, rate int) 
 }
 
 // applyBatch makes some blocks.
-func applyBatch(cmd *cobra.Command, s *shop, batch []blockfile.Line) (done block.Done, err error) {
+func applyBatch(cmd *cobra.Command, s *shop, batch []linefile.BlockLine) (done block.Done, err error) {
 	blocks := make([]operator.Block, len(batch))
 	for i := range batch {
 		blocks[i] = asWritten(&batch[i].Block)

@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/crowd"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -168,7 +168,7 @@ func botsAudit(ctx context.Context, sys *local.System, item, journal string) (*a
 		return nil, err
 	}
 	defer file.Close()
-	return audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	return audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		return sys.Dump(ctx, &it, each)
 	}), audit.Options{Item: item, Journal: file})
 }

@@ -23,14 +23,13 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -149,7 +148,7 @@ func newClinic(t *testing.T) *clinic {
 	c.nested["SaleAtRisk"] = [2]string{"AWS::CloudWatch::CompositeAlarm", "sale-sale-at-risk"}
 	c.alarms["sale-sale-at-risk"] = m{"AlarmName": "sale-sale-at-risk", "ActionsEnabled": true,
 		"AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "The sale is at risk"}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
+	for _, table := range append(dynamoledger.Schema(), fakegateway.Table, wspush.Table) {
 		c.tables["sale-"+table.Name] = table
 		c.backups["sale-"+table.Name] = "ENABLED"
 	}

@@ -13,19 +13,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/proof/report"
 )
 
 // dumpFile reads a dump.
 func dumpFile(name string) audit.Source {
-	return audit.SourceFunc(func(_ context.Context, each func(*dump.Line) error) error {
+	return audit.SourceFunc(func(_ context.Context, each func(*record.Line) error) error {
 		f, err := os.Open(name)
 		if err != nil {
 			return fmt.Errorf("--dump: %w", err)
 		}
 		defer f.Close()
-		if err := dump.Lines(f, each); err != nil {
+		if err := record.Lines(f, each); err != nil {
 			return fmt.Errorf("--dump %s: %w", name, err)
 		}
 		return nil

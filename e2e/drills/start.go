@@ -21,7 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -49,7 +49,7 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	w.client = redis.NewClient(&redis.Options{Addr: w.redis.addr, MaxRetries: -1, DialTimeout: time.Second,
 		ReadTimeout: time.Second, PoolSize: 4})
 	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix(),
-		Tables: []ledger.Table{gatewaytable.Table}})
+		Tables: []ledger.Table{fakegateway.Table}})
 	if err := rows.CreateTables(ctx); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
+	"github.com/your-org/seckill/functions/lambdatest"
 )
 
 // Timeouts are the functions' own, as in template.yaml.
@@ -232,7 +232,7 @@ func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	switch {
 	case err == nil:
 		f.answered.Add(1)
-	case runtimeapi.Failed(err):
+	case lambdatest.Failed(err):
 		f.errors.Add(1)
 	case p.ctx.Err() != nil:
 		f.lost.Add(1)
@@ -289,7 +289,7 @@ func (h *Host) serveAPI(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, apiPrefix)
 	id, path, _ := strings.Cut(rest, "/")
 	v, known := h.byID.Load(id)
-	instance, isOne := v.(*runtimeapi.Instance)
+	instance, isOne := v.(*lambdatest.Instance)
 	if !ok || !known || !isOne {
 		http.NotFound(w, r)
 		return

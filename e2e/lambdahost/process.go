@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
+	"github.com/your-org/seckill/functions/lambdatest"
 )
 
 const (
@@ -45,7 +45,7 @@ type function struct {
 
 // process is one operating system process of a function.
 type process struct {
-	api *runtimeapi.Instance
+	api *lambdatest.Instance
 	cmd *exec.Cmd
 	ctx context.Context // ends with the process
 	end context.CancelFunc
@@ -90,13 +90,13 @@ func (f *function) start() *process {
 func (f *function) life(limit time.Duration, ready func(*process)) {
 	h := f.host
 	id := strconv.FormatInt(h.count.Add(1), 10)
-	p := &process{api: runtimeapi.New()}
+	p := &process{api: lambdatest.NewInstance()}
 	p.ctx, p.end = context.WithCancel(h.ctx)
 	defer p.end()
 	h.byID.Store(id, p.api)
 	defer h.byID.Delete(id)
 	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.opt.Bin, f.name))
-	p.cmd.Env = runtimeapi.Environment(f.name, h.api+apiPrefix+id)
+	p.cmd.Env = lambdatest.Environment(f.name, h.api+apiPrefix+id)
 	environ := maps.Clone(*h.environ.Load())
 	maps.Copy(environ, h.opt.Own[f.name])
 	for name, value := range environ {

@@ -120,7 +120,8 @@ func (s *stack) cdn(t *testing.T, action, name string) string {
 	if err := os.WriteFile(filepath.Join(root, "infra", "edge.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), built(t, "../../infra/cdn"), action, "-stack", name, "-region", s.Region)
+	cmd := exec.CommandContext(t.Context(), built(t, "../../infra/stack"), "cdn", action, "-stack", name,
+		"-region", s.Region)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+s.Endpoint, "AWS_ACCESS_KEY_ID=test",
 		"AWS_SECRET_ACCESS_KEY=test")

@@ -15,10 +15,10 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -85,9 +85,9 @@ func testPush(t *testing.T, s *stack) {
 }
 
 // connections opens the stack's own table of connections.
-func (s *stack) connections() *connections.Store {
-	return connections.New(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"],
-		Tables: []ledger.Table{connections.Table}}), system.Clock{})
+func (s *stack) connections() *wspush.Store {
+	return wspush.NewConnections(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"],
+		Tables: []ledger.Table{wspush.Table}}), system.Clock{})
 }
 
 // pass is a connect pass, and where a page offers it.

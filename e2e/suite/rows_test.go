@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/audit/servers"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,8 +24,8 @@ type rows map[string][]ledger.Row
 // rows reads the ledger's rows about an item.
 func (s *stack) rows(ctx context.Context, item string) (rows, error) {
 	out, orders := rows{}, map[any]bool{}
-	for _, table := range dump.Tables { // orders first
-		err := servers.Table(ctx, s.tables, s.Outputs["StackPrefix"], table, func(l *dump.Line) error {
+	for _, table := range record.Tables { // orders first
+		err := audit.ReadTable(ctx, s.tables, s.Outputs["StackPrefix"], table, func(l *record.Line) error {
 			bucket, _ := l.Row["bucket"].(string)
 			unit := strings.HasPrefix(bucket, item+"#")
 			if l.Table == "" || l.Row["item"] != item && !unit && !orders[l.Row["order"]] {
@@ -79,7 +78,7 @@ func (s *sale) outcomes(r rows) (bad []string) {
 // audited lists the invariants that an audit of the item's rows finds violated, and what more adds. The suite reaches
 // neither Redis nor the queues' depths.
 func (s *stack) audited(ctx context.Context, item string, more func(rows) []string) (bad []string, err error) {
-	report, err := audit.Run(ctx, &servers.Sale{Item: item, DynamoDB: s.tables, Prefix: s.Outputs["StackPrefix"],
+	report, err := audit.Run(ctx, &audit.Sale{Item: item, DynamoDB: s.tables, Prefix: s.Outputs["StackPrefix"],
 		NoRedis: "the suite cannot reach it"}, audit.Options{Item: item})
 	if err != nil {
 		return nil, err

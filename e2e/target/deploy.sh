@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 options=(--config-file "$here/samconfig.toml" --template-file "$built/template.yaml" --stack-name "$stack" --s3-prefix "$stack")
 # shellcheck disable=SC2206
 [ -z "${TAGS-}" ] || options+=(--tags $TAGS)
-set -- "$@" "Deployment=$("$tools/deployment" -built "$built" -stack "$stack" -region "$AWS_REGION" "$@")"
+set -- "$@" "Deployment=$("$tools/stack" deployment -built "$built" -stack "$stack" -region "$AWS_REGION" "$@")"
 options+=(--parameter-overrides "$@")
 curl -sS -o /dev/null -X PUT "$AWS_ENDPOINT_URL/sam-artifacts" # the bucket, which may be there
 # Whoever waits for a stand-in that hangs waits for ever.

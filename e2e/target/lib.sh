@@ -19,7 +19,7 @@ build() {
   (
     cd "$root"
     go build -o bin/ ./cmd/seckill
-    go build -o "$root/.tools/" ./e2e/target/stackfile ./infra/deployment
+    go build -o "$root/.tools/" ./e2e/target/stackfile ./infra/stack
     GOFLAGS="$GOFLAGS -tags=lambda.norpc -ldflags=-s" "$servers/sam.sh" build --config-file "$here/samconfig.toml" --template template.yaml \
       --build-dir "$built" --parallel --parameter-overrides "Architecture=$architecture" >"$log" 2>&1
   ) || {

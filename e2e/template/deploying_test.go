@@ -31,8 +31,8 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	}))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/deployment",
-		"infra/cdn", "infra/edge", "infra/plan", "infra/stacks"} {
+	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
+		"infra/edge", "infra/plan", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

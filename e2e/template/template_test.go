@@ -19,10 +19,10 @@ import (
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
+	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
@@ -71,7 +71,7 @@ func TestTables(t *testing.T) {
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
+	for _, table := range append(dynamoledger.Schema(), fakegateway.Table, wspush.Table) {
 		want[table.Name] = table
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

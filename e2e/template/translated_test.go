@@ -95,8 +95,8 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 }
 
 // TestParametersReachTraffic checks that a deployment which changes only a parameter publishes and serves a new
-// version of each function, because the hash of everything (infra/deployment) changes, and that one without
-// changes publishes none.
+// version of each function, because the hash of everything (infra/stack) changes, and that one without changes
+// publishes none.
 func TestParametersReachTraffic(t *testing.T) {
 	for file, n := range files {
 		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",

@@ -22,13 +22,11 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/driver/bus"
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -121,10 +119,11 @@ func wires(t *testing.T) map[string][]right {
 	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
 		DeadLetterURL: "https://sqs/1/dead"})
 	events := bus.NewBus(eventbridge.NewFromConfig(cfg), "bus", "shop")
-	open := connections.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{connections.Table}}),
+	open := wspush.NewConnections(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{wspush.Table}}),
 		memory.NewRealClock())
 	pages := wspush.New(cfg, "https://x/live", memory.NewRealClock())
-	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
+	trades := fakegateway.NewTable(dynamoledger.New(cfg,
+		dynamoledger.Options{Tables: []ledger.Table{fakegateway.Table}}))
 
 	now := time.Now().Truncate(time.Second)
 	it := local.DemoItems(now, 10, 5)[1]

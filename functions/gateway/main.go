@@ -7,7 +7,7 @@
 //	          ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves). ALIPAY_GATEWAY, CASHIER_RETURN_URL,
 //	          GATEWAY_FAULTS and what every function has may be left out
 //	table     <TABLE_PREFIX>gateway_trades: out_trade_no S; index notifications_due: notify_state S, notify_at S,
-//	          keys only (gatewaytable.Table)
+//	          keys only (fakegateway.Table)
 //	rights    GetItem, PutItem on the table, Query on its index, secretsmanager:GetSecretValue on the secret
 //	          SECRETS; no queue, no Redis, no VPC
 //	bills     are served beside ALIPAY_GATEWAY. A REST API returns a ZIP's bytes only if application/zip is one of
@@ -31,7 +31,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 )
 
 func main() {
@@ -66,7 +65,7 @@ func open(d *aws.Drivers) (*fakegateway.Gateway, error) {
 	return fakegateway.New(fakegateway.Options{
 		Clock:             d.Clock(),
 		Log:               d.Log,
-		Store:             gatewaytable.New(d.Table(gatewaytable.Table)),
+		Store:             fakegateway.NewTable(d.Table(fakegateway.Table)),
 		AtOnce:            true,
 		Faults:            faults,
 		FinishAfter:       fakegateway.AlipayFinishes,

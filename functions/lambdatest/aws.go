@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
+	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
 // Secret is the name of the one secret, which has all entries.
@@ -64,7 +64,7 @@ func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 	for _, q := range queues {
 		a.sent[a.Queue(q)] = nil
 	}
-	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table, connections.Table) {
+	for _, table := range append(dynamoledger.Schema(), fakegateway.Table, wspush.Table) {
 		a.tables[a.Prefix+table.Name] = table
 		a.rows[a.Prefix+table.Name] = map[string]json.RawMessage{}
 	}

@@ -1,5 +1,5 @@
 // Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime
-// API (functions/lambdatest/runtimeapi) to one process, passes it events one at a time, and receives its answers. In:
+// API (Instance) to one process, passes it events one at a time, and receives its answers. In:
 // a binary, its environment, events. Out: answers, init errors, figures. It is for tests on Linux.
 package lambdatest
 
@@ -16,8 +16,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
 )
 
 // Limits of a run.
@@ -33,7 +31,7 @@ const (
 // Function is one running bootstrap.
 type Function struct {
 	t       testing.TB
-	api     *runtimeapi.Instance
+	api     *Instance
 	cmd     *exec.Cmd
 	out     output
 	exited  chan struct{}
@@ -60,10 +58,10 @@ func Build(t testing.TB, arch, folder string, mains ...string) {
 // Start runs a bootstrap with only these environment variables, until the test ends.
 func Start(t testing.TB, binary string, environ map[string]string) *Function {
 	t.Helper()
-	f := &Function{t: t, api: runtimeapi.New(), exited: make(chan struct{}), ready: make(chan time.Duration, 1)}
+	f := &Function{t: t, api: NewInstance(), exited: make(chan struct{}), ready: make(chan time.Duration, 1)}
 	server := httptest.NewServer(f.api)
 	f.cmd = exec.CommandContext(context.Background(), binary)
-	f.cmd.Env = runtimeapi.Environment(filepath.Base(binary), strings.TrimPrefix(server.URL, "http://"))
+	f.cmd.Env = Environment(filepath.Base(binary), strings.TrimPrefix(server.URL, "http://"))
 	for name, value := range environ {
 		f.cmd.Env = append(f.cmd.Env, name+"="+value)
 	}
@@ -152,7 +150,7 @@ func (f *Function) Invoke(event []byte) ([]byte, error) {
 		}
 	}()
 	out, err := f.api.Invoke(ctx, event, time.Now().Add(timeout))
-	if err != nil && !runtimeapi.Failed(err) {
+	if err != nil && !Failed(err) {
 		f.t.Fatalf("%v:\n%s", err, f.Output())
 	}
 	return out, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -109,13 +109,13 @@ func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []s
 
 // source dumps an item without the gateway's trades, because tests make trades that no shopper paid.
 func source(s *local.System, it *seckill.Item) audit.SourceFunc {
-	return func(ctx context.Context, each func(*dump.Line) error) error {
-		return s.Dump(ctx, it, func(l *dump.Line) error {
+	return func(ctx context.Context, each func(*record.Line) error) error {
+		return s.Dump(ctx, it, func(l *record.Line) error {
 			switch {
-			case l.Table == dump.PartTrades:
+			case l.Table == record.PartTrades:
 				return nil
-			case l.End == dump.PartTrades:
-				return each(&dump.Line{Missing: dump.PartTrades, Why: "a test's trades"})
+			case l.End == record.PartTrades:
+				return each(&record.Line{Missing: record.PartTrades, Why: "a test's trades"})
 			}
 			return each(l)
 		})

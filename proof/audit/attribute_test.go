@@ -9,16 +9,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // ignored are attributes that no guarantee depends on: they serve indexes or are texts.
 var ignored = map[string][]string{
-	dump.PartItems: {"covers", "detail", "commodity", "commodity_created", "created",
+	record.PartItems: {"covers", "detail", "commodity", "commodity_created", "created",
 		"stops", "checks"}, // without stops I10 is unknown, without checks A1
-	dump.PartTrades:      {},
+	record.PartTrades:    {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
 	ledger.TableBlocks:   {"shard", "name", "reason", "by"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},
@@ -28,7 +28,7 @@ var ignored = map[string][]string{
 func TestEveryAttributeCounts(t *testing.T) {
 	t.Parallel()
 	good := atRest()
-	for _, table := range append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...) {
+	for _, table := range append([]string{record.PartItems, record.PartTrades}, record.Tables...) {
 		kinds := map[string]bool{}
 		for i, row := range good.tables[table] {
 			if kind := fmt.Sprint(row["state"], row["status"]); kinds[kind] {
@@ -64,8 +64,8 @@ func TestNothingBreaksTheAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := good.clone()
 		for range rapid.IntRange(1, 5).Draw(t, "changes") {
-			if table := rapid.SampledFrom(append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...)).Draw(t,
-				"table"); len(w.tables[table]) > 0 {
+			tables := append([]string{record.PartItems, record.PartTrades}, record.Tables...)
+			if table := rapid.SampledFrom(tables).Draw(t, "table"); len(w.tables[table]) > 0 {
 				row := rapid.SampledFrom(w.tables[table]).Draw(t, "row")
 				row[rapid.SampledFrom(slices.Sorted(maps.Keys(row))).Draw(t, "attribute")] = value.Draw(t, "value")
 			}

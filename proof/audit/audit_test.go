@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -107,9 +106,9 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 			start.Item = "8"
 			w.entries[0].Start = &start
 		}, "I4 I9 I11 A1 L4"},
-		{"Redis", gone(dump.PartRedis), "L2 L3"},
-		{"all of Redis", cut(dump.PartRedis), "L2 L3"},
-		{"trades", gone(dump.PartTrades), "I6 I7"},
+		{"Redis", gone(record.PartRedis), "L2 L3"},
+		{"all of Redis", cut(record.PartRedis), "L2 L3"},
+		{"trades", gone(record.PartTrades), "I6 I7"},
 		{"orders", gone(ledger.TableOrders), "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 A1 A4 L1 L2 L3 L4"},
 		{"units", gone(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
 		{"all units", cut(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
@@ -119,11 +118,11 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 		{"blocks", gone(ledger.TableBlocks), "A4"},
 		{"all blocks", cut(ledger.TableBlocks), "A4"},
 		{"a block", func(w *testSale) { w.tables[ledger.TableBlocks] = nil }, "A4"},
-		{"checks", func(w *testSale) { delete(w.tables[dump.PartItems][0], "checks") }, "A1"},
+		{"checks", func(w *testSale) { delete(w.tables[record.PartItems][0], "checks") }, "A1"},
 		{"a known schema version", func(w *testSale) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
 		{"the times of stops in the items row", func(w *testSale) {
-			delete(w.tables[dump.PartItems][0], "stops")
-			w.tables[dump.PartItems][0]["version"], w.fields("item")["version"] = int64(2), "2"
+			delete(w.tables[record.PartItems][0], "stops")
+			w.tables[record.PartItems][0]["version"], w.fields("item")["version"] = int64(2), "2"
 		}, "I10"},
 		{"all buyers in the journal", func(w *testSale) {
 			for _, row := range w.tables[ledger.TableOrders] {
@@ -132,7 +131,7 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 			start := *w.entries[0].Start
 			start.FirstUser, start.LastUser = 0, 0
 			w.entries[0].Start = &start
-			w.without(func(e journal.Entry) bool { return e.User != "" && e.Code == "" })
+			w.without(func(e record.Entry) bool { return e.User != "" && e.Code == "" })
 		}, "I4 I9 I11 A1 L4"},
 	} {
 		w := atRest()
@@ -156,7 +155,7 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	t.Parallel()
 	w := &testSale{now: time.Now().UnixMilli(),
-		tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
+		tables: map[string][]ledger.Row{record.PartItems: atRest().tables[record.PartItems]}}
 	if r := w.audit(t); len(verdicts(r, audit.Holds)) > 0 {
 		t.Error(show(t, r))
 	}
@@ -173,7 +172,7 @@ func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	w := underWay()
 	o, tr := w.order(seckill.PendingPayment, 0), copyRow(w.trade(w.paid()))
 	tr["out_trade_no"] = o["id"]
-	w.add(dump.PartTrades, tr)
+	w.add(record.PartTrades, tr)
 	if r := w.audit(t); r.Of("I6").Verdict != audit.Unknown || r.Broken() {
 		t.Error(show(t, r))
 	}
@@ -268,22 +267,22 @@ func TestUnderWayIsUnknown(t *testing.T) {
 		}, "L2 L3"},
 		{"an acknowledged order in Redis", func(w *testSale) {
 			w.await("onew", time.Minute, -time.Second)
-			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+			w.answer(0, w.answerTo(false), func(e *record.Entry) { e.Order = "onew" })
 		}, "I11 L2"},
 		{"an acknowledged order in a queue", func(w *testSale) {
-			w.queues["orders"] = dump.Depth{Visible: 1}
-			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+			w.queues["orders"] = record.Depth{Visible: 1}
+			w.answer(0, w.answerTo(false), func(e *record.Entry) { e.Order = "onew" })
 		}, "I11 L1"},
 		{"an acknowledged order, and queues of unknown depth", func(w *testSale) {
 			w.queues = nil
-			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+			w.answer(0, w.answerTo(false), func(e *record.Entry) { e.Order = "onew" })
 		}, "I11"},
-		{"parked messages", func(w *testSale) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
+		{"parked messages", func(w *testSale) { w.queues["closings"] = record.Depth{Parked: 1} }, "L1"},
 		{"a notification to come", func(w *testSale) {
 			o := w.expired()
 			tr := copyRow(w.trade(w.paid()))
 			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"
-			w.add(dump.PartTrades, tr)
+			w.add(record.PartTrades, tr)
 		}, "I6"},
 	} {
 		w := atRest()
@@ -309,7 +308,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 		{ledger.TableQuotas, ledger.Row{"user": "5", "item": "8", "units": int64(9)}},
 		{ledger.TablePayments, ledger.Row{"order": "oother", "trade_no": "1"}},
 		{ledger.TableReturns, ledger.Row{"shard": "01", "order": "oother", "item": "8"}},
-		{dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1),
+		{record.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1),
 			"status": "TRADE_SUCCESS", "paid": int64(1)}},
 	} {
 		w.add(row.table, row.row)
@@ -376,7 +375,7 @@ func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 		{worse, bad, audit.Broken, 1, 2},
 	} {
 		reads := 0
-		src := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+		src := audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 			if reads++; reads == 1 {
 				return tt.first.Read(ctx, each)
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
@@ -20,66 +20,70 @@ func large(n int, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 256<<10)
 	var line []byte
 	var count int
-	add := func(l dump.Line) {
+	add := func(l record.Line) {
 		line = l.Append(line[:0])
 		out.Write(line)
 		count++
 	}
 	end := func(part string) {
-		add(dump.Line{End: part, Count: count})
+		add(record.Line{End: part, Count: count})
 		count = 0
 	}
 	at := time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 	ms, buckets := at.UnixMilli(), max(16, n/500)
-	add(dump.Line{Now: ms + 100_000})
-	add(dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": item, "title": "t",
+	add(record.Line{Now: ms + 100_000})
+	add(record.Line{Table: record.PartItems, Row: ledger.Row{"v": int64(1), "id": item, "title": "t",
 		"sk_price": int64(100), "start": ms, "end": ms + 1e6, "stock": int64(n),
 		"limit": int64(1), "buckets": int64(buckets), "version": int64(1), "stopped": int64(0)}})
 	order := func(i int) string { return fmt.Sprintf("oabcdefghijklmnopq%09d", i) }
 	user := func(i int) string { return fmt.Sprint(1_000_000 + i) }
-	each := func(part string, f func(i int) dump.Line) {
+	each := func(part string, f func(i int) record.Line) {
 		for i := 1; i <= n; i++ {
 			add(f(i))
 		}
 		end(part)
 	}
-	each(dump.PartTrades, func(i int) dump.Line {
-		return dump.Line{Table: dump.PartTrades, Row: ledger.Row{"v": int64(1), "out_trade_no": order(i),
+	each(record.PartTrades, func(i int) record.Line {
+		return record.Line{Table: record.PartTrades, Row: ledger.Row{"v": int64(1), "out_trade_no": order(i),
 			"trade_no": "2026111122001000000000000000", "amount": int64(100), "status": "TRADE_SUCCESS"}}
 	})
 	history := []string{"2026-11-11T12:00:01.000Z pending_payment placed", "2026-11-11T12:00:09.000Z paid notify"}
-	each(ledger.TableOrders, func(i int) dump.Line {
-		return dump.Line{Table: ledger.TableOrders, Row: ledger.Row{"v": int64(1), "id": order(i), "item": item,
+	each(ledger.TableOrders, func(i int) record.Line {
+		return record.Line{Table: ledger.TableOrders, Row: ledger.Row{"v": int64(1), "id": order(i), "item": item,
 			"user": user(i), "count": int64(1), "units": fmt.Sprint(i), "price": int64(100),
 			"amount": int64(100), "address": address, "title": "t", "state": "paid", "created": ms, "placed": ms,
 			"pay_by": ms + 60_000, "buckets": int64(buckets), "history": history,
 			"placed_by": user(i), "created_id": "001794398400000#" + order(i), "item_shard": item + "#01"}}
 	})
-	each(ledger.TableUnits, func(i int) dump.Line {
-		return dump.Line{Table: ledger.TableUnits, Row: ledger.Row{"v": int64(1), "bucket": fmt.Sprintf("%s#%d", item,
+	each(ledger.TableUnits, func(i int) record.Line {
+		return record.Line{Table: ledger.TableUnits, Row: ledger.Row{"v": int64(1), "bucket": fmt.Sprintf("%s#%d", item,
 			i%buckets), "unit": fmt.Sprintf("%07d", i), "order": order(i), "user": user(i)}}
 	})
-	each(ledger.TableQuotas, func(i int) dump.Line {
-		return dump.Line{Table: ledger.TableQuotas, Row: ledger.Row{"v": int64(1), "user": user(i), "item": item,
+	each(ledger.TableQuotas, func(i int) record.Line {
+		return record.Line{Table: ledger.TableQuotas, Row: ledger.Row{"v": int64(1), "user": user(i), "item": item,
 			"units": int64(1), "orders": ledger.Set{order(i) + ":1"}, "newest": order(i)}}
 	})
-	each(ledger.TablePayments, func(i int) dump.Line {
-		return dump.Line{Table: ledger.TablePayments, Row: ledger.Row{"v": int64(1), "order": order(i),
+	each(ledger.TablePayments, func(i int) record.Line {
+		return record.Line{Table: ledger.TablePayments, Row: ledger.Row{"v": int64(1), "order": order(i),
 			"trade_no": "2026111122001000000000000000", "amount": int64(100), "state": "captured", "at": ms,
 			"cause": "notify"}}
 	})
 	end(ledger.TableReturns)
 	for field, value := range map[string]int64{"start": ms, "end": ms + 1e6, "limit": 1, "price": 100,
 		"stock": int64(n), "version": 1, "stopped": 0, "hw": int64(n)} {
-		add(dump.Line{Key: key("item"), Field: field, Value: fmt.Sprint(value)})
+		add(record.Line{Key: key("item"), Field: field, Value: fmt.Sprint(value)})
 	}
-	each("held", func(i int) dump.Line { return dump.Line{Key: key("held"), Field: fmt.Sprint(i), Value: order(i)} })
-	each("res", func(i int) dump.Line {
-		return dump.Line{Key: key("res"), Field: order(i), Value: fmt.Sprintf("s|1|%d|||%d|%s|abcdefghijklmnop|", i, ms,
-			user(i))}
+	each("held", func(i int) record.Line {
+		return record.Line{Key: key("held"), Field: fmt.Sprint(i), Value: order(i)}
 	})
-	each("users", func(i int) dump.Line { return dump.Line{Key: key("users"), Field: user(i), Value: order(i) + ":1"} })
-	end(dump.PartRedis)
+	each("res", func(i int) record.Line {
+		return record.Line{Key: key("res"), Field: order(i), Value: fmt.Sprintf("s|1|%d|||%d|%s|abcdefghijklmnop|", i,
+			ms, user(i))}
+	})
+	each("users", func(i int) record.Line {
+		return record.Line{Key: key("users"), Field: user(i), Value: order(i) + ":1"}
+	})
+	end(record.PartRedis)
 	return out.Flush()
 }
 
@@ -89,10 +93,10 @@ func BenchmarkAudit(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the command does
-			src := audit.SourceFunc(func(_ context.Context, each func(*dump.Line) error) error {
+			src := audit.SourceFunc(func(_ context.Context, each func(*record.Line) error) error {
 				r, w := io.Pipe()
 				go func() { w.CloseWithError(large(n, w)) }()
-				return dump.Lines(r, each)
+				return record.Lines(r, each)
 			})
 			for b.Loop() {
 				r, err := audit.Run(b.Context(), src, audit.Options{Item: item})

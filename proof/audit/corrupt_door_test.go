@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -20,10 +20,10 @@ func (w *testSale) blocked(o ledger.Row, item string, before time.Duration) ledg
 }
 
 // request returns the request of the n-th purchase that was acknowledged.
-func (w *testSale) request(n int) *journal.Entry {
+func (w *testSale) request(n int) *record.Entry {
 	var asked uint64
-	w.answer(n, bought, func(e *journal.Entry) { asked = e.Request })
-	return &w.entries[slices.IndexFunc(w.entries, func(e journal.Entry) bool { return e.N == asked })]
+	w.answer(n, bought, func(e *record.Entry) { asked = e.Request })
+	return &w.entries[slices.IndexFunc(w.entries, func(e record.Entry) bool { return e.N == asked })]
 }
 
 var doorCorruptions = []corruption{

@@ -5,16 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/dump"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // answer changes the n-th answer that fits.
-func (w *testSale) answer(n int, fits func(journal.Entry) bool, change func(*journal.Entry)) {
+func (w *testSale) answer(n int, fits func(record.Entry) bool, change func(*record.Entry)) {
 	for i := range w.entries {
-		if e := &w.entries[i]; e.Kind == journal.KindAnswer && fits(*e) {
+		if e := &w.entries[i]; e.Kind == record.KindAnswer && fits(*e) {
 			if n--; n < 0 {
 				change(e)
 				return
@@ -24,27 +23,27 @@ func (w *testSale) answer(n int, fits func(journal.Entry) bool, change func(*jou
 	panic("the journal has no such answer")
 }
 
-func bought(e journal.Entry) bool { return e.Status == 200 }
+func bought(e record.Entry) bool { return e.Status == 200 }
 
 // answerTo returns a filter of purchases' answers, to requests with a key or without.
-func (w *testSale) answerTo(keyed bool) func(journal.Entry) bool {
-	return func(e journal.Entry) bool {
-		i := slices.IndexFunc(w.entries, func(r journal.Entry) bool {
-			return r.Kind == journal.KindRequest && r.N == e.Request
+func (w *testSale) answerTo(keyed bool) func(record.Entry) bool {
+	return func(e record.Entry) bool {
+		i := slices.IndexFunc(w.entries, func(r record.Entry) bool {
+			return r.Kind == record.KindRequest && r.N == e.Request
 		})
 		return i >= 0 && bought(e) && (w.entries[i].Key != "") == keyed
 	}
 }
 
 // without removes entries from the journal.
-func (w *testSale) without(drop func(journal.Entry) bool) {
+func (w *testSale) without(drop func(record.Entry) bool) {
 	w.entries = slices.DeleteFunc(slices.Clone(w.entries), drop)
 }
 
 // askMore raises the count that an order's user requested.
 func (w *testSale) askMore(o ledger.Row) {
 	for i := range w.entries {
-		if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
+		if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == record.KindRequest {
 			e.Count++
 		}
 	}
@@ -52,15 +51,15 @@ func (w *testSale) askMore(o ledger.Row) {
 
 var toldCorruptions = []corruption{
 	{"two orders for one key", func(w *testSale) string {
-		w.answer(1, w.answerTo(true), func(e *journal.Entry) {
+		w.answer(1, w.answerTo(true), func(e *record.Entry) {
 			e.Status, e.Code, e.Order = 503, "unconfirmed", "oother"
 		})
 		return "journal line"
 	}, "I4"},
 	{"another user's order for a key", func(w *testSale) string {
 		a, b := "", ""
-		w.answer(0, w.answerTo(true), func(e *journal.Entry) { a = e.Order })
-		w.answer(2, w.answerTo(true), func(e *journal.Entry) { b = e.Order })
+		w.answer(0, w.answerTo(true), func(e *record.Entry) { a = e.Order })
+		w.answer(2, w.answerTo(true), func(e *record.Entry) { b = e.Order })
 		for i := range w.entries {
 			if w.entries[i].Order == a {
 				w.entries[i].Order = b
@@ -70,8 +69,8 @@ var toldCorruptions = []corruption{
 	}, "I4 I11"},
 	{"an order without a request", func(w *testSale) string {
 		o := w.expired()
-		w.without(func(e journal.Entry) bool {
-			return e.User == text(o, "user") && (e.Kind == journal.KindRequest || e.Kind == journal.KindAnswer)
+		w.without(func(e record.Entry) bool {
+			return e.User == text(o, "user") && (e.Kind == record.KindRequest || e.Kind == record.KindAnswer)
 		})
 		return id(o)
 	}, "I9"},
@@ -95,24 +94,24 @@ var toldCorruptions = []corruption{
 		return "orders ozzz"
 	}, "I9"},
 	{"a purchase answered before the start", func(w *testSale) string {
-		early := w.tables[dump.PartItems][0]["start"].(int64) - time.Minute.Milliseconds()
-		w.answer(0, bought, func(e *journal.Entry) { e.At = (early - w.entries[0].Start.Time.UnixMilli()) * 1000 })
+		early := w.tables[record.PartItems][0]["start"].(int64) - time.Minute.Milliseconds()
+		w.answer(0, bought, func(e *record.Entry) { e.At = (early - w.entries[0].Start.Time.UnixMilli()) * 1000 })
 		return "journal line"
 	}, "I10"},
 	{"an acknowledged order without a row", func(w *testSale) string {
-		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "olost" })
+		w.answer(0, w.answerTo(false), func(e *record.Entry) { e.Order = "olost" })
 		return "journal line"
 	}, "I11"},
 	{"an acknowledged order of another user", func(w *testSale) string {
 		other := w.order(seckill.Expired, 1)
-		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = text(other, "id") })
+		w.answer(0, w.answerTo(false), func(e *record.Entry) { e.Order = text(other, "id") })
 		return "journal line"
 	}, "I11"},
 	{"sold_out while returned units were free", func(w *testSale) string {
 		at := w.now + time.Hour.Milliseconds() - w.entries[0].Start.Time.UnixMilli()
-		w.answer(0, func(e journal.Entry) bool {
+		w.answer(0, func(e record.Entry) bool {
 			return e.Code == string(seckill.CodeSoldOut)
-		}, func(e *journal.Entry) {
+		}, func(e *record.Entry) {
 			for i := range w.entries {
 				if w.entries[i].N == e.Request {
 					w.entries[i].At = at * 1000

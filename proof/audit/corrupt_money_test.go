@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -39,7 +38,7 @@ func (w *testSale) second(o ledger.Row) (trade, payment ledger.Row) {
 		"TRADE_CLOSED"
 	trade["refunds"] = []string{refund(o["amount"].(int64))}
 	payment["trade_no"], payment["state"], payment["back"] = trade["trade_no"], string(seckill.RefundDone), w.now
-	w.add(dump.PartTrades, trade)
+	w.add(record.PartTrades, trade)
 	w.add(ledger.TablePayments, payment)
 	return trade, payment
 }
@@ -80,7 +79,7 @@ var moneyCorruptions = []corruption{
 		tr := copyRow(w.trade(w.refunded()))
 		delete(tr, "paid")
 		tr["out_trade_no"] = o["id"]
-		w.add(dump.PartTrades, tr)
+		w.add(record.PartTrades, tr)
 		return trades(o)
 	}, "I6"},
 	{"an unreadable refund", func(w *testSale) string {
@@ -98,7 +97,7 @@ var moneyCorruptions = []corruption{
 	}, "I7"},
 	{"a trade exists twice", func(w *testSale) string {
 		tr := w.trade(w.paid())
-		w.add(dump.PartTrades, copyRow(tr))
+		w.add(record.PartTrades, copyRow(tr))
 		return "gateway_trades " + text(tr, "out_trade_no")
 	}, "I7"},
 	{"a second trade that the ledger lacks", func(w *testSale) string {
@@ -129,7 +128,7 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 	trade, payment := w.second(w.paid())
 	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" +
 		text(trade, "out_trade_no")} {
-		w.add(dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": key,
+		w.add(record.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": key,
 			"trade":        trade["out_trade_no"],
 			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
 	}
@@ -149,30 +148,30 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 func TestTheGatewaysTable(t *testing.T) {
 	t.Parallel()
 	w := atRest()
-	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{gatewaytable.Table}})
-	store := gatewaytable.New(rows)
+	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{fakegateway.Table}})
+	store := fakegateway.NewTable(rows)
 	w.second(w.paid())
 	before := w.audit(t)
-	for _, row := range w.tables[dump.PartTrades] {
-		if err := store.Save(t.Context(), record(t, row)); err != nil {
+	for _, row := range w.tables[record.PartTrades] {
+		if err := store.Save(t.Context(), tradeOf(t, row)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.tables[dump.PartTrades] = rows.Dump(gatewaytable.TableTrades)
-	if len(w.tables[dump.PartTrades]) < 3*before.Read[dump.PartTrades] {
-		t.Fatalf("%d rows of %d trades: want index rows too", len(w.tables[dump.PartTrades]),
-			before.Read[dump.PartTrades])
+	w.tables[record.PartTrades] = rows.Dump(fakegateway.TableTrades)
+	if len(w.tables[record.PartTrades]) < 3*before.Read[record.PartTrades] {
+		t.Fatalf("%d rows of %d trades: want index rows too", len(w.tables[record.PartTrades]),
+			before.Read[record.PartTrades])
 	}
 	r := w.audit(t)
 	if len(verdicts(r, audit.Holds)) != len(r.Results) ||
 		*r.Statement.Money.Provider != *before.Statement.Money.Provider ||
-		r.Read[dump.PartTrades] != before.Read[dump.PartTrades] {
+		r.Read[record.PartTrades] != before.Read[record.PartTrades] {
 		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
 	}
 }
 
-// record converts a row to a trade.
-func record(t *testing.T, row ledger.Row) fakegateway.Record {
+// tradeOf converts a row to a trade.
+func tradeOf(t *testing.T, row ledger.Row) fakegateway.Record {
 	t.Helper()
 	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")
 	r := fakegateway.Record{N: 1, Notifications: []fakegateway.Notification{{ID: "n"}},

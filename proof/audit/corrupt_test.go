@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -76,7 +76,7 @@ var rowCorruptions = []corruption{
 		return id(b)
 	}, "I1 I3"},
 	{"a user holds more than the limit", func(w *testSale) string {
-		w.tables[dump.PartItems][0]["limit"], w.fields("item")["limit"] = int64(1), "1"
+		w.tables[record.PartItems][0]["limit"], w.fields("item")["limit"] = int64(1), "1"
 		return "quotas " + text(w.row(ledger.TableOrders, 0, func(r ledger.Row) bool {
 			return r["state"] == "paid" && r["count"] == int64(2)
 		}), "user") + "/" + item
@@ -216,7 +216,7 @@ var rowCorruptions = []corruption{
 		p, tr := copyRow(w.of(ledger.TablePayments, paid)), copyRow(w.trade(paid))
 		p["order"], p["amount"], tr["out_trade_no"], tr["amount"] = o["id"], o["amount"], o["id"], o["amount"]
 		w.add(ledger.TablePayments, p)
-		w.add(dump.PartTrades, tr)
+		w.add(record.PartTrades, tr)
 		return id(o)
 	}, "I6"},
 	{"an order owes a refund but no payment does", func(w *testSale) string {
@@ -230,7 +230,7 @@ var rowCorruptions = []corruption{
 		o := w.expired()
 		tr := copyRow(w.trade(w.paid()))
 		tr["out_trade_no"] = o["id"]
-		w.add(dump.PartTrades, tr)
+		w.add(record.PartTrades, tr)
 		return trades(o)
 	}, "I6"},
 	{"a payment in an unknown state", func(w *testSale) string {
@@ -246,7 +246,7 @@ var rowCorruptions = []corruption{
 	expired("an order with a wrong amount", "I7", func(o ledger.Row) { o["amount"] = int64(1) }),
 	{"a payment without a trade", func(w *testSale) string {
 		o := w.paid()
-		w.remove(dump.PartTrades, w.trade(o))
+		w.remove(record.PartTrades, w.trade(o))
 		return payments(o)
 	}, "I7"},
 	{"a payment of an unpaid trade", func(w *testSale) string {
@@ -265,7 +265,7 @@ var rowCorruptions = []corruption{
 		p, tr := copyRow(w.of(ledger.TablePayments, o)), copyRow(w.trade(o))
 		p["order"], tr["out_trade_no"] = "onone", "onone"
 		w.add(ledger.TablePayments, p)
-		w.add(dump.PartTrades, tr)
+		w.add(record.PartTrades, tr)
 		return "payments onone"
 	}, "I7"},
 	expired("units returned twice", "I8 I5", func(o ledger.Row) {
@@ -296,12 +296,12 @@ var rowCorruptions = []corruption{
 	}, "I8"},
 	{"an order reserved before the sale", func(w *testSale) string {
 		o := w.paid()
-		o["created"] = w.tables[dump.PartItems][0]["start"].(int64) - 2001
+		o["created"] = w.tables[record.PartItems][0]["start"].(int64) - 2001
 		return id(o)
 	}, "I10"},
 	{"an order reserved after the sale", func(w *testSale) string {
 		o := w.paid()
-		o["created"] = w.tables[dump.PartItems][0]["end"].(int64) + 2000
+		o["created"] = w.tables[record.PartItems][0]["end"].(int64) + 2000
 		return id(o)
 	}, "I10"},
 }
@@ -427,7 +427,7 @@ var keyCorruptions = []corruption{
 		return key("item") + " stock"
 	}, "L3"},
 	{"a stop that did not reach Redis", func(w *testSale) string {
-		w.tables[dump.PartItems][0]["stopped"] = int64(1)
+		w.tables[record.PartItems][0]["stopped"] = int64(1)
 		return key("item") + " stopped"
 	}, "L3"},
 	{"an item that is not installed", func(w *testSale) string {
@@ -435,7 +435,7 @@ var keyCorruptions = []corruption{
 		return key("item")
 	}, "L3"},
 	{"an item that is not removed", func(w *testSale) string {
-		w.now = w.tables[dump.PartItems][0]["end"].(int64) + seckill.KeepLoaded.Milliseconds()
+		w.now = w.tables[record.PartItems][0]["end"].(int64) + seckill.KeepLoaded.Milliseconds()
 		return key("item")
 	}, "L3"},
 }

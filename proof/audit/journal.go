@@ -8,14 +8,14 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // journalView is what the journal's shoppers asked and heard about the item. Times are Unix milliseconds by the clock
 // of the machine that wrote it.
 type journalView struct {
-	journal.Summary
+	record.Summary
 	fault   string // why it is not valid
 	item    string
 	users   map[string]*asker
@@ -74,7 +74,7 @@ func readJournal(r io.Reader, item string) (*journalView, error) {
 	t := &journalView{item: item, users: map[string]*asker{}, acked: map[string]*acked{}}
 	open := map[uint64]pending{}
 	var err error
-	t.Summary, err = journal.Read(r, func(e *journal.Entry) error {
+	t.Summary, err = record.ReadJournal(r, func(e *record.Entry) error {
 		t.take(e, open)
 		return nil
 	})
@@ -99,13 +99,13 @@ func readJournal(r io.Reader, item string) (*journalView, error) {
 }
 
 // take processes an entry. It keeps purchases and their answers.
-func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
-	if e.Kind == journal.KindStart {
+func (t *journalView) take(e *record.Entry, open map[uint64]pending) {
+	if e.Kind == record.KindStart {
 		t.moment = e.Start.Time.UnixMilli()
 		return
 	}
 	at := t.moment + e.At/1000
-	if e.Kind == journal.KindRequest && e.Act == journal.ActBuy && e.Item == t.item {
+	if e.Kind == record.KindRequest && e.Act == record.ActBuy && e.Item == t.item {
 		t.buys++
 		u := t.users[e.User]
 		if u == nil {
@@ -119,7 +119,7 @@ func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 		return
 	}
 	p, ok := open[e.Request]
-	if e.Kind != journal.KindAnswer || !ok {
+	if e.Kind != record.KindAnswer || !ok {
 		return
 	}
 	delete(open, e.Request)
@@ -150,7 +150,7 @@ func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 }
 
 // names checks I4: all answers to a key name the same order.
-func (t *journalView) names(u *asker, p *pending, e *journal.Entry) {
+func (t *journalView) names(u *asker, p *pending, e *record.Entry) {
 	if p.key == "" {
 		return
 	}
@@ -182,7 +182,7 @@ func (t *journalView) complete() bool { return t.End != nil }
 
 // chained returns the fault of a broken journal. It reports false for other errors.
 func chained(err error) (string, bool) {
-	var broken *journal.BrokenError
+	var broken *record.BrokenError
 	if errors.As(err, &broken) {
 		return broken.Error(), true
 	}

@@ -3,7 +3,7 @@ package audit
 import (
 	"testing"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 // TestWhoHeardNothing: a shopper gave up without a decision if the last purchase got no answer, 5xx or 429. A second
@@ -36,8 +36,8 @@ func TestWhoHeardNothing(t *testing.T) {
 		told := &journalView{moment: 1_000_000, item: "1", users: map[string]*asker{}, acked: map[string]*acked{}}
 		open := map[uint64]pending{}
 		for i, p := range c.presses {
-			told.take(&journal.Entry{N: uint64(1 + i), Kind: journal.KindRequest, At: p.sent, User: "7",
-				Act: journal.ActBuy, Item: "1"}, open)
+			told.take(&record.Entry{N: uint64(1 + i), Kind: record.KindRequest, At: p.sent, User: "7",
+				Act: record.ActBuy, Item: "1"}, open)
 		}
 		last := -1
 		for range c.presses { // in order of their answers
@@ -50,8 +50,8 @@ func TestWhoHeardNothing(t *testing.T) {
 			}
 			last = next
 			p := c.presses[last]
-			told.take(&journal.Entry{N: uint64(100 + last), Kind: journal.KindAnswer, At: p.answered,
-				Request: uint64(1 + last), User: "7", Act: journal.ActBuy,
+			told.take(&record.Entry{N: uint64(100 + last), Kind: record.KindAnswer, At: p.answered,
+				Request: uint64(1 + last), User: "7", Act: record.ActBuy,
 				Item: "1", Status: p.status, Code: p.code}, open)
 		}
 		if got := told.users["7"].vague; got != c.nothing {

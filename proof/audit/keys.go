@@ -16,12 +16,12 @@ type stock struct {
 	odd      []string         // members that are not numbers
 	entries  []entry          // of users, for orders that are not theirs
 	awaiting map[string]int64 // when an order's message is sent again, by order id
-	res      map[string]record
+	res      map[string]reservation
 	keys     [6]string
 }
 
-// record is a queued reservation. The audit does not keep confirmed ones.
-type record struct {
+// reservation is a queued reservation. The audit does not keep confirmed ones.
+type reservation struct {
 	units   int
 	created int64
 }
@@ -41,7 +41,7 @@ const (
 
 func newStock(id string) stock {
 	return stock{head: map[string]string{}, free: map[int32]bool{}, awaiting: map[string]int64{},
-		res: map[string]record{}, keys: Keys(id)}
+		res: map[string]reservation{}, keys: Keys(id)}
 }
 
 // Keys returns an item's keys in Redis: item, free, held, res, awaiting, users.

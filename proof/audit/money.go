@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -121,7 +121,7 @@ func (s *sale) addPayment(d *decoder) {
 	}
 	d.number("at")
 	d.done(i6, row, i7)
-	if s.whole[dump.PartTrades] {
+	if s.whole[record.PartTrades] {
 		switch t := s.tradeBy(id, no); {
 		case t == nil && s.trade(id) != nil:
 			s.broken(i7, row, "names a trade that the provider does not have for this order")
@@ -184,7 +184,7 @@ func (s *sale) addReturn(d *decoder) {
 
 // checkMoney checks I6 and I7.
 func (s *sale) checkMoney() {
-	known := s.whole[dump.PartTrades]
+	known := s.whole[record.PartTrades]
 	for _, g := range []int{i6, i7} {
 		if s.use(g, ledger.TableOrders, ledger.TablePayments) {
 			s.looked(g, s.money.count, "payment rows")
@@ -200,7 +200,7 @@ func (s *sale) checkMoney() {
 		s.checkTrades()
 		return
 	}
-	why := s.missing[dump.PartTrades]
+	why := s.missing[record.PartTrades]
 	if why == "" {
 		why = "trades were not read"
 	}

@@ -6,22 +6,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // add processes a line.
-func (s *sale) add(l *dump.Line) error {
+func (s *sale) add(l *record.Line) error {
 	switch {
 	case l.Table != "":
 		return s.addRow(l)
 	case l.Key != "":
-		s.read[dump.PartRedis]++
+		s.read[record.PartRedis]++
 		s.addKey(l)
 	case l.Queue != "":
 		s.queues[l.Queue] = l.Depth
-		s.read[dump.PartQueues]++
+		s.read[record.PartQueues]++
 	case l.Missing != "":
 		s.missing[l.Missing] = l.Why
 	case l.End != "":
@@ -36,8 +36,8 @@ func (s *sale) add(l *dump.Line) error {
 	return nil
 }
 
-func (s *sale) addRow(l *dump.Line) error {
-	first := l.Table == dump.PartItems || l.Table == dump.PartTrades
+func (s *sale) addRow(l *record.Line) error {
+	first := l.Table == record.PartItems || l.Table == record.PartTrades
 	switch {
 	case !first && s.item.stock == 0:
 		return fmt.Errorf("item %s: %w", s.id, ErrNoItem)
@@ -45,13 +45,13 @@ func (s *sale) addRow(l *dump.Line) error {
 		return nil // without all orders, rows cannot be attributed to the item, and no guarantee holds anyway
 	}
 	d := &decoder{sale: s, row: l.Row, newest: ledger.Version}
-	if l.Table == dump.PartItems || l.Table == ledger.TableOrders {
+	if l.Table == record.PartItems || l.Table == ledger.TableOrders {
 		d.newest = ledger.SpanVersion // of variants and their orders
 	}
 	switch l.Table {
-	case dump.PartItems:
+	case record.PartItems:
 		s.addItem(d)
-	case dump.PartTrades:
+	case record.PartTrades:
 		s.addTrade(d)
 	case ledger.TableOrders:
 		s.addOrder(d)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -43,7 +43,7 @@ func (s *sale) statement() Statement {
 		}
 	}
 	u.Unsold = u.Stock - s.read[ledger.TableUnits]
-	if len(s.stock.head) > 0 && s.whole[dump.PartRedis] {
+	if len(s.stock.head) > 0 && s.whole[record.PartRedis] {
 		free, never, reserved := len(s.stock.free), max(0, u.Stock-s.stock.highWater()), 0
 		for _, r := range s.stock.res {
 			reserved += r.units
@@ -59,7 +59,7 @@ func (s *sale) statement() Statement {
 	m := &s.money
 	out.Money = Money{Captured: amount(m.captured), Kept: amount(m.kept), DueBack: amount(m.back),
 		Refunded: amount(m.refunded), Payments: m.count}
-	if s.whole[dump.PartTrades] && s.whole[ledger.TablePayments] {
+	if s.whole[record.PartTrades] && s.whole[ledger.TablePayments] {
 		out.Money.Provider = &Provider{amount(m.taken), amount(m.taken - m.givenBack), amount(m.givenBack),
 			m.taken == m.captured && m.givenBack == m.refunded}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -39,7 +39,7 @@ type sale struct {
 	tradeOf map[string]int32 // index of an order's first trade
 	returns []returned
 	stock   stock
-	queues  map[string]dump.Depth
+	queues  map[string]record.Depth
 }
 
 // item is the row of the items table.
@@ -124,7 +124,7 @@ type returned struct {
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
 		byID: map[string]int32{}, byUser: map[string]int32{}, blocks: map[string][]block{}, spans: map[string]*span{},
-		tradeOf: map[string]int32{}, queues: map[string]dump.Depth{}, stock: newStock(id)}
+		tradeOf: map[string]int32{}, queues: map[string]record.Depth{}, stock: newStock(id)}
 }
 
 func (s *sale) installedItem() bool { return s.item.stock > 0 }

@@ -16,19 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	item      = "7007"
@@ -45,10 +40,10 @@ type testSale struct {
 	now     int64
 	tables  map[string][]ledger.Row
 	keys    map[string]map[string]string
-	queues  map[string]dump.Depth
+	queues  map[string]record.Depth
 	missing map[string]string
 	cut     map[string]bool // parts without End
-	entries []journal.Entry // of the journal; nil: none
+	entries []record.Entry  // of the journal; nil: none
 	bytes   []byte          // the journal, if not made of entries
 }
 
@@ -67,10 +62,10 @@ func (w *testSale) clone() *testSale {
 	return c
 }
 
-func copyRow(row ledger.Row) ledger.Row { return (&dump.Line{Row: row}).Clone().Row }
+func copyRow(row ledger.Row) ledger.Row { return (&record.Line{Row: row}).Clone().Row }
 
 // take adds a line of a dump.
-func (w *testSale) take(l *dump.Line) error {
+func (w *testSale) take(l *record.Line) error {
 	switch {
 	case l.Table != "":
 		w.add(l.Table, copyRow(l.Row))
@@ -88,32 +83,32 @@ func (w *testSale) take(l *dump.Line) error {
 }
 
 // Read implements audit.Source.
-func (w *testSale) Read(_ context.Context, each func(*dump.Line) error) error {
-	lines := []dump.Line{{Now: w.now}}
-	for _, table := range slices.Concat([]string{dump.PartItems, dump.PartTrades}, dump.Tables) {
+func (w *testSale) Read(_ context.Context, each func(*record.Line) error) error {
+	lines := []record.Line{{Now: w.now}}
+	for _, table := range slices.Concat([]string{record.PartItems, record.PartTrades}, record.Tables) {
 		if w.missing[table] != "" {
-			lines = append(lines, dump.Line{Missing: table, Why: w.missing[table]})
+			lines = append(lines, record.Line{Missing: table, Why: w.missing[table]})
 			continue
 		}
 		for _, row := range w.tables[table] {
-			lines = append(lines, dump.Line{Table: table, Row: row})
+			lines = append(lines, record.Line{Table: table, Row: row})
 		}
 		if !w.cut[table] {
-			lines = append(lines, dump.Line{End: table, Count: len(w.tables[table])})
+			lines = append(lines, record.Line{End: table, Count: len(w.tables[table])})
 		}
 	}
 	for _, key := range audit.Keys(item) {
 		for _, field := range slices.Sorted(maps.Keys(w.keys[key])) {
-			lines = append(lines, dump.Line{Key: key, Field: field, Value: w.keys[key][field]})
+			lines = append(lines, record.Line{Key: key, Field: field, Value: w.keys[key][field]})
 		}
 	}
-	if w.missing[dump.PartRedis] != "" {
-		lines = append(lines, dump.Line{Missing: dump.PartRedis, Why: w.missing[dump.PartRedis]})
-	} else if !w.cut[dump.PartRedis] {
-		lines = append(lines, dump.Line{End: dump.PartRedis})
+	if w.missing[record.PartRedis] != "" {
+		lines = append(lines, record.Line{Missing: record.PartRedis, Why: w.missing[record.PartRedis]})
+	} else if !w.cut[record.PartRedis] {
+		lines = append(lines, record.Line{End: record.PartRedis})
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
-		lines = append(lines, dump.Line{Queue: name, Depth: w.queues[name]})
+		lines = append(lines, record.Line{Queue: name, Depth: w.queues[name]})
 	}
 	for i := range lines {
 		if err := each(&lines[i]); err != nil {
@@ -134,15 +129,15 @@ func (w *testSale) journal() []byte {
 		number[e.N] = uint64(i + 1)
 		e.N, e.Prev = uint64(i+1), prev
 		switch e.Kind {
-		case journal.KindRequest:
+		case record.KindRequest:
 			requests++
-		case journal.KindAnswer:
+		case record.KindAnswer:
 			answers++
 			if e.Request = number[e.Request]; e.Request == 0 {
 				e.Request = 1 // its request was removed
 			}
-		case journal.KindEnd:
-			e.End = &journal.End{Requests: requests, Answers: answers}
+		case record.KindEnd:
+			e.End = &record.End{Requests: requests, Answers: answers}
 		}
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -202,7 +197,7 @@ func (w *testSale) quota(order ledger.Row) ledger.Row {
 }
 
 func (w *testSale) trade(order ledger.Row) ledger.Row {
-	return w.row(dump.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
+	return w.row(record.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
 }
 
 // remove deletes a row.
@@ -241,7 +236,7 @@ func underWay() *testSale { return sales()[1].clone() }
 type crowd struct {
 	*local.System
 	client contracttest.Client
-	log    *journal.Writer
+	log    *record.Writer
 }
 
 func play() (rest, before *testSale, err error) {
@@ -263,8 +258,8 @@ func play() (rest, before *testSale, err error) {
 	defer transport.CloseIdleConnections()
 	var log bytes.Buffer
 	c := &crowd{sys, contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
-		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser +
-			shoppers - 1})}
+		record.CreateJournal(&log, record.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser,
+			LastUser: firstUser + shoppers - 1})}
 	if err := c.late(ctx, it.Start); err != nil {
 		return nil, nil, err
 	}
@@ -277,11 +272,11 @@ func play() (rest, before *testSale, err error) {
 		Reason: "bought before", By: "ann", Made: sys.Clock.Now()}); err != nil {
 		return nil, nil, err
 	}
-	if err := c.log.Close(journal.End{}); err != nil {
+	if err := c.log.Close(record.End{}); err != nil {
 		return nil, nil, err
 	}
-	entries := []journal.Entry{}
-	if _, err := journal.Read(&log, func(e *journal.Entry) error {
+	entries := []record.Entry{}
+	if _, err := record.ReadJournal(&log, func(e *record.Entry) error {
 		entries = append(entries, *e)
 		return nil
 	}); err != nil {
@@ -296,12 +291,12 @@ func play() (rest, before *testSale, err error) {
 }
 
 // look waits until the sale is idle and reads it.
-func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, error) {
+func (c *crowd) look(ctx context.Context, entries []record.Entry) (*testSale, error) {
 	if err := c.WaitIdle(ctx); err != nil {
 		return nil, err
 	}
 	w := &testSale{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{},
-		queues: map[string]dump.Depth{}, entries: entries}
+		queues: map[string]record.Depth{}, entries: entries}
 	it, err := c.Items.Get(ctx, item)
 	if err != nil {
 		return nil, err
@@ -314,9 +309,9 @@ func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	user := fmt.Sprint(firstUser + shoppers - 1)
 	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item,
 		User: user, Count: 1, Given: seckill.Given{Address: address}, Created: sent}, Units: []int{stock}}
-	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: "late", Count: 1,
-		Address: journal.Hash([]byte(address))})
-	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Error: "the answer was lost"})
+	n := c.log.Request(record.Entry{User: user, Act: record.ActBuy, Item: item, Key: "late", Count: 1,
+		Address: record.Hash([]byte(address))})
+	c.log.Answer(record.Entry{Request: n, User: user, Act: record.ActBuy, Error: "the answer was lost"})
 	if err := c.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
 		return err
 	}
@@ -423,11 +418,11 @@ func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count 
 	if idempotency != "" {
 		headers = append(headers, "Idempotency-Key", idempotency)
 	}
-	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: idempotency, Count: count,
-		Address: journal.Hash([]byte(address)), Ticket: journal.Hash([]byte(ticket))})
+	n := c.log.Request(record.Entry{User: user, Act: record.ActBuy, Item: item, Key: idempotency, Count: count,
+		Address: record.Hash([]byte(address)), Ticket: record.Hash([]byte(ticket))})
 	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": item,
 		"count": count, "address": address}, headers...)
-	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Status: a.Status, Code: a.Text("code"),
+	c.log.Answer(record.Entry{Request: n, User: user, Act: record.ActBuy, Status: a.Status, Code: a.Text("code"),
 		Order: a.Text("order_id")})
 	return a, err
 }

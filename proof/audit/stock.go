@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-func (s *sale) addKey(l *dump.Line) {
+func (s *sale) addKey(l *record.Line) {
 	k := &s.stock
 	switch slices.Index(k.keys[:], l.Key) {
 	case keyItem:
@@ -38,7 +38,7 @@ func (s *sale) addKey(l *dump.Line) {
 }
 
 // number reads a unit number from a member of free or a field of held.
-func (s *stock) number(l *dump.Line) (int32, bool) {
+func (s *stock) number(l *record.Line) (int32, bool) {
 	n, err := strconv.ParseInt(l.Field, 10, 32)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != l.Field {
 		s.odd = append(s.odd, l.Key+" "+l.Field)
@@ -86,12 +86,12 @@ func (s *sale) addEntries(user, list string) {
 
 // readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation. It reports false
 // for other records.
-func readRecord(raw string) (record, bool) {
+func readRecord(raw string) (reservation, bool) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) < 9 || f[0] != "q" {
-		return record{}, false
+		return reservation{}, false
 	}
-	var r record
+	var r reservation
 	r.created, _ = strconv.ParseInt(f[5], 10, 64)
 	if f[2] != "" {
 		r.units = strings.Count(f[2], ",") + 1
@@ -110,11 +110,11 @@ func (s *sale) checkStock() {
 	if s.use(l2, ledger.TableOrders, ledger.TableReturns) {
 		s.checkReturns()
 	}
-	redis := s.use(l2, dump.PartRedis)
+	redis := s.use(l2, record.PartRedis)
 	if redis {
 		s.checkAwaiting()
 	}
-	if !s.use(l3, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns, dump.PartRedis) {
+	if !s.use(l3, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns, record.PartRedis) {
 		return
 	}
 	installed := len(s.stock.head) > 0
@@ -181,7 +181,7 @@ func (s *sale) checkAwaiting() {
 	if waiting > 0 {
 		s.needs(l2, "the end of %d reservations that are not yet placed", waiting)
 	}
-	s.looked(l2, s.read[dump.PartRedis], "entries in Redis")
+	s.looked(l2, s.read[record.PartRedis], "entries in Redis")
 }
 
 // checkHead compares the hash `item` with the items row.

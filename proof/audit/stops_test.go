@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -47,7 +47,7 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		{"no times", func(int64) []string { return []string{"x-"} }, audit.Unknown},
 	} {
 		w := atRest()
-		row, o := w.tables[dump.PartItems][0], w.paid()
+		row, o := w.tables[record.PartItems][0], w.paid()
 		last := int64(0)
 		for _, other := range w.tables["orders"] {
 			last = max(last, other["placed"].(int64))
@@ -92,9 +92,9 @@ func TestAnItemsRowThatSaysNothingOfItsStops(t *testing.T) {
 		{"stock added, never stopped", map[string]any{"version": int64(2), "stops": []string{}}, audit.Holds},
 	} {
 		w := atRest()
-		delete(w.tables[dump.PartItems][0], "stops")
+		delete(w.tables[record.PartItems][0], "stops")
 		for attr, v := range tt.row {
-			w.tables[dump.PartItems][0][attr] = v
+			w.tables[record.PartItems][0][attr] = v
 		}
 		if j := w.audit(t).Of("I10"); j.Verdict != tt.want {
 			t.Errorf("%s: %s, want %s: %+v", tt.what, j.Verdict, tt.want, j)

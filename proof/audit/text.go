@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -126,9 +126,9 @@ func (j *GuaranteeResult) write(b *strings.Builder) {
 func readings(read map[string]int) string {
 	out := []string{}
 	for _, part := range slices.Sorted(maps.Keys(read)) {
-		if part == dump.PartRedis {
+		if part == record.PartRedis {
 			out = append(out, english.Sprintf("%d entries in Redis", read[part]))
-		} else if part != dump.PartItems && part != dump.PartQueues {
+		} else if part != record.PartItems && part != record.PartQueues {
 			out = append(out, english.Sprintf("%d %s", read[part], part))
 		}
 	}

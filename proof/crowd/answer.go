@@ -10,7 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -30,7 +30,7 @@ type ask struct {
 	ticket string
 	// from whose address it is sent: a shopper's machine, see Bots; 0: this one's
 	machine int
-	entry   journal.Entry // what the journal records besides the act
+	entry   record.Entry // what the journal records besides the act
 }
 
 // answer is the result of a request: a response, or why there is none.
@@ -81,15 +81,15 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	body := resp.Body()
 	a.kept = kept(string(resp.Header.Peek("X-Cache")))
 	switch act {
-	case journal.ActTime, journal.ActPay, journal.ActGet, actFile, actStatus, actChallenge, actTicket:
+	case record.ActTime, record.ActPay, record.ActGet, actFile, actStatus, actChallenge, actTicket:
 		a.body = append(a.body, body...)
 	}
-	if act == journal.ActPay || a.status == http.StatusOK && (act == journal.ActTime || ofPage(act)) {
+	if act == record.ActPay || a.status == http.StatusOK && (act == record.ActTime || ofPage(act)) {
 		return
 	}
 	a.order = field(body, `"order_id"`)
 	if a.status == http.StatusOK {
-		if act == journal.ActBuy {
+		if act == record.ActBuy {
 			a.push = offer{field(body, `"url"`), field(body, `"pass"`), bytes.Contains(body, catchesUp)}
 		} else {
 			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),

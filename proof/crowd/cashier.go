@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 const payTries = 5
@@ -17,7 +17,7 @@ func (s *shopper) openCashier(ctx context.Context, pay, order string, moment tim
 	if strings.Contains(s.cashier, "?") {
 		separator = "&"
 	}
-	a := s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator +
+	a := s.client.do(ctx, &ask{act: record.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator +
 		pay, entry: s.about(order)})
 	if a.status != http.StatusOK {
 		return nil, a
@@ -31,7 +31,7 @@ func (s *shopper) openCashier(ctx context.Context, pay, order string, moment tim
 
 // pressPay sends the cashier's form.
 func (s *shopper) pressPay(ctx context.Context, f *form, order string, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodPost, url: f.url,
+	return s.client.do(ctx, &ask{act: record.ActPay, moment: moment, method: http.MethodPost, url: f.url,
 		kind: "application/x-www-form-urlencoded",
 		body: []byte(f.fields.Encode()), entry: s.about(order)})
 }

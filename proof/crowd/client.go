@@ -10,7 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 // client sends requests over a bounded number of connections, one request per connection at a time.
@@ -18,11 +18,11 @@ type client struct {
 	hosts   map[string]*host // by machine, scheme and host
 	slots   chan struct{}    // one element per connection in use
 	timeout time.Duration
-	journal *journal.Writer // may be nil
+	journal *record.Writer // may be nil
 	tally   *tally
 }
 
-func newClient(o *Options, t *tally, j *journal.Writer, addresses ...string) (*client, error) {
+func newClient(o *Options, t *tally, j *record.Writer, addresses ...string) (*client, error) {
 	c := &client{hosts: map[string]*host{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j,
 		tally: t}
 	for _, address := range addresses {
@@ -105,14 +105,14 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 }
 
 // noted returns the journal's entry for an answer.
-func noted(asked journal.Entry, n uint64, a *answer, resp *fasthttp.Response) journal.Entry {
-	e := journal.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item,
+func noted(asked record.Entry, n uint64, a *answer, resp *fasthttp.Response) record.Entry {
+	e := record.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item,
 		Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}
 	if a.err != nil {
 		e.Error = a.err.Error()
 		return e
 	}
 	e.Date = string(resp.Header.Peek(fasthttp.HeaderDate))
-	e.Body = journal.Hash(resp.Body())
+	e.Body = record.Hash(resp.Body())
 	return e
 }

@@ -6,8 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -39,9 +38,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	rep := newReport(&o, &scene)
-	var j *journal.Writer
+	var j *record.Writer
 	if o.Journal != nil {
-		j = journal.Create(o.Journal, o.start())
+		j = record.CreateJournal(o.Journal, o.start())
 	}
 	hosts := []string{o.URL}
 	if r.cashier != "" {
@@ -78,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		o.note("cannot reset the faults of the test gateway: %v", err)
 	}
 	if j != nil {
-		if err := j.Close(journal.End{Interrupted: rep.Interrupted}); err != nil {
+		if err := j.Close(record.End{Interrupted: rep.Interrupted}); err != nil {
 			return nil, fmt.Errorf("cannot write the journal: %w", err)
 		}
 		rep.Journal = &JournalReport{Last: j.Last()}
@@ -175,7 +174,7 @@ func (r *run) progress() Progress {
 
 // sample collects the order counts of a `seckill run` until over is closed. What shoppers see lags behind these counts
 // by up to a poll interval.
-func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usage, over <-chan struct{}) {
+func (r *run) sample(ctx context.Context, d *operatorClient, before *record.Usage, over <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {

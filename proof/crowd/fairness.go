@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -26,7 +26,7 @@ type Fairness struct {
 	TicketCPU  float64 `json:"ticket_cpu_seconds"` // of one proof of work, on average, on a core of this machine
 }
 
-func fairness(r *run, before, after *process.Usage) *Fairness {
+func fairness(r *run, before, after *record.Usage) *Fairness {
 	t, b := r.tally, r.opt.Bots
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/proof/crowd"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 // BenchmarkHammered compares what people wait for their purchase (p99) with and without two scripts that send as fast
@@ -90,7 +90,7 @@ func hammered(b *testing.B, scripts bool) (p99 float64, sent [2]int64, took time
 		b.Fatal(err)
 	}
 	for _, a := range rep.Requests.Acts {
-		if a.Name == journal.ActBuy {
+		if a.Name == record.ActBuy {
 			p99 = a.Latency.P99
 		}
 	}

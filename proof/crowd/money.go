@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -57,9 +57,9 @@ func (b *balance) of(order, tradeNo string) *twoSides {
 }
 
 // take adds a line of a dump and ignores all but trades and payments.
-func (b *balance) take(l *dump.Line) error {
+func (b *balance) take(l *record.Line) error {
 	switch l.Table {
-	case dump.PartTrades:
+	case record.PartTrades:
 		b.trade(l.Row)
 	case ledger.TablePayments:
 		b.payment(l.Row)
@@ -127,8 +127,8 @@ func (b *balance) close() Money {
 func (d *operatorClient) money(ctx context.Context, item string) Money {
 	b := balance{trades: map[string]*twoSides{}}
 	ends := 0
-	err := d.dump(ctx, item, func(l *dump.Line) error {
-		if l.End == dump.PartTrades || l.End == ledger.TablePayments {
+	err := d.dump(ctx, item, func(l *record.Line) error {
+		if l.End == record.PartTrades || l.End == ledger.TablePayments {
 			ends++
 		}
 		return b.take(l)
@@ -139,7 +139,7 @@ func (d *operatorClient) money(ctx context.Context, item string) Money {
 	return b.close()
 }
 
-func (d *operatorClient) dump(ctx context.Context, item string, each func(*dump.Line) error) error {
+func (d *operatorClient) dump(ctx context.Context, item string, each func(*record.Line) error) error {
 	ctx, stop := context.WithTimeout(ctx, dumpTimeout)
 	defer stop()
 	resp, err := d.request(ctx, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
@@ -147,5 +147,5 @@ func (d *operatorClient) dump(ctx context.Context, item string, each func(*dump.
 		return err
 	}
 	defer resp.Body.Close()
-	return dump.Lines(resp.Body, each)
+	return record.Lines(resp.Body, each)
 }

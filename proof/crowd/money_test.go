@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/crowd"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -88,7 +88,7 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		return sys.Dump(ctx, &it, each)
 	}), audit.Options{Item: it.ID, Journal: file})
 	if err != nil {

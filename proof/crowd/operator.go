@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -92,7 +92,7 @@ type scene struct {
 	version string
 	cashier string
 	state   *localState // nil: not a `seckill run`
-	process *process.Usage
+	process *record.Usage
 }
 
 // item is an item as the API describes it. Left is the unsold units.
@@ -208,8 +208,8 @@ func (d *operatorClient) state(ctx context.Context) *localState {
 }
 
 // process returns nil when the sale is not a `seckill run`.
-func (d *operatorClient) process(ctx context.Context) *process.Usage {
-	p := new(process.Usage)
+func (d *operatorClient) process(ctx context.Context) *record.Usage {
+	p := new(record.Usage)
 	if d.call(ctx, http.MethodGet, "/_local/process", nil, p) != nil || p.Go == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 	Pages  bool
 	NoPush bool // shoppers poll, also where they could hear of their orders
 	Count  int  // units per order
-	journal.Shares
+	record.Shares
 	Think       time.Duration // mean time before a shopper pays or cancels
 	Connections int           // at most
 	Timeout     time.Duration // of a request
@@ -143,8 +143,8 @@ func (o *Options) firstUser() int64 {
 func (o *Options) base() string { return strings.TrimRight(o.URL, "/") }
 
 // start returns the options as journal and report show them.
-func (o *Options) start() journal.Start {
-	return journal.Start{Version: o.Version, URL: o.base(), Item: o.Item, Shoppers: o.Shoppers,
+func (o *Options) start() record.Start {
+	return record.Start{Version: o.Version, URL: o.base(), Item: o.Item, Shoppers: o.Shoppers,
 		FirstUser: o.firstUser(), LastUser: o.firstUser() + int64(o.Shoppers) - 1,
 		Seed: o.Seed, Ramp: o.Ramp.String(), Lead: o.Lead.String(), Think: o.Think.String(),
 		Timeout: o.Timeout.String(), Patience: o.Patience.String(),

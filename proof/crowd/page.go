@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 // Looks of the storefront's home page near a sale (web/src/core.js, web/src/items.js).
@@ -84,7 +84,7 @@ type Pages struct {
 // pages counts what the page's figures are about: not what happens to an order afterwards.
 func (t *tally) pages() *Pages {
 	p := &Pages{Shoppers: t.came}
-	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, journal.ActBuy} {
+	for _, name := range []string{actFile, actList, actStatus, record.ActTime, record.ActBuy} {
 		if a := t.acts[name]; a != nil {
 			p.Calls += a.Sent
 			p.Past += a.Sent - a.Kept

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -74,7 +74,7 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 // cancel cancels an order.
 func (s *shopper) cancel(ctx context.Context, order string) {
 	a := s.insist(ctx, func(moment time.Time) answer {
-		return s.client.do(ctx, &ask{act: journal.ActCancel, moment: moment, method: http.MethodPost,
+		return s.client.do(ctx, &ask{act: record.ActCancel, moment: moment, method: http.MethodPost,
 			url: s.base + "/order/" + order + "/cancel", token: s.token, entry: s.about(order)})
 	})
 	s.tally.change(func(t *tally) {

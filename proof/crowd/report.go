@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
-	"github.com/your-org/seckill/proof/record/process"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -14,12 +13,12 @@ import (
 // Report is the result of a crowd. Latencies are in milliseconds from the scheduled moment of a request or press; money
 // is in yuan.
 type Report struct {
-	Options     journal.Start `json:"options"`
-	Title       string        `json:"title"`
-	Stock       int           `json:"stock"`
-	Limit       int           `json:"limit"`
-	Price       seckill.Fen   `json:"price_yuan"`
-	Interrupted bool          `json:"interrupted"`
+	Options     record.Start `json:"options"`
+	Title       string       `json:"title"`
+	Stock       int          `json:"stock"`
+	Limit       int          `json:"limit"`
+	Price       seckill.Fen  `json:"price_yuan"`
+	Interrupted bool         `json:"interrupted"`
 
 	Arrived  int       `json:"arrived"`
 	Outcomes []Outcome `json:"outcomes"` // each arrived shopper is in exactly one
@@ -131,7 +130,7 @@ func newReport(o *Options, sc *scene) *Report {
 }
 
 // used records what both processes used during the crowd.
-func (r *Report) used(p *process.Usage, mine system.Usage) {
+func (r *Report) used(p *record.Usage, mine system.Usage) {
 	r.Client = Usage{mine.CPUSeconds - r.mine.CPUSeconds, mine.RSS, mine.PeakRSS}
 	r.Machine.LoadAfter = loadAverage()
 	if p == nil {
@@ -213,8 +212,8 @@ func (r *Report) countRequests(t *tally) {
 	if t.acts[actFile] != nil {
 		q.Pages = t.pages()
 	}
-	for _, name := range []string{actFile, actList, actStatus, journal.ActTime, actChallenge, actTicket,
-		journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay, journal.ActCancel} {
+	for _, name := range []string{actFile, actList, actStatus, record.ActTime, actChallenge, actTicket,
+		record.ActBuy, record.ActOrder, record.ActGet, record.ActPay, record.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
 			continue
@@ -250,7 +249,7 @@ func (r *Report) countRates(t *tally) {
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0
 		// sent before the opening
-		for _, name := range []string{actFile, actList, journal.ActTime, actChallenge, actTicket} {
+		for _, name := range []string{actFile, actList, record.ActTime, actChallenge, actTicket} {
 			if a := t.acts[name]; a != nil {
 				asked += a.OK + a.Refused
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/proof/crowd"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
@@ -57,7 +57,7 @@ func TestAWholeSale(t *testing.T) {
 		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
 	}
 	// polls may be throttled
-	if buy := rep.Requests.Acts[1]; buy.Name != journal.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 {
+	if buy := rep.Requests.Acts[1]; buy.Name != record.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 {
 		t.Errorf("%+v", rep.Requests)
 	}
 	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 ||
@@ -119,15 +119,15 @@ func TestItSaysWhatItWaitsFor(t *testing.T) {
 func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crowd.Report) {
 	t.Helper()
 	acts, orders := map[string]int{}, map[string]bool{}
-	sum, err := journal.Read(file, func(e *journal.Entry) error {
-		if e.Kind == journal.KindRequest {
+	sum, err := record.ReadJournal(file, func(e *record.Entry) error {
+		if e.Kind == record.KindRequest {
 			acts[e.Act]++
 		}
-		if e.Kind == journal.KindAnswer && e.Act == journal.ActBuy && e.Status == http.StatusOK {
+		if e.Kind == record.KindAnswer && e.Act == record.ActBuy && e.Status == http.StatusOK {
 			orders[e.Order] = true
 		}
-		if e.Kind == journal.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") ||
-			e.Act == journal.ActBuy && e.Kind == journal.KindRequest && (e.Item != local.DemoLive || e.Count != 1 ||
+		if e.Kind == record.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") ||
+			e.Act == record.ActBuy && e.Kind == record.KindRequest && (e.Item != local.DemoLive || e.Count != 1 ||
 				len(e.Address) != 64) {
 			t.Errorf("the entry is incomplete: %+v", e)
 		}
@@ -141,7 +141,7 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		t.Errorf("start %+v", sum.Start)
 	}
 	for _, a := range rep.Requests.Acts {
-		if a.Name == journal.ActBuy {
+		if a.Name == record.ActBuy {
 			flood := rep.Flood.Answered + rep.Flood.Answers["no_answer"]
 			if more := acts[a.Name] - a.Sent; more < flood { // and the orders before the flood
 				t.Errorf("buy: %d in the journal, %d reported, and %d in the flood", acts[a.Name], a.Sent, flood)
@@ -210,7 +210,7 @@ func TestBrokenOff(t *testing.T) {
 	if !rep.Interrupted || rep.Arrived == 0 || rep.Arrived > 900 || rep.Count("broken_off") != int64(rep.Arrived) {
 		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
 	}
-	sum, err := journal.Read(&file, func(*journal.Entry) error { return nil })
+	sum, err := record.ReadJournal(&file, func(*record.Entry) error { return nil })
 	if err != nil || sum.End == nil || !sum.End.Interrupted {
 		t.Errorf("%+v, %v", sum.End, err)
 	}

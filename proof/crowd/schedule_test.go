@@ -8,11 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Seed: 42,
-	Shares: journal.Shares{Pay: 0.7, Cancel: 0.05, Abandon: 0.1, Repeat: 0.2, Key: 0.5}}
+	Shares: record.Shares{Pay: 0.7, Cancel: 0.05, Abandon: 0.1, Repeat: 0.2, Key: 0.5}}
 
 // known returns a visit without its random source.
 func known(o *Options, n int) visit {

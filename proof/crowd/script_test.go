@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/proof/crowd"
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -136,7 +136,7 @@ func (s *script) of(path string) (out []call) {
 
 // options describe a single shopper who sends a key and leaves once the order is placed.
 func options(url string) crowd.Options {
-	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Shares: journal.Shares{Abandon: 1, Key: 1}, Connections: 8,
+	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Shares: record.Shares{Abandon: 1, Key: 1}, Connections: 8,
 		Timeout:  time.Minute,
 		Patience: time.Minute, For: 5 * time.Minute,
 		Seed: 3, Secret: "s", Version: "test"}

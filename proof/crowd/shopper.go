@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -47,7 +47,7 @@ type shopper struct {
 // keeps the offset that was measured before the ramp.
 func (s *shopper) askTime(ctx context.Context) {
 	sent := time.Now()
-	a := s.client.do(ctx, &ask{act: journal.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,
+	a := s.client.do(ctx, &ask{act: record.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,
 		url: s.base + "/seckill/time", entry: s.about("")})
 	if ms := number(a.body, `"now_ms"`); a.status == http.StatusOK && ms > 0 {
 		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2)) // assumes equal times both ways
@@ -55,8 +55,8 @@ func (s *shopper) askTime(ctx context.Context) {
 }
 
 // about returns what the journal records with each of the shopper's requests.
-func (s *shopper) about(order string) journal.Entry {
-	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
+func (s *shopper) about(order string) record.Entry {
+	return record.Entry{Shopper: s.n, User: s.user, Order: order}
 }
 
 // ticketHash is the hash of the shopper's ticket, when there is a journal.
@@ -64,14 +64,14 @@ func (s *shopper) ticketHash() string {
 	if s.opt.Journal == nil {
 		return ""
 	}
-	return journal.Hash([]byte(s.ticket))
+	return record.Hash([]byte(s.ticket))
 }
 
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
+	return s.client.do(ctx, &ask{act: record.ActBuy, moment: moment, method: http.MethodPost,
 		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
 		ticket: s.ticket, machine: s.machine,
-		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
+		entry: record.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
 			Address: s.address, Ticket: s.ticketHash()}})
 }
 
@@ -150,14 +150,14 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 	known := s.about("")
 	known.Item = s.item.ID
 	s.polls++
-	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet,
+	a := s.client.do(ctx, &ask{act: record.ActOrder, moment: moment, method: http.MethodGet,
 		url: s.base + "/seckill/order/" + s.item.ID, token: s.token, entry: known})
 	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
 		return a
 	}
 	known.Order = order
 	s.polls++
-	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet,
+	b := s.client.do(ctx, &ask{act: record.ActGet, moment: a.at, method: http.MethodGet,
 		url: s.base + "/order/" + order, token: s.token, entry: known})
 	var whole struct {
 		State  seckill.State `json:"state"`
@@ -221,7 +221,7 @@ func (r *run) shopper(n int) *shopper {
 func purchase(o *Options, n int) (body []byte, address string) {
 	where := "浙江省杭州市西湖区文三路 " + strconv.Itoa(n) + " 号"
 	if o.Journal != nil {
-		address = journal.Hash([]byte(where))
+		address = record.Hash([]byte(where))
 	}
 	return []byte(`{"seckill_id":"` + o.Item + `","count":` + strconv.Itoa(o.Count) + `,"address":"` + where + `"}`),
 		address

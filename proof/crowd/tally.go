@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/your-org/seckill/proof/record/journal"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -112,7 +112,7 @@ func (t *tally) answered(act string, a *answer, took time.Duration) {
 		c.Kept++
 	}
 	c.took.add(took)
-	if act != journal.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
+	if act != record.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
 		return
 	}
 	switch asked := a.at.Add(-took); {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
@@ -31,9 +31,9 @@ type sale struct {
 func collect(ctx context.Context, key *Key, item string, src audit.Source, again time.Duration) (*sale, *audit.Report,
 	error) {
 	s := &sale{key: key, id: item, seed: maphash.MakeSeed()}
-	found, err := audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+	found, err := audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*record.Line) error) error {
 		s.begin()
-		return src.Read(ctx, func(l *dump.Line) error {
+		return src.Read(ctx, func(l *record.Line) error {
 			s.add(l)
 			return each(l)
 		})
@@ -57,11 +57,11 @@ func (s *sale) begin() {
 	s.place, s.foreign, s.whole = map[string]int{}, map[uint64]bool{}, map[string]bool{}
 }
 
-func (s *sale) add(l *dump.Line) {
+func (s *sale) add(l *record.Line) {
 	switch {
 	case l.End != "":
 		s.whole[l.End] = true
-	case l.Table == dump.PartItems:
+	case l.Table == record.PartItems:
 		s.addItem(l.Row)
 	case l.Table == ledger.TableOrders:
 		s.addOrder(l.Row)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/audit"
-	"github.com/your-org/seckill/proof/record/dump"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/proof/report"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -48,18 +48,18 @@ func write(of string, n int, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 256<<10)
 	var buf []byte
 	count := 0
-	add := func(l dump.Line) {
+	add := func(l record.Line) {
 		buf = l.Append(buf[:0])
 		out.Write(buf)
 		count++
 	}
 	end := func(part string) {
-		add(dump.Line{End: part, Count: count})
+		add(record.Line{End: part, Count: count})
 		count = 0
 	}
 	ms := opens.UnixMilli()
-	add(dump.Line{Now: ms + 3_600_000})
-	add(dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": of, "title": title,
+	add(record.Line{Now: ms + 3_600_000})
+	add(record.Line{Table: record.PartItems, Row: ledger.Row{"v": int64(1), "id": of, "title": title,
 		"sk_price": int64(129_900), "start": ms, "end": ms + 600_000, "stock": int64(n + 5), "limit": int64(1),
 		"buckets": int64(16), "version": int64(1), "stopped": int64(0)}})
 	for i := range n {
@@ -82,9 +82,9 @@ func write(of string, n int, to io.Writer) error {
 			"pending_payment"}, last) {
 			row["units"] = fmt.Sprint(i + 1)
 		}
-		add(dump.Line{Table: ledger.TableOrders, Row: row})
+		add(record.Line{Table: ledger.TableOrders, Row: row})
 	}
-	add(dump.Line{Table: ledger.TableOrders, Row: ledger.Row{"v": int64(1), "id": "oother", "item": "9"}})
+	add(record.Line{Table: ledger.TableOrders, Row: ledger.Row{"v": int64(1), "id": "oother", "item": "9"}})
 	end(ledger.TableOrders)
 	pay := func(order, no, state string) {
 		row := ledger.Row{"v": int64(1), "order": order, "trade_no": no, "amount": int64(129_900), "state": state,
@@ -92,7 +92,7 @@ func write(of string, n int, to io.Writer) error {
 		if state == "refunded" {
 			row["back"] = ms + 120_000
 		}
-		add(dump.Line{Table: ledger.TablePayments, Row: row})
+		add(record.Line{Table: ledger.TablePayments, Row: row})
 	}
 	for i := range n {
 		for k, state := range outcomes[i%len(outcomes)].payments {
@@ -107,10 +107,10 @@ func write(of string, n int, to io.Writer) error {
 
 func source(n int) func(string) (audit.Source, error) {
 	return func(of string) (audit.Source, error) {
-		return audit.SourceFunc(func(_ context.Context, each func(*dump.Line) error) error {
+		return audit.SourceFunc(func(_ context.Context, each func(*record.Line) error) error {
 			r, w := io.Pipe()
 			go func() { w.CloseWithError(write(of, n, w)) }()
-			return dump.Lines(r, each)
+			return record.Lines(r, each)
 		}), nil
 	}
 }

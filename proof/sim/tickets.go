@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
-	"github.com/your-org/seckill/shared/api/tickets"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -75,7 +74,7 @@ type keyring struct {
 	known   int                                      // rotations
 	learns  func(rotation int) (after time.Duration) // nil: at once
 	built   int                                      // rotations that made and checks know
-	made    *tickets.Makers
+	made    *jwtauth.Makers
 	checked *jwtauth.Tickets
 }
 
@@ -98,7 +97,7 @@ func (k *keyring) refresh() {
 }
 
 // build returns what makes and checks with the keys that this instance knows. Most instances never do.
-func (k *keyring) build() (*tickets.Makers, *jwtauth.Tickets) {
+func (k *keyring) build() (*jwtauth.Makers, *jwtauth.Tickets) {
 	if k.built == k.known {
 		return k.made, k.checked
 	}
@@ -112,7 +111,7 @@ func (k *keyring) build() (*tickets.Makers, *jwtauth.Tickets) {
 	if err != nil {
 		panic(err)
 	}
-	if k.made, err = tickets.New(keys, k.clock); err != nil {
+	if k.made, err = jwtauth.NewMakers(keys, k.clock); err != nil {
 		panic(err)
 	}
 	if k.checked, err = jwtauth.NewTickets(keys.Secrets(len(keys)), k.clock); err != nil {
@@ -122,7 +121,7 @@ func (k *keyring) build() (*tickets.Makers, *jwtauth.Tickets) {
 	return k.made, k.checked
 }
 
-func (k *keyring) makers() *tickets.Makers {
+func (k *keyring) makers() *jwtauth.Makers {
 	made, _ := k.build()
 	return made
 }
@@ -152,7 +151,7 @@ func (k *keyring) Make(user, item string, expires time.Time) (string, error) {
 // ticketChecker is how an instance of buy checks tickets; its keys are not those of the instance of admit.
 type ticketChecker struct {
 	*keyring
-	tickets.Checker
+	jwtauth.TicketChecker
 	woke    time.Time // the last event
 	renewed int       // times
 	fails   func(n int) bool
@@ -179,7 +178,7 @@ func (c *ticketChecker) wake() (slept bool) {
 func (c *ticketChecker) Check(ticket, user, item string) error {
 	_, checks := c.build()
 	c.Store(checks)
-	return c.Checker.Check(ticket, user, item)
+	return c.TicketChecker.Check(ticket, user, item)
 }
 
 // renew reads the keys while a shopper waits.

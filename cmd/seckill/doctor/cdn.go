@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	cdnRegion = "us-east-1" // where infra/cdn deploys it
+	cdnRegion = "us-east-1" // where infra/stack deploys it
 	cdnStamp  = "X-Now"     // a header that the CDN's function writes on answers below 400
 )
 

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
-	"github.com/your-org/seckill/shared/fake/gatewaytable"
+	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -73,11 +73,11 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 	declared := dynamoledger.Schema()
 	options := dynamoledger.Options{Prefix: prefix}
 	if d.sandbox() {
-		declared = append(declared, gatewaytable.Table)
-		options.Tables = []ledger.Table{gatewaytable.Table}
+		declared = append(declared, fakegateway.Table)
+		options.Tables = []ledger.Table{fakegateway.Table}
 	}
 	if d.pushes() {
-		declared, options.Tables = append(declared, connections.Table), append(options.Tables, connections.Table)
+		declared, options.Tables = append(declared, wspush.Table), append(options.Tables, wspush.Table)
 	}
 	rows, client := dynamoledger.New(d.AWS, options), dynamodb.NewFromConfig(d.AWS)
 	good, backed, lost := 0, 0, []string{}
@@ -87,7 +87,7 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 			continue
 		}
 		good++
-		if t.Name == gatewaytable.TableTrades || t.Name == connections.TableConnections {
+		if t.Name == fakegateway.TableTrades || t.Name == wspush.TableConnections {
 			continue // of a fake payment gateway; of what ends within hours
 		}
 		switch on, err := backedUp(ctx, client, prefix+t.Name); {

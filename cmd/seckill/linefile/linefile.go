@@ -1,5 +1,5 @@
-// Package linefile reads a CSV file of which each line is one thing. In: the file. Out: its lines' cells, one by one,
-// or what is wrong, line by line. It touches only the file.
+// Package linefile reads a CSV file of which each line is one thing, such as a block. In: the file. Out: its lines'
+// cells, one by one, or its blocks; or what is wrong, line by line. It touches only the file.
 //
 // The first line names the columns. A quoted field ends on its line. Lines without a character count, but say nothing.
 package linefile

@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/driver/connections"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisconn"
@@ -251,7 +250,7 @@ func (d *Drivers) Bus() seckill.Bus {
 }
 
 func (d *Drivers) Connections() seckill.Connections {
-	return connections.New(d.Table(connections.Table), d.clock)
+	return wspush.NewConnections(d.Table(wspush.Table), d.clock)
 }
 
 func (d *Drivers) Wire() seckill.Wire { return wspush.New(d.sdk, Part[config.Door](d).Stage, d.clock) }

@@ -12,7 +12,6 @@ import (
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/salts"
-	"github.com/your-org/seckill/shared/api/tickets"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/bus"
@@ -58,7 +57,7 @@ func (d *Drivers) Push() *httpapi.Push {
 // Tickets opens the checker of tickets. When it renews the secrets, it takes new keys within the same event.
 func (d *Drivers) Tickets() seckill.TicketChecker {
 	s := Part[config.Tickets](d)
-	c := &tickets.Checker{}
+	c := &jwtauth.TicketChecker{}
 	know := func(text string) error {
 		keys, err := ticketKeys(s, text)
 		if err != nil {
@@ -96,7 +95,7 @@ func (d *Drivers) Admission() app.Admission {
 		d.Fail(err)
 		return app.Admission{}
 	}
-	m, err := tickets.New(keys, d.clock)
+	m, err := jwtauth.NewMakers(keys, d.clock)
 	d.Fail(err)
 	return app.Admission{Tickets: m, Proofs: m.Proofs(), Picker: m, Work: seckill.UsualWork}
 }

@@ -5,7 +5,7 @@ const (
 	admittedGo   = "shared/flow/sale/buy/admitted.go"
 	ticketGo     = "shared/api/jwtauth/ticket.go"
 	ticketKeysGo = "shared/api/jwtauth/ticketkeys.go"
-	makersGo     = "shared/api/tickets/tickets.go"
+	makersGo     = "shared/api/jwtauth/makers.go"
 	rememberGo   = "shared/flow/sale/admit/memory.go"
 	rangesGo     = "shared/flow/sale/admit/reads.go"
 	blocksGo     = "shared/driver/ledger/blocks.go"

@@ -1,5 +1,6 @@
-// Package jwtauth verifies bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the
-// user id in it, or invalid_token. It keeps no state between calls and touches only its clock.
+// Package jwtauth makes and verifies the shop's tokens: JSON Web Tokens (RFC 7519) signed with HS256, passes, and
+// tickets and proofs of work with the key whose time it is. In: keys; a token's text. Out: a token; the user id in it,
+// or invalid_token. It touches only its clock.
 package jwtauth
 
 import (
@@ -13,7 +14,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/your-org/seckill/shared/api/jwtauth/jsononce"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -118,7 +118,7 @@ func unread(t *jwt.Token, err error) seckill.Reason {
 	switch {
 	case errors.Is(err, errUser):
 		return seckill.TokenClaims
-	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, jsononce.ErrTwice), errors.Is(err, errCritical):
+	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, ErrTwice), errors.Is(err, errCritical):
 		return seckill.TokenMalformed
 	case t == nil || t.Header["alg"] != jwt.SigningMethodHS256.Name:
 		return seckill.TokenAlgorithm
@@ -133,7 +133,7 @@ func (v *Verifier) key(t *jwt.Token) (any, error) {
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err == nil {
-		err = jsononce.Check(header, "alg", "kid", "crit", "typ")
+		err = CheckNames(header, "alg", "kid", "crit", "typ")
 	}
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ type claims struct {
 // UnmarshalJSON decodes claims, each of which may occur only once (RFC 7519 section 4): otherwise issuer and reader
 // of a token could see different users.
 func (c *claims) UnmarshalJSON(b []byte) error {
-	if err := jsononce.Check(b, "iss", "sub", "exp", "nbf"); err != nil {
+	if err := CheckNames(b, "iss", "sub", "exp", "nbf"); err != nil {
 		return err
 	}
 	type plain claims

@@ -12,7 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/your-org/seckill/shared/api/jwtauth/jsononce"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -51,7 +51,7 @@ type claims struct {
 
 // UnmarshalJSON refuses a claim that occurs twice: the issuer and this reader might take different ones.
 func (c *claims) UnmarshalJSON(b []byte) error {
-	if err := jsononce.Check(b, "iss", "sub", "aud", "azp", "client_id", "token_use", "nonce", "exp", "nbf", "iat",
+	if err := jwtauth.CheckNames(b, "iss", "sub", "aud", "azp", "client_id", "token_use", "nonce", "exp", "nbf", "iat",
 		"created_at"); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Issuers) key(ctx context.Context, t *jwt.Token, c *claims, want wanted)
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err == nil {
-		err = jsononce.Check(header, "alg", "kid", "crit", "typ")
+		err = jwtauth.CheckNames(header, "alg", "kid", "crit", "typ")
 	}
 	// RFC 7515 section 4.1.11: a token with an unknown critical extension must be refused.
 	if _, critical := t.Header["crit"]; err != nil || critical {
@@ -147,7 +147,7 @@ func unverified(t *jwt.Token, err error) error {
 	switch {
 	case errors.As(err, &refused):
 		return refused
-	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, jsononce.ErrTwice):
+	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, jwtauth.ErrTwice):
 		return refuse(seckill.TokenMalformed, "no token")
 	case t == nil || t.Method == nil || !slices.Contains(algorithms, t.Method.Alg()):
 		return refuse(seckill.TokenAlgorithm, "another algorithm")

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/your-org/seckill/shared/api/jwtauth/jsononce"
+	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -137,7 +137,7 @@ func (s *Staff) claims(token string) (given, error) {
 	part, _, _ := strings.Cut(token[strings.IndexByte(token, '.')+1:], ".")
 	b, err := base64.RawURLEncoding.DecodeString(part)
 	if err == nil {
-		err = jsononce.Check(b, append([]string{s.with.Groups, s.with.WhoClaim}, nameClaims...)...)
+		err = jwtauth.CheckNames(b, append([]string{s.with.Groups, s.with.WhoClaim}, nameClaims...)...)
 	}
 	var c given
 	if err != nil || json.Unmarshal(b, &c) != nil {

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
-	"github.com/your-org/seckill/shared/drivertest/itemstest"
-	"github.com/your-org/seckill/shared/drivertest/ledgertest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -24,12 +23,12 @@ func TestMain(m *testing.M) {
 }
 
 func TestRowsConform(t *testing.T) {
-	ledgertest.Run(t, func(t *testing.T) ledgertest.Env {
+	drivertest.Ledger(t, func(t *testing.T) drivertest.LedgerEnv {
 		rows := dynamotest.Open(t)
-		return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() {}}
+		return drivertest.LedgerEnv{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() {}}
 	})
 }
 
 func TestItemsConform(t *testing.T) {
-	itemstest.Run(t, func(t *testing.T) seckill.Items { return dynamotest.Open(t).Items() })
+	drivertest.Items(t, func(t *testing.T) seckill.Items { return dynamotest.Open(t).Items() })
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
-	"github.com/your-org/seckill/shared/drivertest/stocktest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -56,7 +56,7 @@ func (r tagged) Run(ctx context.Context, s *redisstock.Script, keys, args []stri
 }
 
 func conformance(t *testing.T, r *Runner) {
-	stocktest.Run(t, func(t *testing.T) seckill.Stock { return redisstock.New(tagged{r, t.Name()}) })
+	drivertest.Stock(t, func(t *testing.T) seckill.Stock { return redisstock.New(tagged{r, t.Name()}) })
 }
 
 func TestRealStock(t *testing.T) {

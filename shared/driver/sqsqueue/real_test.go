@@ -23,7 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
-	"github.com/your-org/seckill/shared/drivertest/queuetest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -195,9 +195,9 @@ func attributes(t *testing.T, client *sqs.Client, url string) map[string]string 
 func TestRealConforms(t *testing.T) {
 	client := realClient(t)
 	const visible, receives = 2 * time.Second, 3
-	queuetest.Run(t, func(t *testing.T) queuetest.Env {
+	drivertest.Queue(t, func(t *testing.T) drivertest.QueueEnv {
 		opt := created(t, client, visible, receives)
-		return queuetest.Env{
+		return drivertest.QueueEnv{
 			Queue:       sqsqueue.New(client, opt),
 			Advance:     time.Sleep, // the server's clock cannot be moved
 			Visible:     visible,

@@ -1,6 +1,6 @@
 // Package wspush writes what shoppers' pages hear over their WebSocket connections, and sends it through the
 // connections that Amazon API Gateway holds. In: a change of an order. Out: a text frame, which docs/openapi.yaml
-// describes; one call for each connection, bounded in time and size.
+// describes; one call for each connection, bounded in time and size. A table remembers who is connected.
 package wspush
 
 import (

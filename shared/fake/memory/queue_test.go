@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/your-org/seckill/shared/drivertest/queuetest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -30,15 +30,15 @@ func TestQueueConforms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			queuetest.Run(t, func(*testing.T) queuetest.Env { return newEnv(tt.opt) })
+			drivertest.Queue(t, func(*testing.T) drivertest.QueueEnv { return newEnv(tt.opt) })
 		})
 	}
 }
 
-func newEnv(opt memory.QueueOptions) queuetest.Env {
+func newEnv(opt memory.QueueOptions) drivertest.QueueEnv {
 	clock := newClock()
 	q := memory.NewQueue(clock, opt)
-	e := queuetest.Env{
+	e := drivertest.QueueEnv{
 		Queue:       q,
 		Advance:     func(d time.Duration) { clock.Advance(d) },
 		Visible:     opt.Visible,

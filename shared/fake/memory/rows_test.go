@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/drivertest/ledgertest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -19,10 +19,11 @@ var rowsStart = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 func TestRowsConform(t *testing.T) {
 	for _, lag := range []time.Duration{0, 3 * time.Second} {
 		t.Run(fmt.Sprintf("lag %s", lag), func(t *testing.T) {
-			ledgertest.Run(t, func(*testing.T) ledgertest.Env {
+			drivertest.Ledger(t, func(*testing.T) drivertest.LedgerEnv {
 				clock := memory.NewClock(rowsStart)
 				rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: lag})
-				return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() { clock.Advance(lag) }}
+				return drivertest.LedgerEnv{Ledger: ledger.New(rows), Rows: rows,
+					CatchUp: func() { clock.Advance(lag) }}
 			})
 		})
 	}

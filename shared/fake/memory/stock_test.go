@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
-	"github.com/your-org/seckill/shared/drivertest/stocktest"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestStock(t *testing.T) {
-	stocktest.Run(t, func(*testing.T) seckill.Stock { return redisstock.New(NewRedis()) })
+	drivertest.Stock(t, func(*testing.T) seckill.Stock { return redisstock.New(NewRedis()) })
 }
 
 // BenchmarkReserve measures the whole reserve step: arguments, script, table.

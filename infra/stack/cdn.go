@@ -1,0 +1,251 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/your-org/seckill/infra/edge"
+	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/infra/stacks"
+)
+
+const (
+	template = "infra/edge.yaml"
+	home     = "us-east-1" // the only region for CloudFront's web ACLs and certificates
+	// cdnPatience is long because every location of CloudFront gets the change, and a deletion disables it first.
+	cdnPatience = 45 * time.Minute
+	soon        = time.Second // between looks at the stack, and at most
+	often       = 15 * time.Second
+)
+
+// cdn is one run of the command.
+type cdn struct {
+	stack, region, key string
+	share              int
+	cfn                *cloudformation.Client // in home
+	behind             *cloudformation.Client // in region
+	api                *apigateway.Client
+}
+
+func cdnMain(args []string) error {
+	var c cdn
+	flags := flag.NewFlagSet("cdn", flag.ExitOnError)
+	flags.StringVar(&c.stack, "stack", "", "`name` of the stack behind it")
+	flags.StringVar(&c.region, "region", "", "where that stack is")
+	flags.StringVar(&c.key, "key", "", "which of its two keys the CDN sends: a or b (default the one it sends, else a)")
+	flags.IntVar(&c.share, "share", 0, "`percent` of the throttles that one network address may use, 1 to 25 (default "+
+		"that of the CDN, else 10)")
+	if len(args) == 0 || flags.Parse(args[1:]) != nil || c.stack == "" || c.region == "" ||
+		c.key != "" && c.key != "a" && c.key != "b" {
+		return errUsage
+	}
+	return c.run(context.Background(), args[0], flags.Args())
+}
+
+func (c *cdn) run(ctx context.Context, action string, given []string) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(c.region))
+	if err != nil {
+		return err
+	}
+	c.behind, c.api = cloudformation.NewFromConfig(cfg), apigateway.NewFromConfig(cfg)
+	c.cfn = cloudformation.NewFromConfig(cfg, func(o *cloudformation.Options) { o.Region = home })
+	found, err := stacks.Find(ctx, c.cfn, c.name())
+	if err != nil {
+		return err
+	}
+	switch {
+	case action == "deploy":
+		if err := c.deploy(ctx, found, given); err != nil {
+			return err
+		}
+		found, err = stacks.Find(ctx, c.cfn, c.name())
+		if err == nil && found != nil && stacks.Parameter(found, "DomainName") != "" {
+			fmt.Fprintf(os.Stderr, "%s has to lead to %s (a CNAME record)\n", stacks.Parameter(found, "DomainName"),
+				stacks.Output(found, "DistributionDomain"))
+		}
+		fallthrough
+	case action == "url":
+		if found != nil {
+			fmt.Println(stacks.Output(found, "Url"))
+		}
+		return err
+	case action == "destroy" && found != nil:
+		return c.remove(ctx, found)
+	case action == "destroy":
+		return nil
+	}
+	return fmt.Errorf("want deploy, url or destroy, not %s", action)
+}
+
+func (c *cdn) name() string { return c.stack + "-edge" }
+
+func (c *cdn) remove(ctx context.Context, s *types.Stack) error {
+	fmt.Fprintf(os.Stderr, "deleting %s in %s; this takes some minutes\n", c.name(), home)
+	return stacks.Delete(ctx, c.cfn, s)
+}
+
+// deploy creates or updates the CDN's stack and waits for it.
+func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
+	behind, err := stacks.Find(ctx, c.behind, c.stack)
+	if err != nil {
+		return err
+	}
+	if behind == nil {
+		return fmt.Errorf("there is no stack %s in %s", c.stack, c.region)
+	}
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return err
+	}
+	body, err := edge.Template(string(text))
+	if err != nil {
+		return err
+	}
+	if c.key == "" && found != nil {
+		c.key = tag(found, "key")
+	}
+	c.key = cmp.Or(c.key, "a")
+	if c.share == 0 && found != nil {
+		c.share, _ = strconv.Atoi(tag(found, "share")) // none of a release before
+	}
+	c.share = cmp.Or(c.share, edge.DefaultShare)
+	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(behind, name) })
+	throttle := func(name string) string { return numbers[name] }
+	params, err := edge.Floods(throttle, c.share)
+	if err != nil {
+		return err
+	}
+	value, err := c.keyValue(ctx)
+	if err != nil {
+		return err
+	}
+	params["Stack"], params["Key"], params["AlarmEmail"] = c.stack, value, stacks.Parameter(behind, "AlarmEmail")
+	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)
+	for _, g := range given {
+		name, v, ok := strings.Cut(g, "=")
+		if !ok {
+			return fmt.Errorf("%q is no KEY=VALUE", g)
+		}
+		params[name] = v
+	}
+	if err := edge.CheckFloods(params, throttle); err != nil {
+		return err
+	}
+	return c.put(ctx, found, body, params)
+}
+
+// put creates the stack, or updates the one that was found, and waits for it.
+func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params map[string]string) error {
+	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
+		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
+	began := time.Now()
+	if err := stacks.Updatable(found, home); err != nil {
+		return err
+	}
+	life := stacks.LifeOf(found)
+	if life == stacks.Dead {
+		if err := c.remove(ctx, found); err != nil {
+			return err
+		}
+	}
+	if life == stacks.Dead || life == stacks.None {
+		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
+		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
+			Parameters: parametersOf(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
+		if err != nil {
+			return err
+		}
+		type options = cloudformation.StackCreateCompleteWaiterOptions
+		err = cloudformation.NewStackCreateCompleteWaiter(c.cfn,
+			func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx,
+			&cloudformation.DescribeStacksInput{StackName: made.StackId}, cdnPatience)
+		return c.because(ctx, err, aws.ToString(made.StackId), began)
+	}
+	_, err := c.cfn.UpdateStack(ctx, &cloudformation.UpdateStackInput{StackName: &name, TemplateBody: &body,
+		Parameters: parametersOf(params, found), Tags: tags})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "No updates") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	type options = cloudformation.StackUpdateCompleteWaiterOptions
+	err = cloudformation.NewStackUpdateCompleteWaiter(c.cfn,
+		func(o *options) { o.MinDelay, o.MaxDelay = soon, often }).Wait(ctx,
+		&cloudformation.DescribeStacksInput{StackName: found.StackId}, cdnPatience)
+	return c.because(ctx, err, aws.ToString(found.StackId), began)
+}
+
+// because adds the reason to the error of a wait. CloudFormation deletes a stack whose creation fails: its events are
+// then found only by its id.
+func (c *cdn) because(ctx context.Context, waited error, id string, began time.Time) error {
+	if waited == nil {
+		return nil
+	}
+	why, err := stacks.Failure(ctx, c.cfn, id, began.Add(-stacks.Skew))
+	if err != nil || why == "" {
+		return fmt.Errorf("%w; the events of %s say why, in CloudFormation's console of %s", waited, id, home)
+	}
+	return fmt.Errorf("%s failed, and CloudFormation rolls it back: %s", c.name(), why)
+}
+
+// keyValue returns the value of the newest of the stack's keys with the letter.
+func (c *cdn) keyValue(ctx context.Context) (string, error) {
+	prefix := c.stack + "-edge-" + c.key + "-"
+	out, err := c.api.GetApiKeys(ctx, &apigateway.GetApiKeysInput{NameQuery: &prefix, IncludeValues: aws.Bool(true)})
+	if err != nil {
+		return "", err
+	}
+	value, made := "", time.Time{}
+	for _, k := range out.Items {
+		created := aws.ToTime(k.CreatedDate)
+		if strings.HasPrefix(aws.ToString(k.Name), prefix) && !created.Before(made) {
+			value, made = aws.ToString(k.Value), created
+		}
+	}
+	if value == "" {
+		return "", fmt.Errorf("%s has no API key %s…: deploy it with Edge=key first (make deploy EDGE=true does)",
+			c.stack, prefix)
+	}
+	return value, nil
+}
+
+// parameters returns those that are set, and has the others of the stack keep their values.
+func parametersOf(set map[string]string, has *types.Stack) (out []types.Parameter) {
+	for name, value := range set {
+		out = append(out, types.Parameter{ParameterKey: &name, ParameterValue: &value})
+	}
+	if has == nil {
+		return out
+	}
+	for _, p := range has.Parameters {
+		if _, ok := set[aws.ToString(p.ParameterKey)]; !ok {
+			out = append(out, types.Parameter{ParameterKey: p.ParameterKey, UsePreviousValue: aws.Bool(true)})
+		}
+	}
+	return out
+}
+
+func tag(s *types.Stack, key string) string {
+	for _, t := range s.Tags {
+		if aws.ToString(t.Key) == key {
+			return aws.ToString(t.Value)
+		}
+	}
+	return ""
+}

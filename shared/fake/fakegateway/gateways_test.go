@@ -1,0 +1,367 @@
+package fakegateway_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// keys are the shop's and the gateway's key pairs.
+var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
+		}
+	}
+	return out
+})
+
+// pair is two gateways that share a store and a clock. The gateway that sends a notification calls its own shop.
+type pair struct {
+	clock       *memory.Clock // with a finer resolution than the store's
+	gateways    [2]*fakegateway.Gateway
+	shops       [2]pairShop
+	orderString string // of a trade that can be paid for 15 minutes
+}
+
+// pairShop answers a notification.
+type pairShop func(context.Context) (answer string)
+
+// RoundTrip implements http.RoundTripper.
+func (s pairShop) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := s(r.Context())
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+}
+
+func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
+	t.Helper()
+	p := &pair{clock: memory.NewClock(start.Add(1_234_567 * time.Nanosecond))}
+	for i := range p.gateways {
+		p.shops[i] = func(context.Context) string { return "success" }
+		var err error
+		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID,
+			MerchantPublicKey: keys()[0].Public,
+			PrivateKey:        keys()[1].Private, Store: s, AtOnce: atOnce,
+			HTTP: &http.Client{Transport: pairShop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
+		AlipayPublicKey: keys()[1].Public,
+		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
+		Clock: p.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start,
+		PayBy: start.Add(15 * time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// cashier opens the cashier's page at a gateway.
+func (p *pair) cashier(gateway int) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/cashier?"+p.orderString, nil))
+	return w
+}
+
+func testShared(t *testing.T, s fakegateway.Store) {
+	const shoppers = 8
+	p := newPair(t, s, false)
+	var told atomic.Int64
+	for i := range p.shops {
+		p.shops[i] = func(context.Context) string {
+			told.Add(1)
+			return "success"
+		}
+	}
+	var numbers, pays [shoppers]string
+	var wg sync.WaitGroup
+	for i := range shoppers {
+		g := p.gateways[i%len(p.gateways)]
+		wg.Go(func() {
+			no, err := g.Open(p.orderString)
+			if err != nil && !errors.Is(err, fakegateway.ErrPaid) {
+				t.Error(err)
+			}
+			numbers[i] = no
+			switch err := g.Pay(orderID); {
+			case err == nil:
+				pays[i] = "paid"
+			case !errors.Is(err, fakegateway.ErrPaid):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	paid := 0
+	for i, no := range numbers {
+		if no == "" || no != numbers[0] {
+			t.Errorf("shopper %d opened trade %q, another %q", i, no, numbers[0])
+		}
+		if pays[i] != "" {
+			paid++
+		}
+	}
+	if paid != 1 {
+		t.Errorf("paid %d times, want once", paid)
+	}
+	var delivered [shoppers]int
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
+	for i := range shoppers {
+		wg.Go(func() {
+			d, failed, err := p.gateways[i%len(p.gateways)].Repeat(context.Background())
+			if failed != 0 || err != nil {
+				t.Errorf("%d failed, %v", failed, err)
+			}
+			delivered[i] = d
+		})
+	}
+	wg.Wait()
+	sum := 0
+	for _, d := range delivered {
+		sum += d
+	}
+	if sum != 1 || told.Load() != 1 {
+		t.Errorf("%d delivered, the shop was told %d times; want once", sum, told.Load())
+	}
+	r, _, err := s.Load(t.Context(), trade(orderID))
+	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() ||
+		r.Status != fakegateway.StatusSuccess {
+		t.Errorf("%+v, %v; want one attempt and no other to come", r, err)
+	}
+}
+
+func testRhythm(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	p.shops[0] = func(context.Context) string { return "fail" }
+	if _, err := p.gateways[0].Open(p.orderString); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gateways[0].Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	for i, wait := range fakegateway.AlipayRetries[:2] {
+		awaitDue(t, s, p.clock.Now(), trade(orderID))
+		if delivered, failed, err := p.gateways[0].Repeat(t.Context()); delivered != 0 || failed != 1 || err != nil {
+			t.Errorf("attempt %d: %d delivered, %d failed, %v; want 0, 1", i+1, delivered, failed, err)
+		}
+		r, _, err := s.Load(t.Context(), trade(orderID))
+		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != i+
+			1 || r.Next().Sub(want).Abs() > time.Millisecond {
+			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notifications, err, want)
+		}
+		p.clock.Advance(wait)
+	}
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
+		t.Errorf("the other gateway: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
+	}
+}
+
+// testClaim checks that an attempt which hangs is repeated by another gateway, and that the first one's outcome is
+// then ignored.
+func testClaim(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	hangs, goOn := make(chan struct{}), make(chan struct{})
+	p.shops[0] = func(context.Context) string {
+		close(hangs)
+		<-goOn
+		return "fail"
+	}
+	if _, err := p.gateways[0].Open(p.orderString); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gateways[1].Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if delivered, failed, err := p.gateways[0].Repeat(context.Background()); delivered != 0 || failed != 1 ||
+			err != nil {
+			t.Errorf("the one that hung: %d delivered, %d failed, %v; want 0, 1", delivered, failed, err)
+		}
+	})
+	<-hangs
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered+failed != 0 || err != nil {
+		t.Errorf("while the first one is at it: %d delivered, %d failed, %v; want none", delivered, failed, err)
+	}
+	p.clock.Advance(2 * time.Minute)
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
+		t.Errorf("after the claim: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
+	}
+	close(goOn)
+	wg.Wait()
+	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifications) != 1 ||
+		r.Notifications[0].Attempts != 1 || !r.Next().IsZero() {
+		t.Errorf("%+v, %v; want it confirmed", r.Notifications, err)
+	}
+}
+
+// broken is a store that fails every call once its fault is set.
+type broken struct {
+	fakegateway.Store
+	fault error
+}
+
+func (b *broken) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
+	if b.fault != nil {
+		return fakegateway.Record{}, false, b.fault
+	}
+	return b.Store.Load(ctx, k)
+}
+
+func (b *broken) Save(ctx context.Context, r fakegateway.Record) error {
+	if b.fault != nil {
+		return b.fault
+	}
+	return b.Store.Save(ctx, r)
+}
+
+func (b *broken) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
+	if b.fault != nil {
+		return nil, b.fault
+	}
+	return b.Store.Due(ctx, by)
+}
+
+func testFaults(t *testing.T, s fakegateway.Store) {
+	b := &broken{Store: s}
+	p := newPair(t, b, true)
+	if w := p.cashier(0); w.Code != http.StatusOK {
+		t.Fatalf("status %d", w.Code)
+	}
+	b.fault = errors.New("no answer")
+	if w := p.cashier(0); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
+		w.Header().Get("X-Sub-Code") != fakegateway.ErrUnavailable.SubCode {
+		t.Errorf("cashier: status %d, %s", w.Code, w.Body)
+	}
+	if err := p.gateways[1].Pay(orderID); !errors.Is(err, fakegateway.ErrUnavailable) || !errors.Is(err, b.fault) {
+		t.Errorf("pay: %v, want ErrUnavailable and its cause", err)
+	}
+	if _, _, err := p.gateways[1].Repeat(t.Context()); !errors.Is(err, fakegateway.ErrUnavailable) {
+		t.Errorf("repeat: %v, want ErrUnavailable", err)
+	}
+	b.fault = nil
+	if err := p.gateways[1].Pay(orderID); err != nil {
+		t.Errorf("once it answers again: %v", err)
+	}
+}
+
+// call sends a call of the shop to a gateway and returns the answer's node.
+func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
+	t.Helper()
+	key, err := alipay.ParsePrivateKey(keys()[0].Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
+		"sign_type": {"RSA2"}, "version": {"1.0"},
+		"timestamp": {"2026-01-01 20:00:00"}, "biz_content": {biz}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query,
+		nil))
+	var answer map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s: %v: %s", method, err, w.Body)
+	}
+	node, _ := answer[strings.ReplaceAll(method, ".", "_")+"_response"].(map[string]any)
+	return node
+}
+
+func testTwoTrades(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	if err := p.gateways[1].SetFaults(
+		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var nos [2]string
+	for i, g := range p.gateways {
+		var err error
+		if nos[i], err = g.Open(p.orderString); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.gateways[1-i].PayTrade(nos[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	byOrder := `{"out_trade_no":"` + orderID + `"}`
+	if got := p.call(t, 1, alipay.MethodQuery, byOrder); got["trade_no"] != nos[0] || nos[0] == nos[1] {
+		t.Errorf("query by out_trade_no: %v, want the first of %q", got, nos)
+	}
+	refund := `{"trade_no":"` + nos[0] + `","refund_amount":"88.80","out_request_no":"r1"}`
+	for i, want := range []string{"Y", "N"} {
+		if got := p.call(t, i, alipay.MethodRefund, refund); got["code"] != "10000" || got["fund_change"] != want {
+			t.Errorf("refund at gateway %d: %v, want fund_change %s", i, got, want)
+		}
+	}
+	if got := p.call(t, 0, alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] ||
+		got["trade_status"] != "TRADE_SUCCESS" {
+		t.Errorf("query by out_trade_no, the first refunded: %v, want the second", got)
+	}
+	bill := `{"bill_type":"trade","bill_date":"2026-01-01"}`
+	if got := p.call(t, 0, alipay.MethodBill, bill); got["sub_code"] != fakegateway.ErrNoBill.SubCode {
+		t.Errorf("bill on the same day: %v", got)
+	}
+	p.clock.Advance(4 * time.Hour) // midnight in China
+	var address string
+	for deadline := time.Now().Add(dueLag); address == "" && time.Now().Before(deadline); {
+		address, _ = p.call(t, 0, alipay.MethodBill, bill)["bill_download_url"].(string)
+	}
+	var lines int
+	for deadline := time.Now().Add(dueLag); lines != 3 && time.Now().Before(deadline); { // the index may lag
+		lines = downloaded(t, p.gateways[1], address)
+	}
+	if lines != 3 {
+		t.Errorf("%d lines in the bill, want two payments and a refund", lines)
+	}
+}
+
+// downloaded returns the number of lines of a bill that are about the order.
+func downloaded(t *testing.T, g *fakegateway.Gateway, address string) int {
+	t.Helper()
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
+	if err != nil {
+		t.Fatalf("%q: status %d: %v", address, w.Code, err)
+	}
+	details, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(details)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte(orderID))
+}
