@@ -24,7 +24,7 @@ func newTestWorld(t *testing.T, stock, limit int) *World {
 
 func do(t *testing.T, w *World, f func(*World, *Instance) error) {
 	t.Helper()
-	if err := f(w, w.Start(none)); err != nil {
+	if err := f(w, w.Start(nil)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -86,15 +86,15 @@ func TestHoleQueuedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
 	w.Clock.Advance(w.Item.End.Add(-time.Second).Sub(w.Clock.Now()))
-	id, err := w.Start(none).Purchase("1", 1, "k")
+	id, err := w.Start(nil).Purchase("1", 1, "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := w.Start(none).Shop.Order(ctx, "1", id); err != nil || v.Order.State != seckill.Queued {
+	if v, err := w.Start(nil).Shop.Order(ctx, "1", id); err != nil || v.Order.State != seckill.Queued {
 		t.Fatalf("before the end: %v %v", v.Order.State, err)
 	}
 	w.Clock.Advance(2 * time.Second)
-	if v, err := w.Start(none).Shop.Order(ctx, "1", id); err != nil {
+	if v, err := w.Start(nil).Shop.Order(ctx, "1", id); err != nil {
 		t.Errorf("a second after the end the acknowledged order is: %v %v", v.Order.State, err)
 	}
 }
@@ -104,12 +104,12 @@ func TestHoleQueuedAfterEnd(t *testing.T) {
 func TestHoleQueuedWhileRebuilding(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
-	id, err := w.Start(none).Purchase("1", 1, "k")
+	id, err := w.Start(nil).Purchase("1", 1, "k")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Forget()
-	if _, err := w.Start(none).Shop.Order(ctx, "1", id); seckill.CodeOf(err) == seckill.CodeOrderUnknown {
+	if _, err := w.Start(nil).Shop.Order(ctx, "1", id); seckill.CodeOf(err) == seckill.CodeOrderUnknown {
 		t.Errorf("an acknowledged order whose message is on the way: %v", err)
 	}
 }
@@ -272,7 +272,7 @@ func TestHoleBuildUnitsTwice(t *testing.T) {
 	if s == nil {
 		t.Skip("not installed")
 	}
-	if _, err := w.Start(none).Purchase("1", 1, "second"); err != nil {
+	if _, err := w.Start(nil).Purchase("1", 1, "second"); err != nil {
 		t.Errorf("holds 2 of 3, entries %v, and is refused: %v", s.users, err)
 	}
 }
@@ -338,7 +338,7 @@ func TestHoleWakesPile(t *testing.T) {
 	w.Forget()
 	for range 60 { // ten instances for a minute, while the ledger's unit rows cannot be read
 		for range 10 {
-			_, _ = w.Start(none).Purchase("2", 1, "k")
+			_, _ = w.Start(nil).Purchase("2", 1, "k")
 		}
 		w.Clock.Advance(time.Second)
 	}

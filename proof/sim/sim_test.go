@@ -192,7 +192,7 @@ func TestSpans(t *testing.T) {
 	s.Forget()
 	s.Out.look(s)
 	s.Clock.Advance(7 * time.Second)
-	if err := readable(s.Start(none).Repair.Run(context.Background())); err != nil {
+	if err := readable(s.Start(nil).Repair.Run(context.Background())); err != nil {
 		t.Fatal(err)
 	}
 	s.Out.look(s)

@@ -41,7 +41,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		},
 			ledger.Row{"due_shard": row["due_shard"], "due_at": first})
 		w.Clock.Advance(Hold + seckill.Grace + time.Minute)
-		err = w.Start(none).Expire.Sweep(ctx)
+		err = w.Start(nil).Expire.Sweep(ctx)
 		if o, _ := w.ledger.Order(ctx, id); o.State != seckill.Expired {
 			t.Errorf("the order is %s, want %s; the sweep said %.200v", o.State, seckill.Expired, err)
 		}
@@ -53,7 +53,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		w := newTestWorld(t, 5, 2)
 		do(t, w, steps(placed("1", 2), paid("1"), notified))
 		id := w.id("1")
-		if _, err := w.Start(none).Refund.Order(ctx, id, "ann", "broken", false); err != nil {
+		if _, err := w.Start(nil).Refund.Order(ctx, id, "ann", "broken", false); err != nil {
 			t.Fatal(err)
 		}
 		p, err := w.ledger.Payments(ctx, id)
@@ -69,7 +69,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		},
 			ledger.Row{"refund_shard": row["refund_shard"], "refund_at": first})
 		w.Clock.Advance(2 * time.Minute)
-		err = w.Start(none).Refund.Sweep(ctx)
+		err = w.Start(nil).Refund.Sweep(ctx)
 		if o, _ := w.ledger.Order(ctx, id); o.State != seckill.Refunded {
 			t.Errorf("the order is %s, want %s; the sweep said %.200v", o.State, seckill.Refunded, err)
 		}
