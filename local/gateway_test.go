@@ -51,36 +51,3 @@ func TestFalseNotificationsOfTheGatewayAreNotTaken(t *testing.T) {
 		t.Errorf("trades: %v", a)
 	}
 }
-
-// TestAnOrderIsClosedOnceTheGatewayAnswers checks that while connections are cut nothing is decided, and that the
-// order closes afterwards.
-func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
-	_, pay := w.bought("1001", "5")
-	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
-		t.Fatal(a)
-	}
-	if a := w.call("", "PUT", "/faults", `{"shares":{"call-cut":1}}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	w.pass(30*time.Second + seckill.Grace + time.Second)
-	w.eventually("cut connection", func() bool {
-		return w.landed(fakegateway.CallCut) > 0
-	}, func() any { return w.status("1001", "5") })
-	if s := w.status("1001", "5"); s.text("state") != string(seckill.Closing) {
-		t.Errorf("while connections are cut: %v", s)
-	}
-	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 ||
-		!strings.Contains(a.raw, "known: notification-lost") {
-		t.Errorf("an unknown fault: %v", a)
-	}
-	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	for range 3 { // the sweep comes each minute
-		w.pass(time.Minute)
-	}
-	w.awaitState("1001", "5", seckill.Expired)
-	w.drained()
-}

@@ -82,24 +82,6 @@ func TestPaidInABrowser(t *testing.T) {
 	}
 }
 
-// TestReturnIsNoProof: somebody comes back, with and without Alipay's parameters, and has not paid.
-func TestReturnIsNoProof(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	order, _ := w.bought("1001", "5")
-	w.way("1001", order, "page")
-	for _, query := range []string{"?paid=" + order, "?paid=" + order + "&out_trade_no=" + order +
-		"&method=alipay.trade.page.pay.return&trade_no=1&total_amount=0.01&sign=x"} {
-		if a := w.call("", "GET", "/"+query, nil); a.status != 200 {
-			t.Errorf("the page: %v", a)
-		}
-	}
-	w.waitIdle()
-	if a := w.status("1001", "5"); a.text("state") != "pending_payment" {
-		t.Errorf("after a return: %v", a)
-	}
-}
-
 // TestPaidTwiceByTwoKinds pays one order on a computer and on a phone, at a provider that takes both for trades of
 // their own. One payment stays, the other goes back; PAYMENT.md has it as "t2 due back".
 func TestPaidTwiceByTwoKinds(t *testing.T) {
@@ -152,24 +134,4 @@ func TestPaidTwiceByTwoKinds(t *testing.T) {
 			w.drained()
 		})
 	}
-}
-
-// TestTheCashierLeftOpen: it was opened in time; past the hold it takes no money, and no other one is offered.
-func TestTheCashierLeftOpen(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
-	order, _ := w.bought("1001", "5")
-	page := w.way("1001", order, "page")
-	for _, then := range []time.Duration{30 * time.Second, seckill.Grace + time.Second} {
-		w.pass(then)
-		if late := w.press(page); late.status != http.StatusGone || strings.Contains(late.raw, "paid=") {
-			t.Errorf("%v later: %v", then, late)
-		}
-		a := w.call(w.token("1001"), "POST", "/order/"+order+"/payment", map[string]any{"kind": "page"})
-		if a.status != http.StatusConflict || a.text("code") != "not_payable" {
-			t.Errorf("%v later: %v", then, a)
-		}
-	}
-	w.awaitState("1001", "5", seckill.Expired)
-	w.drained()
 }
