@@ -316,28 +316,3 @@ func TestTheReadersOwnErrorIsHandedOn(t *testing.T) {
 type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errFull }
-
-// BenchmarkEntry measures queueing, encoding and hashing an entry.
-func BenchmarkEntry(b *testing.B) {
-	w := journal.Create(io.Discard, start)
-	e := journal.Entry{Shopper: 12345, User: "700000012345", Act: journal.ActBuy, Item: "2002", Key: "k-12345",
-		Count: 1, Status: 200,
-		Address: journal.Hash([]byte("北京")), Body: journal.Hash([]byte("{}")), Date: "Sat, 21 Nov 2026 21:10:00 GMT"}
-	b.ReportAllocs()
-	for b.Loop() {
-		w.Request(e)
-	}
-	if err := w.Close(journal.End{}); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	data := written(b, 5000)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := journal.Read(bytes.NewReader(data), func(*journal.Entry) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
