@@ -8,40 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func TestItemsOutAndIn(t *testing.T) {
-	t.Parallel()
-	export := func(w *shopTest) []seckill.Listing {
-		t.Helper()
-		data, err := w.operators().Export(t.Context())
-		items, parseErr := itemfile.Parse("a.json", data, time.Time{})
-		if err != nil || parseErr != nil {
-			t.Fatalf("%v, %v: %s", err, parseErr, data)
-		}
-		return items
-	}
-	wanted := export(start(t, local.Options{}))
-	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	for _, want := range []string{"{[2001 2002 2003] [] [] map[]}", "{[] [] [2001 2002 2003] map[]}"} {
-		if in, err := to.operators().Import(t.Context(), wanted); err != nil || fmt.Sprint(in) != want {
-			t.Errorf("import: %v, %v, want %s", in, err, want)
-		}
-	}
-	got := slices.DeleteFunc(export(to), func(it seckill.Listing) bool { return it.ID == "11" })
-	if diff := cmp.Diff(wanted, got); diff != "" || len(got) != 3 {
-		t.Errorf("-exported here +there\n%s", diff)
-	}
-	to.bought("1001", local.DemoLive) // imported while on sale: available at once
-	to.drained()
-}
 
 // TestAnOrderKeepsWhatWasBought: an item that gets another title, picture and prices is what it was in the orders that
 // have it; an order of an older release shows the item as it is.

@@ -1,16 +1,13 @@
 package local_test
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -80,78 +77,4 @@ func TestAnOperatorRefunds(t *testing.T) {
 		t.Errorf("afterwards: %+v", o)
 	}
 	w.drained()
-}
-
-// TestAnOperatorAsks covers an order about which the gateway does not answer for minutes.
-func TestAnOperatorAsks(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
-	order, pay := w.bought("1001", "5")
-	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
-		t.Fatal(a)
-	}
-	if a := w.call("", "PUT", "/faults", `{"shares":{"call-cut":1}}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	w.pass(30*time.Second + seckill.Grace + time.Second)
-	w.awaitState("1001", "5", seckill.Closing)
-	for range 3 {
-		w.pass(time.Minute)
-	}
-	if o := w.open(); o.Unknown.Count != 1 || o.Unknown.Orders[0].Order != order ||
-		o.Unknown.Orders[0].End != seckill.Expired || o.Unknown.Amount != o.Unknown.Orders[0].Amount {
-		t.Errorf("unknown: %+v", o.Unknown)
-	}
-	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	if c, err := w.operators().Ask(t.Context(), order, "broken"); err != nil || !c.Changed {
-		t.Errorf("ask: %+v, %v", c, err)
-	}
-	w.pass(time.Minute)
-	w.awaitState("1001", "5", seckill.Expired)
-	if o := w.open(); o.Unknown.Count != 0 {
-		t.Errorf("unknown afterwards: %+v", o.Unknown)
-	}
-	w.drained()
-}
-
-// unsigning payments cannot sign.
-type unsigning struct{ seckill.Payments }
-
-func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New("no key") }
-
-// TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
-func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
-	t.Parallel()
-	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)},
-		Log: telemetry.NewTextLog(&log, slog.LevelWarn)}, func(s *local.System) {
-		s.Shop.Payments = unsigning{s.Payments}
-	})
-	bought := w.buy("1001", "5", 1, "")
-	if a := w.call("", "PUT", "/faults", `{"shares":{"call-5xx":1}}`); bought.status != 200 || a.status != 200 {
-		t.Fatal(bought, a)
-	}
-	var a answer
-	w.eventually("a placed order", func() bool {
-		a = w.status("1001", "5")
-		return a.status != 200
-	}, func() any { return a })
-	if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != "系统繁忙，请稍后重试。" ||
-		strings.Contains(a.raw, "no key") {
-		t.Errorf("the shopper: %v", a)
-	}
-	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
-	_, record := w.operators().RecordTrade(t.Context(), order, "1", "broken")
-	_, reconcile := w.operators().Reconcile(t.Context(), day)
-	for want, err := range map[string]error{
-		"alipay: alipay.trade.query " + order + ": HTTP status 502":                           record,
-		"alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502": reconcile,
-	} {
-		if r := refusal(err); r.Code != seckill.CodeUnavailable || r.Detail != want ||
-			!strings.Contains(log.String(), want) {
-			t.Errorf("%v, want %s, also in the log:\n%s", err, want, &log)
-		}
-	}
 }

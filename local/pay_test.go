@@ -10,15 +10,12 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var (
-	payForm  = regexp.MustCompile(`<form method="post" action="([^"]+)">`)
-	payInput = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
-	goesBack = regexp.MustCompile(`id="back" href="([^"]*)"`)
-)
+var goesBack = regexp.MustCompile(`id="back" href="([^"]*)"`)
 
 // way asks for the way to the cashier and opens it, as a browser does. It returns the page.
 func (w *shopTest) way(user, order, kind string) answer {
@@ -38,15 +35,11 @@ func (w *shopTest) way(user, order, kind string) answer {
 // press presses the button of a cashier's page and returns the page that follows.
 func (w *shopTest) press(page answer) answer {
 	w.t.Helper()
-	m := payForm.FindStringSubmatch(page.raw)
-	if m == nil {
-		w.t.Fatalf("no form: %v", page)
+	action, form, err := contracttest.CashierForm(page.raw)
+	if err != nil {
+		w.t.Fatalf("no form: %v, %v", page, err)
 	}
-	form := url.Values{}
-	for _, i := range payInput.FindAllStringSubmatch(page.raw, -1) {
-		form.Set(i[1], html.UnescapeString(i[2]))
-	}
-	return w.call("", "POST", "/"+m[1], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return w.call("", "POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
 // back returns where a page of the cashier leads back to.
