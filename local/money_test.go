@@ -78,3 +78,37 @@ func TestAnOperatorRefunds(t *testing.T) {
 	}
 	w.drained()
 }
+
+// TestAnOperatorAsks covers an order about which the gateway does not answer for minutes.
+func TestAnOperatorAsks(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
+	order, pay := w.bought("1001", "5")
+	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
+		t.Fatal(a)
+	}
+	if a := w.call("", "PUT", "/faults", `{"shares":{"call-cut":1}}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	w.pass(30*time.Second + seckill.Grace + time.Second)
+	w.awaitState("1001", "5", seckill.Closing)
+	for range 3 {
+		w.pass(time.Minute)
+	}
+	if o := w.open(); o.Unknown.Count != 1 || o.Unknown.Orders[0].Order != order ||
+		o.Unknown.Orders[0].End != seckill.Expired || o.Unknown.Amount != o.Unknown.Orders[0].Amount {
+		t.Errorf("unknown: %+v", o.Unknown)
+	}
+	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	if c, err := w.operators().Ask(t.Context(), order, "broken"); err != nil || !c.Changed {
+		t.Errorf("ask: %+v, %v", c, err)
+	}
+	w.pass(time.Minute)
+	w.awaitState("1001", "5", seckill.Expired)
+	if o := w.open(); o.Unknown.Count != 0 {
+		t.Errorf("unknown afterwards: %+v", o.Unknown)
+	}
+	w.drained()
+}

@@ -188,6 +188,18 @@ func TestPassesThatAreRefused(t *testing.T) {
 	w.connect(fresh) // none of them has used it
 }
 
+// TestAThirdPageClosesTheOldest checks that the other two stay.
+func TestAThirdPageClosesTheOldest(t *testing.T) {
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
+	first, second := w.connect(w.pageOffer("1001")), w.connect(w.pageOffer("1001"))
+	third, stranger := w.connect(w.pageOffer("1001")), w.connect(w.pageOffer("1002"))
+	w.wantEnd(first, websocket.StatusPolicyViolation)
+	order := w.buy("1001", "7", 1, "").text("order_id")
+	w.hears(second, order, seckill.PendingPayment)
+	w.hears(third, order, seckill.PendingPayment)
+	w.hears(stranger, w.buy("1002", "7", 1, "").text("order_id"), seckill.PendingPayment)
+}
+
 // TestWhatPagesSend: nothing that a page sends matters, until it is too large.
 func TestWhatPagesSend(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
