@@ -22,7 +22,8 @@ var (
 	update    = flag.Bool("update", false, "write testdata/hashes and the generated parts of pages anew")
 )
 
-// TestMain lets garbage grow: worlds are made and left by the thousand, and collecting them takes a quarter of the time.
+// TestMain lets garbage grow: worlds are made and left by the thousand, and collecting them takes a quarter of the
+// time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	m.Run()
