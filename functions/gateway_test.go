@@ -275,18 +275,6 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	}
 }
 
-// TestGatewayFunctionFinishesTrades checks that 91 days after its payment a trade can no longer be refunded.
-func TestGatewayFunctionFinishesTrades(t *testing.T) {
-	w := newDeployment(t)
-	record := w.paidAt(t, time.Now().Add(-91*24*time.Hour).Truncate(time.Millisecond))
-	client := shopOf(t, "https://shop.example/notify", behind{t, w.startGateway(t)})
-	answer, err := client.Refund(t.Context(), seckill.Refund{ID: seckill.RefundID(record.OutTradeNo, record.TradeNo),
-		Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, Reason: "x"})
-	if err != nil || answer.State != seckill.RefundRefused || answer.Code != "ACQ.TRADE_HAS_FINISHED" {
-		t.Errorf("%+v, %v, want ACQ.TRADE_HAS_FINISHED", answer, err)
-	}
-}
-
 // either sends downloads and calls to different destinations.
 type either struct{ calls, downloads http.RoundTripper }
 

@@ -139,37 +139,62 @@ func TestAdminFunction(t *testing.T) {
 	}
 }
 
-// TestOnlySignedCommands checks that none of the functions executes a command that the back office has not signed for
-// it, whoever invokes it.
+// TestOnlySignedCommands checks that each function executes a command that the back office has signed for it, and logs
+// who gave it, independent of LOG_LEVEL; that it executes no other command, whoever invokes it, and no other event.
 func TestOnlySignedCommands(t *testing.T) {
 	w := newDeployment(t)
-	signed := map[string][]byte{}
-	take := func(step string) operator.Client {
-		return staffOf(commandKeys, func(event []byte) ([]byte, error) {
-			signed[step] = event
-			return nil, errors.New("not sent")
-		})
-	}
-	stage, acts := take("stage"), take("acts")
-	_, _ = stage.Health(t.Context())
-	_, _ = acts.Acts(t.Context(), operator.ActsWanted{Limit: 1})
-	for step, command := range map[string]string{"stage": `"health"`, "refund": `"open"`,
-		"reconcile": `"reconciled","day":"2026-11-11"`, "repair": `"erase","user":"1001"`,
-		"tell": `"counts","item":"2002"`, "deliver": `"redeliver"`, "acts": `"acts","limit":1`} {
-		f := w.start(t, step)
-		other := signed["stage"]
-		if step == "stage" {
-			other = signed["acts"]
+	var another []byte // what the back office signed for the function before; at first for none of these
+	teller := staffOf(commandKeys, func(event []byte) ([]byte, error) {
+		another = event
+		return nil, errors.New("not sent")
+	})
+	_, _ = teller.Delivery(t.Context(), seckill.KeyedOrderID("2002", "1001", "k"))
+	for _, c := range []struct {
+		step, unsigned string
+		give           func(operator.Client) error
+	}{
+		{"stage", `"health"`, func(c operator.Client) error { _, err := c.Health(t.Context()); return err }},
+		{"refund", `"open"`, func(c operator.Client) error { _, err := c.Open(t.Context()); return err }},
+		{"reconcile", `"reconciled","day":"2026-11-11"`, func(c operator.Client) error {
+			_, err := c.Reconciled(t.Context(), "2026-11-11")
+			return err
+		}},
+		{"repair", `"erase","user":"1001"`, func(c operator.Client) error {
+			_, err := c.Erase(t.Context(), "1001", "")
+			return err
+		}},
+		{"tell", `"replay","item":"2002","day":"2026-11-11"`, func(c operator.Client) error {
+			_, err := c.Replay(t.Context(), "2002", "2026-11-11", "")
+			return err
+		}},
+		{"deliver", `"redeliver"`, func(c operator.Client) error { _, err := c.Redeliver(t.Context()); return err }},
+		{"acts", `"acts","limit":1`, func(c operator.Client) error {
+			_, err := c.Acts(t.Context(), operator.ActsWanted{Limit: 1})
+			return err
+		}},
+	} {
+		f := w.start(t, c.step, "LOG_LEVEL", "error")
+		var own []byte
+		err := c.give(staffOf(commandKeys, func(event []byte) ([]byte, error) {
+			own = event
+			return f.Invoke(event)
+		}))
+		if err != nil || !f.Says(`"level":"INFO","msg":"operator","who":"`+staffARN+`","command":`) {
+			t.Errorf("%s: %v, log: %s", c.step, err, f.Output())
 		}
-		for what, event := range map[string][]byte{"an unsigned one": []byte(`{"operator":{"command":` + command +
-			`,"who":"a"}}`), "another function's": other} {
+		for what, event := range map[string][]byte{"another function's": another,
+			"an unsigned one": []byte(`{"operator":{"command":` + c.unsigned + `,"who":"a"}}`)} {
 			if out, err := f.Invoke(event); err == nil || !strings.Contains(err.Error(), "not signed") {
-				t.Errorf("%s: %s: %s, %v", step, what, out, err)
+				t.Errorf("%s: %s: %s, %v", c.step, what, out, err)
 			}
 		}
-		if !f.Says(`"msg":"event refused"`) {
-			t.Errorf("%s: log: %s", step, f.Output())
+		if out, err := f.Invoke([]byte(`{"operate":{"command":"x","who":"a"}}`)); err == nil {
+			t.Errorf("%s: an event of another kind: %s", c.step, out)
 		}
+		if !f.Says(`"msg":"event refused"`) {
+			t.Errorf("%s: log: %s", c.step, f.Output())
+		}
+		another = own
 	}
 }
 

@@ -1,12 +1,10 @@
 package functions_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
@@ -70,63 +68,5 @@ func TestRefundFunction(t *testing.T) {
 	sweep("call-5xx=1", 0, `"unknown_payments":1`, "refund of order "+o.ID)
 	for range 2 {
 		sweep("", n.Amount, `"refunds_made":1`, "")
-	}
-}
-
-// TestRefundFunctionOfAnOperator checks that it executes the commands about money, logs who gave which, independent
-// of LOG_LEVEL, and refuses every other event.
-func TestRefundFunctionOfAnOperator(t *testing.T) {
-	w := newDeployment(t)
-	l, o, n := paidTrade(t, w)
-	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
-		Cause: "notify", Due: time.Now()}
-	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
-		t.Fatal(err)
-	}
-	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(),
-		Outcome: seckill.NotificationRecorded, Raw: "trade_no=" + n.TradeNo}
-	if err := l.KeepNotification(t.Context(), kept); err != nil {
-		t.Fatal(err)
-	}
-	f := w.start(t, "refund", "LOG_LEVEL", "error")
-	operators := staff(f)
-	ctx := t.Context()
-	var refused *operator.Refusal
-	// The fake table still has the order as it was put: not paid.
-	if _, err := operators.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) ||
-		refused.Code != seckill.CodeInvalid {
-		t.Errorf("a refund of an unpaid order: %v, want %s", err, seckill.CodeInvalid)
-	}
-	if open, err := operators.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID ||
-		open.Refused.Count+open.Unknown.Count != 0 {
-		t.Errorf("open: %+v, %v", open, err)
-	}
-	c, err := operators.Case(ctx, o.ID, true)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notifications) != 1 ||
-		c.Notifications[0].Raw != kept.Raw {
-		t.Errorf("case: %+v, %v", c, err)
-	}
-	if done, err := operators.Again(ctx, o.ID, "at once"); err != nil || done.Asked != 1 || done.Due != o.Amount {
-		t.Errorf("again: %+v, %v", done, err)
-	}
-	run(t, f, recorded(t, "schedule.json"), "null")
-	if trades := w.gateway.Trades(); len(trades) != 1 || trades[0].Refunded() != n.Amount {
-		t.Errorf("%+v, want its money back", trades)
-	}
-	if out, err := f.Invoke([]byte(`{"operate":{"command":"refund","who":"a","order":"` + o.ID +
-		`","why":"x"}}`)); err == nil || out != nil {
-		t.Errorf("an event of another kind: %s, want an error", out)
-	}
-	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID +
-		`","raw":true,"result":"read"`, `"msg":"event refused"`,
-		`"command":"refund","order":"` + o.ID + `","restock":true,"result":"invalid_request"`,
-		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"again","order":"` + o.ID +
-			`","result":"changed"`} {
-		if !f.Says(want) {
-			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
-		}
-	}
-	if log := f.Output(); strings.Contains(log, address) || strings.Contains(log, "broken") {
-		t.Errorf("the log has an address, or a reason:\n%s", log)
 	}
 }

@@ -2,12 +2,10 @@ package functions_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // streamed returns the recorded event of the orders table's stream: an order is placed and paid.
@@ -45,32 +43,5 @@ func TestTellFunction(t *testing.T) {
 	marks, err := ledger.New(w.rows).Counted(t.Context(), []string{id})
 	if err != nil || marks[id].Sequence != 2 || !f.Says(`"changes_counted":1`) {
 		t.Errorf("counted up to %+v, %v\n%s", marks, err, f.Output())
-	}
-}
-
-// TestTellFunctionOfAnOperator checks that it tells an order again, says where to ship it, logs who asked but not the
-// address, and refuses other events.
-func TestTellFunctionOfAnOperator(t *testing.T) {
-	w := newDeployment(t)
-	_, o, _ := paidTrade(t, w)
-	f := w.start(t, "tell", "LOG_LEVEL", "error")
-	operators := staff(f)
-	if told, err := operators.Tell(t.Context(), o.ID); err != nil || told.Changes != 1 || len(w.aws.Events()) != 1 {
-		t.Errorf("tell: %+v, %v", told, err)
-	}
-	if told, err := operators.Replay(t.Context(), o.Item, seckill.Day(o.Placed), ""); err != nil || told.Changes != 1 {
-		t.Errorf("replay: %+v, %v", told, err)
-	}
-	d, err := operators.Delivery(t.Context(), o.ID)
-	if err != nil || d.Address != address || d.Count != 1 || d.State != seckill.PendingPayment {
-		t.Errorf("delivery: %+v, %v", d, err)
-	}
-	// Says waits for the log's last line.
-	if !f.Says(fmt.Sprintf(`"command":"delivery","order":%q,"result":"read"`, o.ID)) ||
-		strings.Contains(f.Output(), address) {
-		t.Errorf("log: %s", f.Output())
-	}
-	if _, err := f.Invoke([]byte(`{"Records":[{"eventSource":"aws:sqs","messageId":"1","body":"x"}]}`)); err == nil {
-		t.Error("a queue's event is accepted")
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestContract runs the cases for deployed stacks on a system in one process. Ids are the largest with 64 bits: a
@@ -34,27 +33,6 @@ func TestContract(t *testing.T) {
 	t.Run("methods", shop.Methods)
 	t.Run("orders", shop.Orders)
 	w.drained()
-}
-
-func TestUpcomingItemIsOnSaleOnceItStarts(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{})
-	listed := func(path string) (ids []string) {
-		list, _ := w.call("", "GET", path, nil).json["seckills"].([]any)
-		for _, it := range list {
-			id, _ := it.(map[string]any)["id"].(string)
-			ids = append(ids, id)
-		}
-		return ids
-	}
-	if got := listed("/seckill/will"); !slices.Equal(got, []string{local.DemoUpcoming}) {
-		t.Errorf("before the start: %v", got)
-	}
-	w.pass(10*time.Minute + time.Second)
-	if got := listed("/seckill/ing"); !slices.Equal(got, []string{local.DemoUpcoming, local.DemoLive}) {
-		t.Errorf("after the start: %v, want the newest start first", got)
-	}
-	w.bought("1001", local.DemoUpcoming)
 }
 
 func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
@@ -151,22 +129,6 @@ func TestClockMovesAndSchedulesFollow(t *testing.T) {
 	if err != nil || shown.Before(now) {
 		t.Errorf("the clock shows %v, after %v", shown, now)
 	}
-}
-
-func TestAddedStockIsSold(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	w.bought("1001", "5")
-	if a := w.buy("1002", "5", 1, ""); a.text("code") != "sold_out" {
-		t.Fatalf("the second of one: %v", a)
-	}
-	if it, err := w.operators().AddStock(t.Context(), "5", 2); err != nil || it.Left != 1 {
-		t.Fatalf("stock: %+v, %v", it, err)
-	}
-	w.pass(2 * time.Second)
-	w.bought("1002", "5")
-	w.drained()
-	w.soldOnce("5", 2)
 }
 
 func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {

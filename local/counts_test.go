@@ -70,34 +70,3 @@ func (w *shopTest) counts(item string, want seckill.Count) {
 		w.t.Errorf("item %s: %+v, %v, want %+v", item, c, err, want)
 	}
 }
-
-// TestCountsOfManyOrders checks that orders from before the first question are counted once, though the question
-// comes while more are placed.
-func TestCountsOfManyOrders(t *testing.T) {
-	t.Parallel()
-	const orders = 600
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", orders, 1)}})
-	bought := make(chan struct{})
-	go func() {
-		defer close(bought)
-		for i := range orders {
-			if a, err := w.try(w.token(user(i)), "POST", "/seckill/buy", map[string]any{"seckill_id": "7", "count": 1,
-				"address": address}); err != nil || a.status != 200 {
-				t.Error(a, err)
-			}
-		}
-	}()
-	w.eventually("orders", func() bool { return w.Meter.Counts()[seckill.EventPlaced] > orders/2 },
-		func() any { return w.Meter.Counts() })
-	for range 20 {
-		if _, err := w.operators().Counts(t.Context(), "7"); err != nil {
-			t.Error(err)
-		}
-	}
-	<-bought
-	w.waitIdle()
-	w.counts("7", seckill.Count{Placed: orders})
-	if n := w.Meter.Counts()[seckill.EventCounted]; n != orders {
-		t.Errorf("%d orders were counted, want %d once each", n, orders)
-	}
-}

@@ -203,35 +203,6 @@ func TestEventsOfManyOrders(t *testing.T) {
 	}
 }
 
-// TestADeadTarget checks that an hour without a consumer delays no purchase and loses no event.
-func TestADeadTarget(t *testing.T) {
-	t.Parallel()
-	c := newConsumer(t)
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 100, 1)}, Events: "http://" + c.addr + "/"})
-	for i := range 20 {
-		_, pay := w.bought(user(i), "7")
-		if i%2 == 0 {
-			if a := w.payAtCashier(pay); a.status != http.StatusOK {
-				t.Error(a)
-			}
-			w.awaitState(user(i), "7", seckill.Paid)
-		}
-		w.pass(3 * time.Minute)
-	}
-	w.pass(20 * time.Minute)
-	w.drained()
-	if n := w.Meter.Counts(); n[seckill.EventPosted] != 0 || n[seckill.EventPostFailed] < 100 ||
-		n[seckill.EventPaid] != 10 || n[seckill.EventExpired] != 10 {
-		t.Errorf("after an hour: %v", n)
-	}
-	c.start()
-	w.pass(time.Hour)
-	w.eventually("events of every order", func() bool { return c.all(w) }, func() any { return w.Meter.Counts() })
-	if len(c.kept) != 20 {
-		t.Errorf("%d orders told, want 20", len(c.kept))
-	}
-}
-
 // TestEventsInAFile checks that each change is a line, after a line that was cut off, and that an operator tells
 // changes again.
 func TestEventsInAFile(t *testing.T) {

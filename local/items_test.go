@@ -8,75 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func TestItemsOutAndIn(t *testing.T) {
-	t.Parallel()
-	export := func(w *shopTest) []seckill.Listing {
-		t.Helper()
-		data, err := w.operators().Export(t.Context())
-		items, parseErr := itemfile.Parse("a.json", data, time.Time{})
-		if err != nil || parseErr != nil {
-			t.Fatalf("%v, %v: %s", err, parseErr, data)
-		}
-		return items
-	}
-	wanted := export(start(t, local.Options{}))
-	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	for _, want := range []string{"{[2001 2002 2003] [] [] map[]}", "{[] [] [2001 2002 2003] map[]}"} {
-		if in, err := to.operators().Import(t.Context(), wanted); err != nil || fmt.Sprint(in) != want {
-			t.Errorf("import: %v, %v, want %s", in, err, want)
-		}
-	}
-	got := slices.DeleteFunc(export(to), func(it seckill.Listing) bool { return it.ID == "11" })
-	if diff := cmp.Diff(wanted, got); diff != "" || len(got) != 3 {
-		t.Errorf("-exported here +there\n%s", diff)
-	}
-	to.bought("1001", local.DemoLive) // imported while on sale: available at once
-	to.drained()
-}
-
-func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
-	t.Parallel()
-	later := live("12", 5, 1)
-	later.Start = time.Now().Add(time.Hour).Truncate(time.Second)
-	w := start(t, local.Options{Items: []seckill.Listing{later}})
-	later.Price, later.Stock = 77_00, 8
-	if in, err := w.operators().Import(t.Context(), []seckill.Listing{later}); err != nil ||
-		fmt.Sprint(in.Changed) != "[12]" {
-		t.Fatal(in, err)
-	}
-	w.pass(time.Hour)
-	w.awaitLeft("12", "8")
-	if a := w.call("", "GET", "/seckill/detail/12", nil); !strings.Contains(a.raw, `"sk_price":77.00`) {
-		t.Error(a)
-	}
-	later.Price = 1
-	_, err := w.operators().Import(t.Context(), []seckill.Listing{live("13", 1, 1), later})
-	if r := refusal(err); r.Code != seckill.CodeInvalid ||
-		!strings.HasPrefix(r.Detail, "item 12: sk_price: fixed since ") {
-		t.Error(err)
-	}
-	later.Price, later.Stock, later.Commodity.Title = 77_00, 9, "mended"
-	if in, err := w.operators().Import(t.Context(), []seckill.Listing{later}); err != nil ||
-		fmt.Sprint(in.Changed) != "[12]" {
-		t.Error("text and more stock of a sale that runs:", in, err)
-	}
-	w.awaitLeft("12", "9")
-	if a := w.call("", "GET", "/seckill/detail/12", nil); !strings.Contains(a.raw, `"mended"`) {
-		t.Error(a)
-	}
-	if a := w.call("", "GET", "/seckill/detail/13", nil); a.status != 404 {
-		t.Errorf("imported beside a refused one: %v", a)
-	}
-}
 
 // TestAnOrderKeepsWhatWasBought: an item that gets another title, picture and prices is what it was in the orders that
 // have it; an order of an older release shows the item as it is.
@@ -159,30 +95,5 @@ func TestOnlyOperatorsEventsAreCarriedOut(t *testing.T) {
 	}
 	if a := w.call("", "GET", "/seckill/detail/22", nil); a.status != 404 {
 		t.Errorf("an item of a refused file: %v", a)
-	}
-}
-
-func TestChangesSayWhetherAnythingChanged(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	ops, ctx := w.operators(), t.Context()
-	set := func(stopped bool) func() (operator.ItemChange, error) {
-		return func() (operator.ItemChange, error) { return ops.SetStopped(ctx, "11", stopped) }
-	}
-	add := func(n int) func() (operator.ItemChange, error) {
-		return func() (operator.ItemChange, error) { return ops.AddStock(ctx, "11", n) }
-	}
-	for n, step := range []struct {
-		do   func() (operator.ItemChange, error)
-		want string
-	}{
-		{set(true), "stopped 3 true"}, {set(true), "stopped 3 false"}, {set(false), "online 3 true"},
-		{set(false), "online 3 false"}, {add(5), "online 5 true"}, {add(5), "online 5 false"},
-		{add(4), "online 5 false"},
-	} {
-		it, err := step.do()
-		if got := fmt.Sprint(it.State, " ", it.Stock, " ", it.Changed); err != nil || got != step.want {
-			t.Errorf("step %d: %s, %v, want %s", n, got, err, step.want)
-		}
 	}
 }

@@ -1,16 +1,13 @@
 package local_test
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -82,49 +79,6 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.drained()
 }
 
-// TestARefundOfAFinishedTrade checks that it is refused finally, because the trade is too old, that it is listed for
-// an operator, and that no one is told that it was made.
-func TestARefundOfAFinishedTrade(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	order, pay := w.bought("1001", "5")
-	w.payAtCashier(pay)
-	w.awaitState("1001", "5", seckill.Paid)
-	w.waitIdle()
-	for range 13 { // 13 weeks: 91 days
-		w.pass(local.MaxAdvance)
-	}
-	if trades := w.Gateway.Trades(); len(trades) != 1 || trades[0].Status != fakegateway.StatusFinished {
-		t.Fatalf("after 91 days: %+v, want it finished", trades)
-	}
-	if c, err := w.operators().Refund(t.Context(), order, "broken", false); err != nil ||
-		c.State != seckill.RefundOwed {
-		t.Fatalf("refund: %+v, %v", c, err)
-	}
-	w.pass(time.Minute)
-	for range 2 { // also after a retry
-		w.eventually("refusal", func() bool { return w.open().Refused.Count == 1 }, func() any { return w.open() })
-		o := w.open()
-		if p := o.Refused.Payments[0]; o.Due.Count+o.Unknown.Count != 0 || p.Order != order ||
-			p.Refused != "ACQ.TRADE_HAS_FINISHED" || o.Refused.Amount != p.Amount || p.Amount == 0 {
-			t.Errorf("open: %+v", o)
-		}
-		if c, err := w.operators().Again(t.Context(), order, "broken"); err != nil || c.Asked != 1 {
-			t.Errorf("again: %+v, %v", c, err)
-		}
-		w.pass(time.Minute)
-	}
-	if kept := w.Gateway.Trades()[0].Kept(); kept == 0 {
-		t.Error("the gateway gave the money back")
-	}
-	a := w.call(w.token("1001"), "GET", "/order/"+order, nil, "Accept-Language", "en")
-	if want := " yuan go back to you, refund number " + seckill.RefundID(order, w.Gateway.Trades()[0].TradeNo) +
-		"."; a.text("state") != "refund_due" || !strings.HasSuffix(a.text("money"), want) {
-		t.Errorf("the shopper: %v, want %q", a, want)
-	}
-	w.drained()
-}
-
 // TestAnOperatorAsks covers an order about which the gateway does not answer for minutes.
 func TestAnOperatorAsks(t *testing.T) {
 	t.Parallel()
@@ -157,102 +111,4 @@ func TestAnOperatorAsks(t *testing.T) {
 		t.Errorf("unknown afterwards: %+v", o.Unknown)
 	}
 	w.drained()
-}
-
-// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never arrives. The day's bill has it,
-// an operator records it, and it is refunded.
-func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	order, pay := w.bought("1001", "5")
-	if a := w.call("", "PUT", "/faults", `{"shares":{"two-trades":1}}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	var trades []string
-	for range 2 {
-		no, err := w.Gateway.Open(pay)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trades = append(trades, no)
-	}
-	if err := w.Gateway.PayTrade(trades[0]); err != nil {
-		t.Fatal(err)
-	}
-	w.awaitState("1001", "5", seckill.Paid)
-	if a := w.call("", "PUT", "/faults", `{"shares":{"notification-lost":1}}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	if err := w.Gateway.PayTrade(trades[1]); err != nil {
-		t.Fatal(err)
-	}
-	day := seckill.Day(w.Clock.Now())
-	w.pass(36 * time.Hour) // longer than notifications are repeated
-	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
-		t.Fatal(a)
-	}
-	r, err := w.Reconcile.Day(t.Context(), day)
-	if err != nil || r.Count != 1 || r.Payments != 2 || r.Differences[0].Kind != seckill.PaymentNotHere ||
-		r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
-		t.Fatalf("the bill: %+v, %v", r, err)
-	}
-	_, err = w.operators().RecordTrade(t.Context(), order, "1", "broken")
-	if refusal(err).Code != seckill.CodeInvalid {
-		t.Errorf("a trade that the gateway does not have: %v", err)
-	}
-	for _, want := range []bool{true, false} {
-		c, err := w.operators().RecordTrade(t.Context(), order, trades[1], "broken")
-		if err != nil || c.Changed != want {
-			t.Errorf("record-trade: %+v, %v, want changed %t", c, err, want)
-		}
-	}
-	w.pass(2 * time.Minute)
-	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
-	if a.text("state") != "paid" || !strings.Contains(a.text("money"), seckill.RefundID(order, trades[1])) {
-		t.Errorf("the order: %v", a)
-	}
-	if r, err = w.Reconcile.Day(t.Context(), day); err != nil || r.Count != 0 {
-		t.Errorf("the bill matched again: %+v, %v", r, err)
-	}
-	w.drained()
-}
-
-// unsigning payments cannot sign.
-type unsigning struct{ seckill.Payments }
-
-func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New("no key") }
-
-// TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
-func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
-	t.Parallel()
-	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)},
-		Log: telemetry.NewTextLog(&log, slog.LevelWarn)}, func(s *local.System) {
-		s.Shop.Payments = unsigning{s.Payments}
-	})
-	bought := w.buy("1001", "5", 1, "")
-	if a := w.call("", "PUT", "/faults", `{"shares":{"call-5xx":1}}`); bought.status != 200 || a.status != 200 {
-		t.Fatal(bought, a)
-	}
-	var a answer
-	w.eventually("a placed order", func() bool {
-		a = w.status("1001", "5")
-		return a.status != 200
-	}, func() any { return a })
-	if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != "系统繁忙，请稍后重试。" ||
-		strings.Contains(a.raw, "no key") {
-		t.Errorf("the shopper: %v", a)
-	}
-	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
-	_, record := w.operators().RecordTrade(t.Context(), order, "1", "broken")
-	_, reconcile := w.operators().Reconcile(t.Context(), day)
-	for want, err := range map[string]error{
-		"alipay: alipay.trade.query " + order + ": HTTP status 502":                           record,
-		"alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502": reconcile,
-	} {
-		if r := refusal(err); r.Code != seckill.CodeUnavailable || r.Detail != want ||
-			!strings.Contains(log.String(), want) {
-			t.Errorf("%v, want %s, also in the log:\n%s", err, want, &log)
-		}
-	}
 }

@@ -10,15 +10,12 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-var (
-	payForm  = regexp.MustCompile(`<form method="post" action="([^"]+)">`)
-	payInput = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
-	goesBack = regexp.MustCompile(`id="back" href="([^"]*)"`)
-)
+var goesBack = regexp.MustCompile(`id="back" href="([^"]*)"`)
 
 // way asks for the way to the cashier and opens it, as a browser does. It returns the page.
 func (w *shopTest) way(user, order, kind string) answer {
@@ -38,15 +35,11 @@ func (w *shopTest) way(user, order, kind string) answer {
 // press presses the button of a cashier's page and returns the page that follows.
 func (w *shopTest) press(page answer) answer {
 	w.t.Helper()
-	m := payForm.FindStringSubmatch(page.raw)
-	if m == nil {
-		w.t.Fatalf("no form: %v", page)
+	action, form, err := contracttest.CashierForm(page.raw)
+	if err != nil {
+		w.t.Fatalf("no form: %v, %v", page, err)
 	}
-	form := url.Values{}
-	for _, i := range payInput.FindAllStringSubmatch(page.raw, -1) {
-		form.Set(i[1], html.UnescapeString(i[2]))
-	}
-	return w.call("", "POST", "/"+m[1], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return w.call("", "POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
 // back returns where a page of the cashier leads back to.
@@ -79,24 +72,6 @@ func TestPaidInABrowser(t *testing.T) {
 		if a.status != http.StatusConflict || a.text("code") != "not_payable" {
 			t.Errorf("a paid order: %v", a)
 		}
-	}
-}
-
-// TestReturnIsNoProof: somebody comes back, with and without Alipay's parameters, and has not paid.
-func TestReturnIsNoProof(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	order, _ := w.bought("1001", "5")
-	w.way("1001", order, "page")
-	for _, query := range []string{"?paid=" + order, "?paid=" + order + "&out_trade_no=" + order +
-		"&method=alipay.trade.page.pay.return&trade_no=1&total_amount=0.01&sign=x"} {
-		if a := w.call("", "GET", "/"+query, nil); a.status != 200 {
-			t.Errorf("the page: %v", a)
-		}
-	}
-	w.waitIdle()
-	if a := w.status("1001", "5"); a.text("state") != "pending_payment" {
-		t.Errorf("after a return: %v", a)
 	}
 }
 
@@ -152,24 +127,4 @@ func TestPaidTwiceByTwoKinds(t *testing.T) {
 			w.drained()
 		})
 	}
-}
-
-// TestTheCashierLeftOpen: it was opened in time; past the hold it takes no money, and no other one is offered.
-func TestTheCashierLeftOpen(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
-	order, _ := w.bought("1001", "5")
-	page := w.way("1001", order, "page")
-	for _, then := range []time.Duration{30 * time.Second, seckill.Grace + time.Second} {
-		w.pass(then)
-		if late := w.press(page); late.status != http.StatusGone || strings.Contains(late.raw, "paid=") {
-			t.Errorf("%v later: %v", then, late)
-		}
-		a := w.call(w.token("1001"), "POST", "/order/"+order+"/payment", map[string]any{"kind": "page"})
-		if a.status != http.StatusConflict || a.text("code") != "not_payable" {
-			t.Errorf("%v later: %v", then, a)
-		}
-	}
-	w.awaitState("1001", "5", seckill.Expired)
-	w.drained()
 }

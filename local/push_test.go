@@ -138,19 +138,6 @@ func TestOutcomesArePushed(t *testing.T) {
 	}
 }
 
-// TestAConnectionCatchesUp: a page that connects after its order was placed hears of it at once.
-func TestAConnectionCatchesUp(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
-	bought := w.buy("1001", "7", 1, "")
-	w.awaitState("1001", "7", seckill.PendingPayment)
-	w.waitIdle()
-	if push, _ := bought.json["push"].(map[string]any); push["catches_up"] != true {
-		t.Errorf("the offer does not say that its connection catches up: %v", bought)
-	}
-	w.hears(w.connect(bought.offer(t)), bought.text("order_id"), seckill.PendingPayment)
-}
-
 // TestWithoutPush: the option takes push away.
 func TestWithoutPush(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}, NoPush: true})

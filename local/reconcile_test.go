@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"maps"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -88,47 +86,6 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 		if d := seckill.Day(w.Clock.Now().Add(-10*time.Hour).AddDate(0, 0, -back)); d != day && len(w.kept(d)) != 1 {
 			t.Errorf("%s: %v, want it matched once", d, w.kept(d))
 		}
-	}
-	w.drained()
-}
-
-// TestWhatAProviderDidBehindTheShopIsListed: half of a payment was refunded in the console, then its shopper paid
-// once more, and all notifications about both were lost.
-func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
-	w.noMidnight()
-	plan := func(shares map[fakegateway.Fault]float64) {
-		if err := w.Gateway.SetFaults(fakegateway.Faults{Shares: shares}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	plan(map[fakegateway.Fault]float64{fakegateway.RefundPartial: 1})
-	_, pay := w.bought("1001", "5")
-	w.payAtCashier(pay)
-	w.awaitState("1001", "5", seckill.Paid)
-	plan(map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1, fakegateway.NotificationLost: 1})
-	if a := w.payAtCashier(pay); a.status != 200 || len(w.Gateway.Trades()) != 2 {
-		t.Fatalf("paid once more: %v", a)
-	}
-	day := w.nextMorning()
-	list := w.kept(day)
-	if len(list) != 1 || list[0].Count != 2 {
-		t.Fatalf("%+v, want 2 differences", list)
-	}
-	if n := w.Meter.Counts()[seckill.EventDifferences]; n != 2 {
-		t.Errorf("%d differences counted, want 2", n)
-	}
-	there := map[seckill.DifferenceKind]seckill.Fen{seckill.RefundForeign: 99_50, seckill.PaymentNotHere: 199_00}
-	got := map[seckill.DifferenceKind]seckill.Fen{}
-	for _, d := range list[0].Differences {
-		got[d.Kind] += d.There
-		if d.Here != 0 {
-			t.Errorf("%+v, want nothing here", d)
-		}
-	}
-	if !maps.Equal(got, there) {
-		t.Errorf("there: %v, want %v", got, there)
 	}
 	w.drained()
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/your-org/seckill/local"
@@ -37,68 +36,6 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		}
 	}
 	w.drained()
-}
-
-func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	w.bought("1001", "11")
-	w.earlyInAMinute()
-	if a := w.call("", "POST", "/_local/redis/flush", nil); a.status != 200 {
-		t.Fatal(a)
-	}
-	a := w.buy("1002", "11", 1, "")
-	if a.status != 503 || a.text("code") != "not_ready" || a.header.Get("Retry-After") == "" {
-		t.Errorf("right after the wipe: %v", a)
-	}
-	w.eventually("rebuild", func() bool {
-		a = w.buy("1002", "11", 1, "")
-		return a.status == 200
-	}, func() any { return a })
-	w.awaitState("1002", "11", seckill.PendingPayment)
-	w.drained()
-	w.soldOnce("11", 2)
-}
-
-// TestPayStringComesLater checks that while the payments sign for others, the shopper learns the order's state and
-// when to ask again.
-func TestPayStringComesLater(t *testing.T) {
-	t.Parallel()
-	var busy busyPayments
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 3, 3)}}, func(s *local.System) {
-		busy.Payments = s.Payments
-		s.Shop.Payments = &busy
-	})
-	busy.busy.Store(true)
-	if a := w.buy("1001", "5", 1, ""); a.status != 200 {
-		t.Fatal(a)
-	}
-	var a answer
-	w.eventually("a placed order", func() bool {
-		a = w.status("1001", "5")
-		return a.text("state") == string(seckill.PendingPayment)
-	}, func() any { return a })
-	if wait, err := a.json["retry_after_ms"].(json.Number).Int64(); a.text("alipay_order") != "" || err != nil ||
-		wait < 1 {
-		t.Error(a)
-	}
-	if list := w.call(w.token("1001"), "GET", "/order/list", nil); list.status != 200 {
-		t.Error(list)
-	}
-	busy.busy.Store(false)
-	w.awaitState("1001", "5", seckill.PendingPayment)
-}
-
-type busyPayments struct {
-	seckill.Payments
-	busy atomic.Bool
-}
-
-func (p *busyPayments) Prepare(o seckill.Order) (string, error) {
-	if p.busy.Load() {
-		return "", seckill.ErrSignLater
-	}
-	return p.Payments.Prepare(o)
 }
 
 // TestARunCountsRefusalsByReason checks that it counts like the functions, and logs neither user nor address.

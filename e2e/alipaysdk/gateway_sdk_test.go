@@ -3,17 +3,13 @@
 package alipaysdk_test
 
 import (
-	"io"
 	"net/http"
-	"net/url"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
-	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -96,58 +92,5 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 	want := []seckill.BillLine{at(false, "", 10_00), at(true, "r1", 4_00), at(true, "r2", 6_00)}
 	if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {
 		t.Errorf("the bill: %v (-want +got):\n%s", err, diff)
-	}
-}
-
-// TestTheSDKSeesFaults checks that the SDK fails when a connection is cut, and returns inconclusive answers.
-func TestTheSDKSeesFaults(t *testing.T) {
-	w := newGateway(t)
-	w.opened(1)
-	for fault, complaint := range map[fakegateway.Fault]string{fakegateway.CallCut: "HttpClient Request error",
-		fakegateway.Call5xx: "HTTP"} {
-		if err := w.gateway.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fault: 1}}); err != nil {
-			t.Fatal(err)
-		}
-		if a, err := w.exec(alipay.MethodQuery, 1); err == nil || !strings.Contains(err.Error(), complaint) {
-			t.Errorf("%s: %+v, %v; want an error about %s", fault, a, err, complaint)
-		}
-	}
-	if err := w.gateway.SetFaults(
-		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.CallUnknown: 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if a, err := w.exec(alipay.MethodQuery, 1); err != nil || a.Code != "20000" && a.SubCode != "ACQ.SYSTEM_ERROR" {
-		t.Errorf("unknown: %+v, %v", a, err)
-	}
-}
-
-// TestTheSDKsPagesOpenTheCashier uses the URL to which a browser is sent.
-func TestTheSDKsPagesOpenTheCashier(t *testing.T) {
-	w := newGateway(t)
-	for n, p := range []struct{ method, product string }{{"alipay.trade.page.pay", "FAST_INSTANT_TRADE_PAY"},
-		{"alipay.trade.wap.pay", "QUICK_WAP_WAY"}} {
-		var pages []struct{ Address string }
-		w.call("pages", map[string]any{"list": []map[string]any{{"method": p.method, "notifyUrl": notifyURL,
-			"returnUrl": "https://shop.example/back",
-			"timestamp": "2026-01-01 20:00:00", "content": map[string]any{"outTradeNo": orderID(n),
-				"totalAmount": "88.80", "subject": "红色外套",
-				"productCode": p.product, "timeExpire": "2026-01-01 20:15:00"}}}}, &pages)
-		address, err := url.Parse(pages[0].Address)
-		if err != nil || !strings.HasPrefix(pages[0].Address, w.url) {
-			t.Fatalf("%s: %q, %v", p.method, pages[0].Address, err)
-		}
-		resp, err := http.Get(address.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "确认付款") ||
-			!strings.Contains(string(body), "红色外套") {
-			t.Errorf("%s: status %d, %v, page\n%s", p.method, resp.StatusCode, err, body)
-		}
-		if err := w.gateway.Pay(orderID(n)); err != nil {
-			t.Errorf("%s: %v", p.method, err)
-		}
 	}
 }

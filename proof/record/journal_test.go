@@ -318,26 +318,3 @@ type errReader struct{}
 func (errReader) Read([]byte) (int, error) { return 0, errFull }
 
 // BenchmarkEntry measures queueing, encoding and hashing an entry.
-func BenchmarkEntry(b *testing.B) {
-	w := record.CreateJournal(io.Discard, start)
-	e := record.Entry{Shopper: 12345, User: "700000012345", Act: record.ActBuy, Item: "2002", Key: "k-12345",
-		Count: 1, Status: 200,
-		Address: record.Hash([]byte("北京")), Body: record.Hash([]byte("{}")), Date: "Sat, 21 Nov 2026 21:10:00 GMT"}
-	b.ReportAllocs()
-	for b.Loop() {
-		w.Request(e)
-	}
-	if err := w.Close(record.End{}); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	data := written(b, 5000)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := record.ReadJournal(bytes.NewReader(data), func(*record.Entry) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

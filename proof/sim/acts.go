@@ -404,7 +404,7 @@ func (s *Sim) schedule(id, k int, on uint64) {
 // jump moves the clock by minutes without faults. Running processes take no step meanwhile.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
-	i := s.Start(s.plain)
+	i := s.Start(nil)
 	for m := range minutes {
 		s.Clock.Advance(time.Minute)
 		if m == minutes/2 && s.Clock.Now().After(s.silent) {

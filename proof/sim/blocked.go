@@ -115,7 +115,7 @@ func (w *World) blockOf(k blockKey, holds time.Duration) seckill.Block {
 // checkBlocking checks once everything is quiet that a block takes effect, that the units of an order that it rejects
 // come back, and that its shopper can buy as soon as it is removed.
 func (w *World) checkBlocking() error {
-	i := w.Start(w.plain)
+	i := w.Start(nil)
 	if err := w.checkAllListed(i); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestDoorChecksSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := steps(install, tt.step)(w, w.Start(none)); err != nil {
+		if err := steps(install, tt.step)(w, w.Start(nil)); err != nil {
 			t.Fatalf("%s: %v", tt.want, err)
 		}
 		if err := w.Check(); err == nil || !strings.Contains(err.Error(), tt.want) {

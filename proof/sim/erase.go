@@ -80,12 +80,12 @@ func (w *World) networkOver(item string) bool {
 // although a call of the first run fails; the truth notices what is erased too early, or with it.
 func (s *Sim) outliveNetworks(first, last time.Time) error {
 	s.Clock.Advance(max(0, first.Add(networkKeep-time.Minute).Sub(s.Clock.Now())))
-	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
+	if err := s.Start(nil).Erase.Ended(context.Background()); err != nil {
 		return err
 	}
 	s.Clock.Advance(max(0, last.Add(networkKeep).Sub(s.Clock.Now())))
 	_ = s.Start(s.oneFails()).Erase.Ended(context.Background())
-	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
+	if err := s.Start(nil).Erase.Ended(context.Background()); err != nil {
 		return err
 	}
 	for _, id := range s.truth.list {
@@ -138,7 +138,7 @@ func (s *Sim) outlive() error {
 		return err
 	}
 	s.Clock.Advance(max(0, first.Add(seckill.MinAddressKeep-time.Minute).Sub(s.Clock.Now())))
-	early := s.Start(s.plain)
+	early := s.Start(nil)
 	if err := early.Erase.Ended(context.Background()); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *Sim) outlive() error {
 	}
 	s.Clock.Advance(last.Sub(first) + time.Minute)
 	_ = s.Start(s.oneFails()).Erase.Ended(context.Background())
-	if err := s.Start(s.plain).Erase.Ended(context.Background()); err != nil {
+	if err := s.Start(nil).Erase.Ended(context.Background()); err != nil {
 		return err
 	}
 	for _, it := range s.allItems() {

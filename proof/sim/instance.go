@@ -55,12 +55,16 @@ type Instance struct {
 	world            *World
 }
 
-// Start starts a process whose every port call goes through hook.
+// Start starts a process whose every port call goes through hook; nil: nothing goes wrong, and calls are counted.
 func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
 // StartAt starts a process with its own clock.
 func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
-	return w.start(hook, clock, Rows{w.Rows, hook, nil}, w.Orders, w.Closings, w.Provider)
+	nameless := hook == nil
+	if nameless {
+		hook = w.plain
+	}
+	return w.start(hook, clock, Rows{w.Rows, hook, nil, nameless}, w.Orders, w.Closings, w.Provider)
 }
 
 func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Queue, p *Provider) *Instance {

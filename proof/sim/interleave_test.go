@@ -177,7 +177,7 @@ func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(prepare(w, w.Start(none)), w.Check()); err != nil {
+	if err := errors.Join(prepare(w, w.Start(nil)), w.Check()); err != nil {
 		return nil, nil, err
 	}
 	parts := make([]*part, len(cast))

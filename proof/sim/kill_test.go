@@ -77,7 +77,7 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 			_ = do()
 			return errFault
 		}
-		meanwhile[f.mode](w, w.Start(none))
+		meanwhile[f.mode](w, w.Start(nil))
 		return do()
 	}
 }
@@ -157,7 +157,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 		return fmt.Sprintf("%s %s at call %d (%s)", s.flow, f.mode, f.n, at)
 	}
 	if s.prepare != nil {
-		if err := s.prepare(w, w.Start(none)); err != nil {
+		if err := s.prepare(w, w.Start(nil)); err != nil {
 			t.Fatalf("prepare: %v", err)
 		}
 	}
@@ -180,7 +180,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 		}
 	}
 	if s.then != nil {
-		if err := s.then(w, w.Start(none)); err != nil {
+		if err := s.then(w, w.Start(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,10 +212,10 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 func repeat(w *World, step func(*World, *Instance) error) (err error) {
 	for range 5 {
 		w.Clock.Advance(time.Second)
-		if err = step(w, w.Start(none)); err == nil || seckill.CodeOf(err) == seckill.CodeStopped {
+		if err = step(w, w.Start(nil)); err == nil || seckill.CodeOf(err) == seckill.CodeStopped {
 			return nil
 		}
-		i := w.Start(none)
+		i := w.Start(nil)
 		if _, err := i.Next(); err != nil {
 			return err
 		}
@@ -285,7 +285,7 @@ func TestChecksSee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := placed("1", 2)(w, w.Start(none)); err != nil {
+		if err := placed("1", 2)(w, w.Start(nil)); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Check(); err != nil {

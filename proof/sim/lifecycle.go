@@ -28,7 +28,7 @@ func New(p Plan) (*Sim, error) {
 	s := of(w, p)
 	w.Clock.Advance(5 * time.Second) // now the window is open by every clock
 	if p.Installed {
-		if err := readable(w.Start(w.plain).Repair.Run(context.Background())); err != nil {
+		if err := readable(w.Start(nil).Repair.Run(context.Background())); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +50,7 @@ func New(p Plan) (*Sim, error) {
 
 // playPrelude plays the beginning of the plan's history, without faults.
 func (s *Sim) playPrelude() error {
-	i := s.Start(s.plain)
+	i := s.Start(nil)
 	var err error
 	reserve := func(user string) *orderRow {
 		p, e1 := i.admitted(buy.Purchase{Item: s.Item.ID, User: user, Count: 1,
@@ -122,7 +122,7 @@ func of(w *World, p Plan) *Sim {
 // restart replaces an instance by a new one without memory.
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
-	rows := Rows{s.Rows, s.hookRows, s.plan.sabotage}
+	rows := Rows{s.Rows, s.hookRows, s.plan.sabotage, false}
 	s.instances[i] = &instance{Instance: s.start(s.hook, c, rows, s.queues["orders"], s.queues["closings"], s.Provider),
 		clock: c}
 	in := s.instances[i]
@@ -259,7 +259,7 @@ func (w *World) parcelsArrive() error {
 	}
 	for _, wait := range []time.Duration{seckill.ReceivedAfter, seckill.CompletedAfter} {
 		w.Clock.Advance(wait + time.Hour) // clocks differ, and an index lags
-		if err := w.Start(w.plain).Expire.Sweep(context.Background()); err != nil {
+		if err := w.Start(nil).Expire.Sweep(context.Background()); err != nil {
 			return err
 		}
 		if err := w.Check(); err != nil {

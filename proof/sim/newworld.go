@@ -80,7 +80,7 @@ func (w *World) Drain() error {
 		} else {
 			n++
 		}
-		i := w.Start(w.plain)
+		i := w.Start(nil)
 		w.redrive()
 		i.Deliver()
 		for n := 0; n < 1000; n++ {

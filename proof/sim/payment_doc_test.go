@@ -366,7 +366,7 @@ func paymentTable(t *testing.T, e event) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := w.Start(none)
+		i := w.Start(nil)
 		if err := s.prepare(w, i); err != nil {
 			t.Fatalf("%s: %v", s.state, err)
 		}

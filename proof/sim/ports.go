@@ -153,17 +153,20 @@ const ledgerPackage = "github.com/your-org/seckill/shared/driver/ledger."
 // methods has the results of methodOf, by stack.
 var methods sync.Map
 
-// method returns the name of the ledger's method that called Rows, such as "ledger.Place". It is the outermost method
-// of the ledger on the stack.
-func method() string {
+// call names a call of Rows by the ledger's method at work, such as "ledger.Place/Get": the outermost method of the
+// ledger on the stack.
+func (r Rows) call(op string) string {
+	if r.Nameless {
+		return ""
+	}
 	var stack [16]uintptr
 	n := runtime.Callers(3, stack[:])
 	if name, known := methods.Load(stack); known {
-		return name.(string)
+		return name.(string) + op
 	}
 	name := methodOf(stack[:n])
 	methods.Store(stack, name)
-	return name
+	return name + op
 }
 
 func methodOf(stack []uintptr) string {
@@ -189,6 +192,7 @@ type Rows struct {
 	Next     ledger.Rows
 	Hook     Hook
 	Sabotage func([]ledger.Write) // may change a transaction; nil: no change
+	Nameless bool                 // the Hook reads no names: then they are not looked for, which is slow
 }
 
 var _ ledger.Rows = Rows{}
@@ -198,33 +202,33 @@ func (r Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	if r.Sabotage != nil {
 		r.Sabotage(writes)
 	}
-	return r.Hook(method()+"/Transact", func() error { return r.Next.Transact(ctx, writes) })
+	return r.Hook(r.call("/Transact"), func() error { return r.Next.Transact(ctx, writes) })
 }
 
 // Get implements ledger.Rows.
 func (r Rows) Get(ctx context.Context, k ledger.Key) (row ledger.Row, found bool, err error) {
-	err = r.Hook(method()+"/Get", func() (err error) { row, found, err = r.Next.Get(ctx, k); return err })
+	err = r.Hook(r.call("/Get"), func() (err error) { row, found, err = r.Next.Get(ctx, k); return err })
 	return row, found, err
 }
 
 // Update implements ledger.Rows.
 func (r Rows) Update(ctx context.Context, w ledger.Write) error {
-	return r.Hook(method()+"/Update", func() error { return r.Next.Update(ctx, w) })
+	return r.Hook(r.call("/Update"), func() error { return r.Next.Update(ctx, w) })
 }
 
 // PeekBatch implements ledger.Rows.
 func (r Rows) PeekBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
-	return get(r.Hook, method()+"/PeekBatch", func() ([]ledger.Row, error) { return r.Next.PeekBatch(ctx, keys) })
+	return get(r.Hook, r.call("/PeekBatch"), func() ([]ledger.Row, error) { return r.Next.PeekBatch(ctx, keys) })
 }
 
 // GetBatch implements ledger.Rows.
 func (r Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
-	return get(r.Hook, method()+"/GetBatch", func() ([]ledger.Row, error) { return r.Next.GetBatch(ctx, keys) })
+	return get(r.Hook, r.call("/GetBatch"), func() ([]ledger.Row, error) { return r.Next.GetBatch(ctx, keys) })
 }
 
 // Query implements ledger.Rows.
 func (r Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) ([]ledger.Row, error) {
-	return get(r.Hook, method()+"/Query", func() ([]ledger.Row, error) {
+	return get(r.Hook, r.call("/Query"), func() ([]ledger.Row, error) {
 		return r.Next.Query(ctx, table, pk, afterSK, limit)
 	})
 }
@@ -232,7 +236,7 @@ func (r Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) (
 // Index implements ledger.Rows.
 func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) (rows []ledger.Row,
 	next string, err error) {
-	err = r.Hook(method()+"/Index", func() (err error) {
+	err = r.Hook(r.call("/Index"), func() (err error) {
 		rows, next, err = r.Next.Index(ctx, index, pk, after, limit, descending)
 		return err
 	})

@@ -149,7 +149,7 @@ func (s *Sim) payAgain(id string) {
 	}
 	s.trace.say(s.Clock.Now(), "%s is paid a second time", id)
 	s.fire(TwoTrades)
-	s.Start(s.plain).Deliver()
+	s.Start(nil).Deliver()
 }
 
 // topUp makes an operator retry refused refunds after the faults have ended.

@@ -365,7 +365,7 @@ func notAlone(w *World, _ *Instance) error { w.truth.limit.Amount = 1; return ni
 // proposed makes the first person want a refund.
 func proposed(user string) func(*World, *Instance) error {
 	return func(w *World, _ *Instance) error {
-		_, err := w.Start(none).Refund.Order(ctx, w.id(user), "bob", "broken", true)
+		_, err := w.Start(nil).Refund.Order(ctx, w.id(user), "bob", "broken", true)
 		return err
 	}
 }

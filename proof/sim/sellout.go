@@ -12,7 +12,7 @@ import (
 
 // SellOut makes new shoppers buy and pay until every unit is sold (L4).
 func (w *World) SellOut() error {
-	i := w.Start(w.plain)
+	i := w.Start(nil)
 	for k, it := range w.allItems() {
 		for w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) {
 			w.Clock.Advance(time.Minute)

@@ -239,7 +239,7 @@ func (s *Sim) payClosing(id string, a uint64) {
 	}
 	if pick(a, 52, 2) == 0 {
 		s.trace.say(s.Clock.Now(), "and the notification comes at once")
-		s.Start(s.plain).Deliver()
+		s.Start(nil).Deliver()
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *World) checkIdentities() error {
 	if len(w.numberOf) == 0 {
 		return nil
 	}
-	i := w.Start(w.plain)
+	i := w.Start(nil)
 	for person := range persons {
 		for tries := 0; ; tries++ { // a number that is taken is drawn anew, three times per sign-in
 			err := i.signInAs(person, 1)

@@ -87,7 +87,7 @@ func (w *World) postAll() (again bool, err error) {
 	}
 	w.webhookDead = false
 	ctx := context.Background()
-	i := w.StartAt(w.plain, &skewed{w.Clock, 2 * time.Hour}) // all waits are over
+	i := w.StartAt(nil, &skewed{w.Clock, 2 * time.Hour}) // all waits are over
 	for _, row := range w.Rows.Dump(ledger.TableDeliveries) {
 		if row["due_shard"] == "given_up" {
 			w.checkGivenUp(text(row, "order"), int(row["sent"].(int64)))

@@ -29,7 +29,7 @@ func TestStreamChecksSee(t *testing.T) {
 		o, _ := w.ledger.Order(ctx, w.id("1"))
 		e := (&seckill.OrderChange{Order: o}).Events()[0]
 		change(&e)
-		bus{w, none}.Publish(ctx, []seckill.OrderEvent{e})
+		bus{w, w.plain}.Publish(ctx, []seckill.OrderEvent{e})
 	}
 	for _, tt := range []struct {
 		want, what string
@@ -78,7 +78,7 @@ func TestStreamChecksSee(t *testing.T) {
 	} {
 		w := newTestWorld(t, 5, 2)
 		do(t, w, steps(placed("1", 2), opened("1"), paid("1"), notified)) // then nothing changes any more
-		tt.corrupt(w, w.Start(none))
+		tt.corrupt(w, w.Start(nil))
 		if err := w.Drain(); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: the checks say %v, want %q", tt.what, err, tt.want)
 		}

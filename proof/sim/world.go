@@ -240,10 +240,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return copy(p, b.Bytes()), nil
 }
 
-// none is the hook of a world without faults.
-func none(_ string, do func() error) error { return do() }
-
-// plain is none with a counter.
+// plain is the hook of a process without faults.
 func (w *World) plain(_ string, do func() error) error {
 	w.calls++
 	return do()

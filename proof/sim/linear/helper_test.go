@@ -3,7 +3,6 @@ package linear
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -29,12 +28,6 @@ func row(order string, s seckill.State, units ...int) Outcome {
 func to(address string, o Outcome) Outcome {
 	o.Seen[0].Address = address
 	return o
-}
-
-// seeded returns a shop whose choices a seed determines.
-func seeded(seed uint64, lossy bool) *shop {
-	r := rand.New(rand.NewPCG(seed, 1))
-	return newShop(r.IntN, lossy)
 }
 
 // lines formats a history.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -96,21 +95,5 @@ func TestActsThatAreNotWanted(t *testing.T) {
 	do(t, h, "POST", "/seckill/ticket", body, "User-Agent", strings.Repeat("x", 1000))
 	if len(to.acts) != 1 || len(to.acts[0].Agent) != seckill.MaxActAgent || to.acts[0].Status() != "suspicious" {
 		t.Errorf("taken: %+v", to.acts)
-	}
-}
-
-// BenchmarkBuyActs compares a purchase without a log of acts with one whose log is full, as at an opening.
-func BenchmarkBuyActs(b *testing.B) {
-	for name, acts := range map[string]*Acts{"without": nil, "with": NewActs(&taken{full: true}, fixedClock{})} {
-		b.Run(name, func(b *testing.B) {
-			h, _ := newStubsWith(Options{Acts: acts})
-			token := bearer(alice)
-			b.ReportAllocs()
-			for b.Loop() {
-				r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(`{"seckill_id":"42","count":1,"address":"a"}`))
-				r.Header["Authorization"] = []string{token}
-				h.ServeHTTP(httptest.NewRecorder(), r)
-			}
-		})
 	}
 }

@@ -485,23 +485,3 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkSignIn exchanges codes at an issuer on this machine, whose work counts too.
-func BenchmarkSignIn(b *testing.B) {
-	f, s, _ := fresh(b)
-	k := testKeys()
-	for alg, token := range map[string]string{"RS256": f.token("RS256", "rsa", k.rsa, nil),
-		"ES256": f.token("ES256", "ec", k.ec, nil)} {
-		f.set(func() { f.answer = func(url.Values) (int, any) { return 200, map[string]any{"id_token": token} } })
-		b.Run(alg, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := s.Redeem(b.Context(), f.grant()); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "exchanges/s")
-		})
-	}
-}

@@ -46,12 +46,3 @@ func TestPictures(t *testing.T) {
 		t.Errorf("%d pictures of 200 seeds", len(seen))
 	}
 }
-
-func BenchmarkPaint(b *testing.B) {
-	b.ReportAllocs()
-	size := 0
-	for seed := 0; b.Loop(); seed++ {
-		size = max(size, len(picture.Painter{}.Paint(seckill.SumOf(seed), seed)))
-	}
-	b.ReportMetric(float64(size), "bytes-at-most")
-}

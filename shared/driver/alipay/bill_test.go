@@ -422,18 +422,3 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 		t.Errorf("got %v, %v from %q", got, err, asked)
 	}
 }
-
-func BenchmarkParseBill(b *testing.B) {
-	rows := make([]string, 10_000)
-	for i := range rows {
-		rows[i] = goodRow
-	}
-	text := gbk(b, bill(rows...))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if got, err := alipay.ParseBill(strings.NewReader(text), billDay); err != nil || len(got.Lines) != len(rows) {
-			b.Fatal(len(got.Lines), err)
-		}
-	}
-}

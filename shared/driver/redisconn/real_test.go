@@ -428,13 +428,3 @@ func TestRealClusterMove(t *testing.T) {
 		t.Errorf("%d calls succeeded, %d failed; the counter says %v", done, failed, v)
 	}
 }
-
-func TestRealFlowsUnderFaults(t *testing.T) {
-	s := redistest.Start(t)
-	hurtFlows(t, failing(), false, func(t *testing.T) (*Runner, *redistest.Faults) {
-		s.Do(t, "FLUSHALL")
-		r, f := connect(t, Options{Addrs: []string{s.Addr}, Timeout: patience})
-		f.Instant = true
-		return r, f
-	})
-}

@@ -373,17 +373,3 @@ func TestNewMeterRefusesNamesOutOfRange(t *testing.T) {
 		}()
 	}
 }
-
-// BenchmarkMeter measures what each refused purchase counts and writes.
-func BenchmarkMeter(b *testing.B) {
-	m := telemetry.NewMeter(io.Discard, clock, "n", "s")
-	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")
-	b.ReportAllocs()
-	for b.Loop() {
-		m.Count(seckill.EventRefused, 1)
-		m.Refused(seckill.Reason(seckill.CodeSoldOut))
-		if err := m.Flush(ctx); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -371,33 +371,3 @@ func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkQueue sends, receives and deletes one message while 20,000 are in flight.
-func BenchmarkQueue(b *testing.B) {
-	for _, shuffle := range []bool{false, true} {
-		b.Run(fmt.Sprintf("shuffle=%v", shuffle), func(b *testing.B) {
-			q := memory.NewQueue(newClock(), memory.QueueOptions{Shuffle: shuffle})
-			m := seckill.Message{Kind: seckill.MessageClose, Order: seckill.RandomOrderID("1001", [17]byte{})}
-			ctx := context.Background()
-			for range 20_000 {
-				if err := q.Send(ctx, m, 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-			for range 2_000 {
-				mustReceive(b, q, 10)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := q.Send(ctx, m, 0); err != nil {
-					b.Fatal(err)
-				}
-				ds := mustReceive(b, q, 1)
-				if len(ds) != 1 {
-					b.Fatalf("received %d", len(ds))
-				}
-				mustDelete(b, q, ds[0])
-			}
-		})
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 var rowsStart = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -87,33 +86,5 @@ func TestIndexKeepsOlderListsAndSets(t *testing.T) {
 	got, _, err := rows.Index(context.Background(), ledger.IndexOrdersByItem, "1", "", 10, false)
 	if diff := cmp.Diff([]ledger.Row{first}, got); diff != "" || err != nil {
 		t.Errorf("error %v; index: got (+), want (-):\n%s", err, diff)
-	}
-}
-
-func BenchmarkPlace(b *testing.B) {
-	for _, count := range []int{1, 50} {
-		b.Run(fmt.Sprintf("units=%d", count), func(b *testing.B) {
-			l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(rowsStart)}))
-			ctx := context.Background()
-			b.ReportAllocs()
-			next := 1
-			for i := 0; b.Loop(); i++ {
-				if next+count > seckill.MaxStock {
-					next = 1
-					l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(rowsStart)}))
-				}
-				o := seckill.Order{ID: fmt.Sprintf("o%026d", i), Item: "1", User: fmt.Sprint(i), Count: count,
-					Given: seckill.Given{Address: "上海市 南京路 1 号"}, Title: "茅台", Price: 100,
-					Amount: seckill.Fen(100 * count), Buckets: 2000,
-					Created: rowsStart, Placed: rowsStart, PayBy: rowsStart.Add(seckill.DefaultHold)}
-				for range count {
-					o.Units = append(o.Units, next)
-					next++
-				}
-				if err := l.Place(ctx, o, count); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

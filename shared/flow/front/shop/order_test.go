@@ -111,15 +111,3 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkMadeUpOrder measures the lookup of an invented order id among 1,000 items on sale.
-func BenchmarkMadeUpOrder(b *testing.B) {
-	f, _ := setup(b, seckill.MaxItems)
-	ctx := context.Background()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := f.Order(ctx, "7", "oaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); err == nil {
-			b.Fatal("an order that nobody placed")
-		}
-	}
-}

@@ -175,19 +175,3 @@ func TestOwnGroupsStay(t *testing.T) {
 		decoys(60) // in the end 30 times as many as there is room for
 	}
 }
-
-func BenchmarkRules(b *testing.B) {
-	for name, action := range map[string]seckill.Action{"buy": seckill.ActBuy, "ticket": seckill.ActTicket} {
-		b.Run(name, func(b *testing.B) {
-			w := acts.NewWatch()
-			a, s := shown(1)
-			a.Action = action
-			b.ReportAllocs()
-			for b.Loop() {
-				if w.Rules(&a, &s) != 0 {
-					b.Fatal("a rule is broken")
-				}
-			}
-		})
-	}
-}
