@@ -136,3 +136,24 @@ func TestForgedProofs(t *testing.T) {
 		t.Error("an empty secret is enough")
 	}
 }
+
+func BenchmarkMake(b *testing.B) {
+	p := proofs(b, &clock{begin}, "secret")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Make("42", "1001", seckill.Work{Cost: 1000, Tries: 4000}, begin.Add(time.Minute)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	p := proofs(b, &clock{begin}, "secret")
+	s, _ := solve(b, p, "42", cheap, begin.Add(time.Minute))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := p.Check(s, "42", "1001"); !ok {
+			b.Fatal("no proof")
+		}
+	}
+}

@@ -116,3 +116,11 @@ func TestTakeAtTheSameTime(t *testing.T) {
 		t.Errorf("%d calls passed, want 50", passed.Load())
 	}
 }
+
+func BenchmarkTake(b *testing.B) {
+	all := bucket.New(bucket.Rate{Every: time.Millisecond, Burst: 10}, 65536)
+	b.ReportAllocs()
+	for b.Loop() {
+		all.Take("203.0.113.7", begin)
+	}
+}

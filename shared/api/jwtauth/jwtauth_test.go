@@ -327,6 +327,17 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+func BenchmarkUser(b *testing.B) {
+	v := newVerifier(b)
+	tok := hs256(header, payload("9223372036854775807"), secret)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.User(tok); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // TestSigner checks which key signs, and the claims of a token.
 func TestSigner(t *testing.T) {
 	made, ends := time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC), now.Add(time.Hour)

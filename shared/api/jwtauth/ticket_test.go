@@ -100,3 +100,18 @@ func orNil(err error) error {
 	}
 	return err
 }
+
+func BenchmarkTicketCheck(b *testing.B) {
+	clock := &passClock{time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)}
+	all := tickets(b, clock, map[string]string{"2026": "secret", "2027": "secret"})
+	ticket, err := all.Make("42", "1001", clock.now.Add(time.Hour))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := all.Check(ticket, "42", "1001"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

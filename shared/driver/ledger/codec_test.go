@@ -208,3 +208,24 @@ func TestUnknownTagsAreRefused(t *testing.T) {
 		}()
 	}
 }
+
+func BenchmarkOrder(b *testing.B) {
+	o := whole[seckill.Order]()
+	o.State = seckill.PendingPayment
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			encodeOrder(&o)
+		}
+	})
+	row := encodeOrder(&o)
+	row["id"] = o.ID
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := decodeOrder(row); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

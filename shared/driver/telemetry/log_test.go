@@ -211,3 +211,14 @@ func TestLevelLimitsTheLog(t *testing.T) {
 		t.Error("logged nothing")
 	}
 }
+
+func BenchmarkLog(b *testing.B) {
+	var buf bytes.Buffer
+	l := telemetry.NewLog(&buf, slog.LevelInfo)
+	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")
+	b.ReportAllocs()
+	for b.Loop() {
+		buf.Reset()
+		l.LogAttrs(ctx, slog.LevelInfo, "message comes back", slog.String("order", "o1"), slog.Int("receives", 3))
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -406,6 +408,33 @@ func TestQuestionsAreRemembered(t *testing.T) {
 		w.clock.now, w.fault["questions"] = w.clock.now.Add(c.later), c.fault
 		if err := ask(); (err == nil) != (c.fault == nil) || w.reads != c.reads {
 			t.Errorf("%d: %v, %d reads, want %d", i, err, w.reads, c.reads)
+		}
+	}
+}
+
+// BenchmarkTicket: the flow without its proof of work, on a ledger in memory, as many tickets a second.
+func BenchmarkTicket(b *testing.B) {
+	w, _ := newShop(seckill.ChecksStrict)
+	rows := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(w.clock.now)}))
+	for i := range 100 {
+		q := seckill.Question{ID: seckill.QuestionID(i + 1), Text: fmt.Sprint(i), Answers: []string{"right", "richtig"}}
+		if err := rows.PutQuestion(b.Context(), item, q); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f := admit.New(admit.Deps{Ledger: rows, Items: w, Questions: rows, Proofs: proofs{w.clock}, Tickets: tickets{},
+		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c := caller()
+		c.User = fmt.Sprint(i)
+		got, err := f.Challenge(b.Context(), c, item)
+		if err != nil {
+			b.Fatal(err)
+		}
+		a := seckill.Answer{Item: item, Proof: got.Proof, Answer: "right"}
+		if _, err := f.Ticket(b.Context(), c, a); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
