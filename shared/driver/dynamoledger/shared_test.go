@@ -1,0 +1,179 @@
+package dynamoledger_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/ledger"
+)
+
+// sent is a call on a row, or on a partition, as it is sent.
+type sent struct {
+	TableName, IndexName                  string
+	UpdateExpression, ConditionExpression string
+	ExpressionAttributeNames              map[string]string
+	ExpressionAttributeValues             map[string]map[string]string
+	Item, Key, ExclusiveStartKey          map[string]map[string]string
+	TransactItems                         []map[string]*sent
+}
+
+// heard returns what a call sent, whose answer is given.
+func heard(t *testing.T, response string, call func(*dynamoledger.Rows) error) *sent {
+	t.Helper()
+	w := &wire{script: times(1, answer(200, response))}
+	if err := call(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: "x-"})); err != nil {
+		t.Fatal(err)
+	}
+	var in sent
+	if err := json.Unmarshal([]byte(w.requests[0].Body), &in); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range in.TransactItems {
+		for _, write := range item {
+			return write
+		}
+	}
+	return &in
+}
+
+// sharedBy returns which table of DynamoDB has the rows of several, by docs/DATA.md.
+func sharedBy(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/DATA.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## On DynamoDB\n")
+	text := strings.Join(strings.Fields(section), " ")
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile("`(office|passing)` those of ([a-z, ]+)").FindAllStringSubmatch(text, -1) {
+		for _, table := range regexp.MustCompile(`[a-z]+`).FindAllString(m[2], -1) {
+			if table != "and" {
+				out[table] = m[1]
+			}
+		}
+	}
+	return out
+}
+
+// TestSharedTables: each table of the ledger is where docs/DATA.md says; a row that is read is the one that was
+// written, and its partition keys begin with the name of its table, which roles are held to.
+func TestSharedTables(t *testing.T) {
+	in := sharedBy(t)
+	if len(in) != 12 {
+		t.Fatalf("docs/DATA.md has %v", in)
+	}
+	for _, table := range ledger.Schema {
+		key := ledger.Key{Table: table.Name, PK: "p#1"}
+		want := map[string]map[string]string{table.PK: {"S": "p#1"}, "a": {"N": "7"}}
+		row := ledger.Row{"a": int64(7)}
+		shared, home := in[table.Name], table.Name
+		if shared != "" {
+			home = shared
+			want = map[string]map[string]string{"pk": {"S": table.Name + "#p#1"}, "sk": {"S": "-"}, "a": {"N": "7"}}
+		}
+		if table.SK != "" {
+			key.SK, want[table.SK] = "s", map[string]string{"S": "s"}
+			if shared != "" {
+				delete(want, table.SK)
+				want["sk"] = map[string]string{"S": "s"}
+			}
+		}
+		for _, x := range table.Indexes {
+			if shared != "" {
+				row[x.PK], row[x.SK] = "00", "n"
+				want["listed_pk"] = map[string]string{"S": table.Name + "#00"}
+				want["listed_sk"] = map[string]string{"S": "n"}
+			}
+		}
+		put := heard(t, `{}`, func(r *dynamoledger.Rows) error {
+			return r.Transact(ctx, []ledger.Write{{Key: key, Op: ledger.OpPut, Row: row}})
+		})
+		if diff := cmp.Diff(want, put.Item); diff != "" || put.TableName != "x-"+home {
+			t.Errorf("%s is put into %s: %s", table.Name, put.TableName, diff)
+		}
+		stored, _ := json.Marshal(put.Item)
+		row[table.PK] = key.PK
+		if table.SK != "" {
+			row[table.SK] = key.SK
+		}
+		var got ledger.Row
+		get := heard(t, fmt.Sprintf(`{"Item":%s}`, stored), func(r *dynamoledger.Rows) (err error) {
+			got, _, err = r.Get(ctx, key)
+			return err
+		})
+		if diff := cmp.Diff(row, got); diff != "" || get.TableName != put.TableName ||
+			!cmp.Equal(get.Key[keyOf(shared, table)], put.Item[keyOf(shared, table)]) {
+			t.Errorf("%s is got from %s by %v: %s", table.Name, get.TableName, get.Key, diff)
+		}
+	}
+}
+
+func keyOf(shared string, t ledger.Table) string {
+	if shared != "" {
+		return "pk"
+	}
+	return t.PK
+}
+
+// TestASharedIndexIsReadPageByPage: by its own key, and on from where a page ended.
+func TestASharedIndexIsReadPageByPage(t *testing.T) {
+	const last = `{"listed_pk":{"S":"blocks#00"},"listed_sk":{"S":"user:1#*"},"pk":{"S":"blocks#user:1"},"sk":{"S":"*"}}`
+	next := ""
+	read := func(r *dynamoledger.Rows) error {
+		rows, n, err := r.Index(ctx, ledger.IndexBlocksListed, "00", next, 1, false)
+		next = n
+		if want := (ledger.Row{"shard": "00", "name": "user:1#*", "subject": "user:1", "item": "*"}); err == nil &&
+			(len(rows) != 1 || !cmp.Equal(want, rows[0])) {
+			t.Errorf("got %v, want %v", rows, want)
+		}
+		return err
+	}
+	page := `{"Items":[` + last + `],"LastEvaluatedKey":` + last + `}`
+	in := heard(t, page, read)
+	if in.TableName != "x-office" || in.IndexName != "listed" || in.ExpressionAttributeNames["#pk"] != "listed_pk" ||
+		in.ExpressionAttributeValues[":pk"]["S"] != "blocks#00" || in.ExclusiveStartKey != nil {
+		t.Errorf("asked %+v", in)
+	}
+	var want map[string]map[string]string
+	if err := json.Unmarshal([]byte(last), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, heard(t, page, read).ExclusiveStartKey); diff != "" {
+		t.Errorf("the second page begins elsewhere: %s", diff)
+	}
+}
+
+// TestExpressionsNameSharedKeys: an expression about a key names it as the shared table has it.
+func TestExpressionsNameSharedKeys(t *testing.T) {
+	key := ledger.Key{Table: ledger.TableActivities, PK: "item#7"}
+	in := heard(t, `{}`, func(r *dynamoledger.Rows) error {
+		return r.Transact(ctx, []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: ledger.Row{"list": "all"},
+			If: []ledger.Cond{ledger.Eq("id", "item#7")}}})
+	})
+	for expression, want := range map[string]string{in.ConditionExpression: "pk = activities#item#7",
+		in.UpdateExpression: "SET listed_pk = activities#all"} {
+		for p, name := range in.ExpressionAttributeNames {
+			expression = strings.ReplaceAll(expression, p, name)
+		}
+		for p, v := range in.ExpressionAttributeValues {
+			expression = strings.ReplaceAll(expression, p, v["S"])
+		}
+		if expression != want {
+			t.Errorf("sent %q, want %q", expression, want)
+		}
+	}
+	in = heard(t, `{}`, func(r *dynamoledger.Rows) error {
+		return r.Transact(ctx, []ledger.Write{{Key: key, Op: ledger.OpCheck, If: []ledger.Cond{ledger.Absent()}}})
+	})
+	if in.ConditionExpression != "attribute_not_exists(#0)" || in.ExpressionAttributeNames["#0"] != "pk" {
+		t.Errorf("sent %q of %v", in.ConditionExpression, in.ExpressionAttributeNames)
+	}
+}
