@@ -15,6 +15,9 @@ const (
 	TablePassing = "passing"
 )
 
+// TablesVersion rises when rows move to another table of DynamoDB. 1 was a table for each of the ledger's.
+const TablesVersion = 2
+
 // Keys of the shared tables. A partition key begins with the name of the ledger's table and sep, in the index, too: so
 // a role's condition on leading keys names the rows that it is about.
 const (
