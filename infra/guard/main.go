@@ -3,10 +3,10 @@
 // exit code 0 if it may be done, otherwise a sentence and 1. Run it from the project's root.
 //
 //	guard deploy    checks that the template has the parameters, that no table's throughput would have to be lowered,
-//	                that one field of the cache changes at most, that GRADUAL suits the release, that the secret of
-//	                each function is there (also for sandboxes), that queues are empty and no order is open (or
-//	                BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack whose creation
-//	                failed is deleted; a new one is refused where tables with its names are
+//	                that one field of the cache changes at most, that GRADUAL and the stack's tables suit the release,
+//	                that the secret of each function is there (also for sandboxes), that queues are empty and no order
+//	                is open (or BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack
+//	                whose creation failed is deleted; a new one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
 //	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
 //	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then
@@ -166,7 +166,7 @@ func (g *guard) fits(ctx context.Context, cfg aws.Config, found *types.Stack) er
 	if err := g.oneField(found); err != nil {
 		return err
 	}
-	if err := g.gradual(found); err != nil {
+	if err := g.readable(found); err != nil {
 		return err
 	}
 	if err := g.warm(ctx, cfg, found); err != nil {
@@ -268,12 +268,13 @@ func (g *guard) oneField(s *types.Stack) error {
 // formats is the output with the versions of what a release writes.
 var formats = regexp.MustCompile(`Outputs: \{Formats: \{Value: "([a-z0-9=,]+)"\}`)
 
-// gradual refuses to shift traffic step by step to a release that writes what the one before cannot read: the two run
-// side by side, and CodeDeploy may go back.
-func (g *guard) gradual(s *types.Stack) error {
-	if g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) != "true" {
-		return nil
-	}
+// inTables is the part of it that says which tables have the rows.
+var inTables = regexp.MustCompile(`tables=\d+`)
+
+// readable refuses a release that looks for rows in other tables than the stack's: nothing moves them. It also refuses
+// to shift traffic step by step to a release that writes what the one before cannot read: the two run side by side, and
+// CodeDeploy may go back.
+func (g *guard) readable(s *types.Stack) error {
 	text, err := fs.ReadFile(g.root, "template.yaml")
 	if err != nil {
 		return err
@@ -282,7 +283,12 @@ func (g *guard) gradual(s *types.Stack) error {
 	if m == nil {
 		return errors.New("template.yaml has no output Formats")
 	}
-	if is, will := stacks.Output(s, "Formats"), string(m[1]); is != will {
+	is, will := stacks.Output(s, "Formats"), string(m[1])
+	if inTables.FindString(is) != inTables.FindString(will) {
+		return fmt.Errorf("refused, this release has rows in other tables than the stack (%q, not %q), and nothing "+
+			"moves them: begin a new stack (STACK=…); CHANGELOG.md says what changed", will, is)
+	}
+	if is != will && g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) == "true" {
 		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before "+
 			"cannot read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
 	}

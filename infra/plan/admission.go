@@ -10,8 +10,8 @@ const (
 
 // What a call of admit costs in the tables, in units (TestCallsOfAdmitAreTheLedgers compares).
 const (
-	blockReads   = 7.0 // office, of blocks: two rows of the user, consistently, and ten of five ranges
-	answerWrites = 1.0 // passing, of attempts: for each answer
+	blockReads   = 7.0 // blocks: two rows of the user, consistently, and ten of five ranges
+	answerWrites = 1.0 // passing, for each answer
 	// Guess: each of the two rows of blocks that a placement checks costs as much as one that it writes.
 	placeChecks = 4.0
 
@@ -114,13 +114,13 @@ func (a *Access) warm() bool { return a.WarmReads > tableReads || a.WarmWrites >
 // too: with as many orders as the tables of orders are warmed for.
 func (p *Plan) accesses() (out []Access) {
 	placed := max(p.Planned.Outcome.PeakPlaced, min(p.Planned.Limits.Writes, plenty)/writesMost(p.Sale.Count))
-	office := Access{Name: "office", Writes: placeChecks * placed}
+	blocks := Access{Name: "blocks", Writes: placeChecks * placed}
 	passing := Access{Name: "passing", Writes: changeWrites * placed}
 	if a := p.Admission; a != nil {
-		office.Reads = blockReads * a.Admitted * (1 + p.Sale.answers())
+		blocks.Reads = blockReads * a.Admitted * (1 + p.Sale.answers())
 		passing.Writes += answerWrites * a.Admitted * p.Sale.answers()
 	}
-	for _, t := range []Access{passing, office} {
+	for _, t := range []Access{passing, blocks} {
 		t.WarmReads = int(max(tableReads, up(math.Floor(t.Reads/evenness), 1000)))
 		t.WarmWrites = int(max(NewTableWrites, up(math.Floor(t.Writes/evenness), 1000)))
 		if p.Admission != nil || t.warm() {

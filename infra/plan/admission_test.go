@@ -69,7 +69,7 @@ func TestPlanGivesTickets(t *testing.T) {
 		checks, says    string
 	}{
 		{20_000, 100, ChecksStandard, "admit: 1"},
-		{1_000_000, 1000, ChecksStandard, "--table-name STACK-office --warm-throughput ReadUnitsPerSecond="},
+		{1_000_000, 1000, ChecksStandard, "--table-name STACK-blocks --warm-throughput ReadUnitsPerSecond="},
 		{1_000_000, 1000, ChecksStrict, "checks    strict: a page asks"},
 		{5_000_000, 1000, ChecksStrict, "--table-name STACK-passing"},
 	} {
@@ -97,13 +97,13 @@ func TestPlanGivesTickets(t *testing.T) {
 	}
 }
 
-// TestPlacementsCheckBlocks: a sale whose orders want warm tables wants their blocks warm, with checks and without.
+// TestPlacementsCheckBlocks: a sale whose orders want warm tables wants blocks warm, with checks and without.
 func TestPlacementsCheckBlocks(t *testing.T) {
 	t.Parallel()
 	s := sale(200_000, 100_000, true)
 	s.Wait = 2 * time.Second
 	p := Make(s)
-	i := slices.IndexFunc(p.Door, func(a Access) bool { return a.Name == "office" })
+	i := slices.IndexFunc(p.Door, func(a Access) bool { return a.Name == "blocks" })
 	if p.Planned.Limits.Writes <= NewTableWrites || i < 0 || p.Door[i].WarmWrites <= NewTableWrites ||
 		p.Door[i].WarmReads != tableReads {
 		t.Errorf("orders are written with %.0f units, the door %+v", p.Planned.Limits.Writes, p.Door)

@@ -32,7 +32,7 @@ const (
 // homes has the shared table of each of the ledger's tables that is in one.
 var homes = map[string]string{
 	ledger.TableReconciliations: TableOffice,
-	ledger.TableBlocks:          TableOffice,
+	ledger.TableIdentities:      TableOffice,
 	ledger.TableAudit:           TableOffice,
 	ledger.TableActivities:      TableOffice,
 	ledger.TableQuestions:       TableOffice,

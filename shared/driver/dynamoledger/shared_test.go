@@ -140,12 +140,13 @@ func asStored(table ledger.Table, isShared bool) map[string]map[string]string {
 
 // TestASharedIndexIsReadPageByPage: by its own key, and on from where a page ended.
 func TestASharedIndexIsReadPageByPage(t *testing.T) {
-	const last = `{"listed_pk":{"S":"blocks#00"},"listed_sk":{"S":"user:1#*"},"pk":{"S":"blocks#user:1"},"sk":{"S":"*"}}`
+	const last = `{"listed_pk":{"S":"activities#all"},"listed_sk":{"S":"9#7"},"pk":{"S":"activities#activity#7"},` +
+		`"sk":{"S":"-"}}`
 	next := ""
 	read := func(r *dynamoledger.Rows) error {
-		rows, n, err := r.Index(ctx, ledger.IndexBlocksListed, "00", next, 1, false)
+		rows, n, err := r.Index(ctx, ledger.IndexActivitiesListed, "all", next, 1, true)
 		next = n
-		if want := (ledger.Row{"shard": "00", "name": "user:1#*", "subject": "user:1", "item": "*"}); err == nil &&
+		if want := (ledger.Row{"list": "all", "end_id": "9#7", "id": "activity#7"}); err == nil &&
 			(len(rows) != 1 || !cmp.Equal(want, rows[0])) {
 			t.Errorf("got %v, want %v", rows, want)
 		}
@@ -154,7 +155,7 @@ func TestASharedIndexIsReadPageByPage(t *testing.T) {
 	page := `{"Items":[` + last + `],"LastEvaluatedKey":` + last + `}`
 	in := heard(t, page, read)
 	if in.TableName != "x-office" || in.IndexName != "listed" || in.ExpressionAttributeNames["#pk"] != "listed_pk" ||
-		in.ExpressionAttributeValues[":pk"]["S"] != "blocks#00" || in.ExclusiveStartKey != nil {
+		in.ExpressionAttributeValues[":pk"]["S"] != "activities#all" || in.ExclusiveStartKey != nil {
 		t.Errorf("asked %+v", in)
 	}
 	var want map[string]map[string]string
