@@ -150,7 +150,7 @@ var coldStarts = []coldStart{
 	{step: "acts", init: oneSecret},
 	{step: "admin", init: oneSecret, event: func(*testing.T) []byte {
 		return posted(seckill.RoleAuditor, `{"operator":{"command":"audit","limit":1}}`)
-	}, first: []string{"Query audit"}},
+	}, first: []string{"Query office"}},
 }
 
 func get(path string) func(*testing.T) []byte {

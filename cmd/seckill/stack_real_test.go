@@ -30,7 +30,6 @@ import (
 	"github.com/your-org/seckill/shared/api/lambdacall"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisconn"
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
@@ -105,21 +104,21 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of,
 			"BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": attributes, "KeySchema": schema}}
 	}
-	activities := table(ledger.TableActivities, "id")
-	of := activities["Properties"].(object)
+	office := table(dynamoledger.TableOffice, "pk", "sk")
+	of := office["Properties"].(object)
 	of["AttributeDefinitions"] = append(of["AttributeDefinitions"].([]object),
-		object{"AttributeName": "list", "AttributeType": "S"}, object{"AttributeName": "end_id", "AttributeType": "S"})
-	of["GlobalSecondaryIndexes"] = []object{{"IndexName": "activities_listed", "KeySchema": []object{
-		{"AttributeName": "list", "KeyType": "HASH"}, {"AttributeName": "end_id", "KeyType": "RANGE"}},
+		object{"AttributeName": "listed_pk", "AttributeType": "S"},
+		object{"AttributeName": "listed_sk", "AttributeType": "S"})
+	of["GlobalSecondaryIndexes"] = []object{{"IndexName": "listed", "KeySchema": []object{
+		{"AttributeName": "listed_pk", "KeyType": "HASH"}, {"AttributeName": "listed_sk", "KeyType": "RANGE"}},
 		"Projection": object{"ProjectionType": "ALL"}}}
 	template, err := json.Marshal(object{
 		"Resources": object{
-			"Activities": activities,
-			"Items":      table(dynamoledger.TableItems, "id"),
-			"Catalog":    table(dynamoledger.TableCatalog, "id"),
-			"Questions":  table(ledger.TableQuestions, "item", "id"),
+			"Office":  office,
+			"Items":   table(dynamoledger.TableItems, "id"),
+			"Catalog": table(dynamoledger.TableCatalog, "id"),
 			"Stage": object{"Type": "AWS::Lambda::Function",
-				"DependsOn": []string{"Items", "Catalog", "Questions", "Activities"},
+				"DependsOn": []string{"Items", "Catalog", "Office"},
 				"Properties": object{"FunctionName": name + "-stage",
 					"Runtime": "provided.al2023", "Handler": "bootstrap",
 					"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256,

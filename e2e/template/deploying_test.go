@@ -154,8 +154,8 @@ func TestIdleCostAddsUp(t *testing.T) {
 
 // TestFormats: the template has the versions of what the code writes; GRADUAL refuses a release with others.
 func TestFormats(t *testing.T) {
-	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d", ledger.SpanVersion, dynamoledger.VariantVersion,
-		dynamoledger.CatalogVersion, seckill.MessageVersion)
+	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d,tables=%d", ledger.SpanVersion,
+		dynamoledger.VariantVersion, dynamoledger.CatalogVersion, seckill.MessageVersion, dynamoledger.TablesVersion)
 	if got := str(file(t, rootFile).tree, "Outputs", "Formats", "Value"); got != want {
 		t.Errorf("formats %s, want %s", got, want)
 	}

@@ -20,6 +20,8 @@ infra/office.yaml, such as FinancePolicy, each of one route; what its role may d
 [staff.go](../shared/seckill/staff.go).
 
 Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone.
+What follows OfficeTable or PassingTable are the only rows of it that the right is on
+([ADR 53](adr/others.md#adr-53)).
 Functions on a queue take messages off it by ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in
 their name. What each secret has: [DATA.md](DATA.md#secrets). Inside a network (` + "`CreateCache=true`" + `) the five
 functions that use Redis also have the policy of infra/network.yaml. No function has a right to decrypt: secrets are

@@ -152,7 +152,7 @@ func target(v any) string {
 type right struct{ action, on string }
 
 // rights returns the permissions of a function's role, by its statements. Resources have short names: a resource's
-// logical id with what follows its ARN, or the name of a secret after SecretsPath.
+// logical id with what follows its ARN, or the name of a secret after SecretsPath. On a shared table the rows follow.
 func (t *template) rights(function *resource) (out []right, err error) {
 	role := t.resource(target(function.prop("Role")))
 	if role == nil || role.kind != kindRole {
@@ -163,6 +163,10 @@ func (t *template) rights(function *resource) (out []right, err error) {
 			if str(s, "Effect") != "Allow" {
 				return nil, fmt.Errorf("%s: effect %q", role.id, str(s, "Effect"))
 			}
+			rows, err := leading(at(s, "Condition"))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", role.id, err)
+			}
 			for _, action := range several(at(s, "Action")) {
 				for _, on := range several(at(s, "Resource")) {
 					name, _ := action.(string)
@@ -170,12 +174,27 @@ func (t *template) rights(function *resource) (out []right, err error) {
 					if err != nil {
 						return nil, fmt.Errorf("%s: %s: %w", role.id, name, err)
 					}
-					out = append(out, right{name, short})
+					out = append(out, right{name, short + rows})
 				}
 			}
 		}
 	}
 	return out, nil
+}
+
+// leading returns which rows of a shared table a statement is about, after a space, by its condition: the only one that
+// a role may have. It holds for each action with a key; Scan has none, so no role may have that on a shared table
+// ("Using IAM policy conditions for fine-grained access control", Amazon DynamoDB Developer Guide).
+func leading(condition any) (string, error) {
+	if condition == nil {
+		return "", nil
+	}
+	keys := str(condition, "ForAllValues:StringLike", "dynamodb:LeadingKeys")
+	table, ok := strings.CutSuffix(keys, "#*")
+	if all, _ := condition.(map[string]any); !ok || len(all) != 1 || strings.ContainsAny(table, "*?#") {
+		return "", fmt.Errorf("a condition that is none that is known: %v", condition)
+	}
+	return " " + table, nil
 }
 
 // several returns a list, or a single value as a list of one.

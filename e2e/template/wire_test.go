@@ -37,6 +37,27 @@ type wire struct {
 	heard []right
 }
 
+// attributes are a row's, or values of an expression, as DynamoDB's protocol has them.
+type attributes map[string]struct{ S string }
+
+// rowCall has the partition key of a call about rows of a table.
+type rowCall struct {
+	TableName                 string
+	Key, Item                 attributes
+	ExpressionAttributeValues attributes
+}
+
+// on returns the table, and which rows a call on a shared one is about, as the role's condition on leading keys names
+// them: by the table's partition key, or by an index's.
+func (c *rowCall) on(index string) string {
+	if c.TableName != dynamoledger.TableOffice && c.TableName != dynamoledger.TablePassing {
+		return c.TableName + index
+	}
+	key := c.Key["pk"].S + c.Item["pk"].S + c.ExpressionAttributeValues[":pk"].S // one has it
+	rows, _, _ := strings.Cut(key, "#")
+	return c.TableName + index + " " + rows
+}
+
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if method, ok := strings.CutPrefix(r.URL.Path, "/live/@connections/"); ok && method != "" {
@@ -46,10 +67,11 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 	}
 	var in struct {
-		TableName, IndexName, QueueURL string
-		RequestItems                   map[string]any
-		TransactItems                  []map[string]struct{ TableName string }
-		Entries                        []struct{ EventBusName string }
+		rowCall
+		IndexName, QueueURL string
+		RequestItems        map[string]struct{ Keys []attributes }
+		TransactItems       []map[string]rowCall
+		Entries             []struct{ EventBusName string }
 	}
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -82,17 +104,19 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		for _, item := range in.TransactItems {
 			for kind, of := range item {
 				hear(map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
-					"ConditionCheck": "ConditionCheckItem"}[kind], of.TableName)
+					"ConditionCheck": "ConditionCheckItem"}[kind], of.on(""))
 			}
 		}
 	case in.RequestItems != nil:
-		for table := range in.RequestItems {
-			hear(name, table)
+		for table, of := range in.RequestItems {
+			for _, key := range of.Keys {
+				hear(name, (&rowCall{TableName: table, Key: key}).on(""))
+			}
 		}
 	case in.IndexName != "":
-		hear(name, in.TableName+"/index/"+in.IndexName)
+		hear(name, in.on("/index/"+in.IndexName))
 	default:
-		hear(name, in.TableName)
+		hear(name, in.on(""))
 	}
 	answer := `{"MessageId":"m"}`
 	switch name + " " + in.TableName {

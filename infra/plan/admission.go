@@ -11,7 +11,7 @@ const (
 // What a call of admit costs in the tables, in units (TestCallsOfAdmitAreTheLedgers compares).
 const (
 	blockReads   = 7.0 // blocks: two rows of the user, consistently, and ten of five ranges
-	answerWrites = 1.0 // attempts, for each answer
+	answerWrites = 1.0 // passing, for each answer
 	// Guess: each of the two rows of blocks that a placement checks costs as much as one that it writes.
 	placeChecks = 4.0
 
@@ -110,18 +110,17 @@ type Access struct {
 
 func (a *Access) warm() bool { return a.WarmReads > tableReads || a.WarmWrites > NewTableWrites }
 
-// accesses returns the tables of the door. Placements check blocks for items without checks, too: with as many orders
-// as the tables of orders are warmed for.
+// accesses returns the tables of the door. Placements check blocks, and tell counts them, for items without checks,
+// too: with as many orders as the tables of orders are warmed for.
 func (p *Plan) accesses() (out []Access) {
 	placed := max(p.Planned.Outcome.PeakPlaced, min(p.Planned.Limits.Writes, plenty)/writesMost(p.Sale.Count))
 	blocks := Access{Name: "blocks", Writes: placeChecks * placed}
-	all := []Access{}
+	passing := Access{Name: "passing", Writes: changeWrites * placed}
 	if a := p.Admission; a != nil {
-		calls := a.Admitted * (1 + p.Sale.answers())
-		blocks.Reads = blockReads * calls
-		all = []Access{{Name: "attempts", Writes: answerWrites * a.Admitted * p.Sale.answers()}}
+		blocks.Reads = blockReads * a.Admitted * (1 + p.Sale.answers())
+		passing.Writes += answerWrites * a.Admitted * p.Sale.answers()
 	}
-	for _, t := range append(all, blocks) {
+	for _, t := range []Access{passing, blocks} {
 		t.WarmReads = int(max(tableReads, up(math.Floor(t.Reads/evenness), 1000)))
 		t.WarmWrites = int(max(NewTableWrites, up(math.Floor(t.Writes/evenness), 1000)))
 		if p.Admission != nil || t.warm() {

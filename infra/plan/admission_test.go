@@ -71,7 +71,7 @@ func TestPlanGivesTickets(t *testing.T) {
 		{20_000, 100, ChecksStandard, "admit: 1"},
 		{1_000_000, 1000, ChecksStandard, "--table-name STACK-blocks --warm-throughput ReadUnitsPerSecond="},
 		{1_000_000, 1000, ChecksStrict, "checks    strict: a page asks"},
-		{5_000_000, 1000, ChecksStrict, "--table-name STACK-attempts"},
+		{5_000_000, 1000, ChecksStrict, "--table-name STACK-passing"},
 	} {
 		off := Make(sale(c.shoppers, c.units, true))
 		p := Make(checked(c.shoppers, c.units, c.checks))

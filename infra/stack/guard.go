@@ -145,7 +145,7 @@ func (g *guard) fits(ctx context.Context, cfg aws.Config, found *types.Stack) er
 	if err := g.oneField(found); err != nil {
 		return err
 	}
-	if err := g.gradual(found); err != nil {
+	if err := g.readable(found); err != nil {
 		return err
 	}
 	if err := g.warm(ctx, cfg, found); err != nil {
@@ -247,12 +247,13 @@ func (g *guard) oneField(s *types.Stack) error {
 // formats is the output with the versions of what a release writes.
 var formats = regexp.MustCompile(`Outputs: \{Formats: \{Value: "([a-z0-9=,]+)"\}`)
 
-// gradual refuses to shift traffic step by step to a release that writes what the one before cannot read: the two run
-// side by side, and CodeDeploy may go back.
-func (g *guard) gradual(s *types.Stack) error {
-	if g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) != "true" {
-		return nil
-	}
+// inTables is the part of it that says which tables have the rows.
+var inTables = regexp.MustCompile(`tables=\d+`)
+
+// readable refuses a release that looks for rows in other tables than the stack's: nothing moves them. It also refuses
+// to shift traffic step by step to a release that writes what the one before cannot read: the two run side by side, and
+// CodeDeploy may go back.
+func (g *guard) readable(s *types.Stack) error {
 	text, err := fs.ReadFile(g.root, "template.yaml")
 	if err != nil {
 		return err
@@ -261,7 +262,12 @@ func (g *guard) gradual(s *types.Stack) error {
 	if m == nil {
 		return errors.New("template.yaml has no output Formats")
 	}
-	if is, will := stacks.Output(s, "Formats"), string(m[1]); is != will {
+	is, will := stacks.Output(s, "Formats"), string(m[1])
+	if inTables.FindString(is) != inTables.FindString(will) {
+		return fmt.Errorf("refused, this release has rows in other tables than the stack (%q, not %q), and nothing "+
+			"moves them: begin a new stack (STACK=…); CHANGELOG.md says what changed", will, is)
+	}
+	if is != will && g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) == "true" {
 		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before "+
 			"cannot read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
 	}

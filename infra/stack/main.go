@@ -5,10 +5,10 @@
 // be done, otherwise 1 after a sentence:
 //
 //	guard deploy    checks that the template has the parameters, that no table's throughput would have to be lowered,
-//	                that one field of the cache changes at most, that GRADUAL suits the release, that the secret of
-//	                each function is there (also for sandboxes), that queues are empty and no order is open (or
-//	                BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack whose creation
-//	                failed is deleted; a new one is refused where tables with its names are
+//	                that one field of the cache changes at most, that GRADUAL and the stack's tables suit the release,
+//	                that the secret of each function is there (also for sandboxes), that queues are empty and no order
+//	                is open (or BUSY=true), and the typed name. KEY=VALUE… are the deployment's parameters. A stack
+//	                whose creation failed is deleted; a new one is refused where tables with its names are
 //	guard failed    tells why a deployment failed, and what to type
 //	guard shields   prints, on standard output, the parameter that protects tables and accounts against deletion,
 //	                where a shop is deployed and lacks it: not at its creation, which could not be rolled back then

@@ -26,6 +26,9 @@ type template struct {
 		Default string `yaml:"Default"`
 	} `yaml:"Parameters"`
 	Resources resources `yaml:"Resources"`
+	Outputs   map[string]struct {
+		Value yaml.Node `yaml:"Value"`
+	} `yaml:"Outputs"`
 }
 
 // resources leaves out what Fn::ForEach makes.
@@ -360,7 +363,8 @@ func (a *account) query(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(s.status, "E_COMPLETE") && s.status != "DELETE_COMPLETE" {
 			outputs = map[string]string{"Sandbox": s.params["Sandbox"], "StackPrefix": s.name + "-", "ApiId": "api",
 				"ApiStage": "live", "Url": "https://shop.example", "SecretsPath": s.params["SecretsPath"],
-				"OrdersQueueUrl": "http://" + r.Host + "/1/orders"}
+				"OrdersQueueUrl": "http://" + r.Host + "/1/orders",
+				"Formats":        a.templates[""].Outputs["Formats"].Value.Value}
 		}
 		fmt.Fprintf(&out, "<Stacks><member><StackName>%s</StackName><StackId>%s</StackId><StackStatus>%s</StackStatus>"+
 			"<CreationTime>%s</CreationTime><Parameters>%s</Parameters><Outputs>%s</Outputs></member></Stacks>", s.name,

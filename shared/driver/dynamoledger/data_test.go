@@ -34,7 +34,7 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 		dynamoledger.TableCatalog: "\n### item#ID\n"} {
 		_, section, _ := strings.Cut(string(page), heading)
 		section, _, _ = strings.Cut(section, "\n##")
-		listed, written := map[string]string{}, map[string]string{}
+		listed, written := map[string]string{"v": "N"}, map[string]string{}
 		for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
 			listed[m[1]] = m[2]
 		}

@@ -49,14 +49,14 @@ type Rows struct {
 	client  *dynamodb.Client
 	prefix  string
 	timeout time.Duration
-	schema  []ledger.Table // every table that can be used
-	tables  map[string]ledger.Table
+	schema  []ledger.Table // every table in DynamoDB that can be used
+	homes   map[string]*home
 	indexes map[string]tableIndex
 }
 
 type tableIndex struct {
 	ledger.Index
-	table ledger.Table
+	home *home
 }
 
 var _ ledger.Rows = (*Rows)(nil)
@@ -71,7 +71,7 @@ func New(cfg aws.Config, o Options) *Rows {
 		o.CallTimeout = DefaultCallTimeout
 	}
 	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(Schema(), o.Tables),
-		tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
+		homes: map[string]*home{}, indexes: map[string]tableIndex{}}
 	r.client = dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.HTTPClient = httpClient(cfg.HTTPClient, o.TryTimeout)
 		d.RetryMaxAttempts = 0 // otherwise AWS_MAX_ATTEMPTS in the environment would wrap the retryer
@@ -82,10 +82,11 @@ func New(cfg aws.Config, o Options) *Rows {
 			})
 		})
 	})
-	for _, t := range r.schema {
-		r.tables[t.Name] = t
+	for _, t := range slices.Concat(ledger.Schema, own(), o.Tables) {
+		h := homeOf(t)
+		r.homes[t.Name] = h
 		for _, i := range t.Indexes {
-			r.indexes[i.Name] = tableIndex{i, t}
+			r.indexes[i.Name] = tableIndex{i, h}
 		}
 	}
 	return r
@@ -118,32 +119,30 @@ func (r *Rows) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(ctx, r.timeout)
 }
 
-func (r *Rows) name(table string) *string { return aws.String(r.prefix + table) }
-
-func (r *Rows) table(name string) (ledger.Table, error) {
-	t, ok := r.tables[name]
-	if !ok {
-		return t, fmt.Errorf("dynamoledger: no table %q", name)
+// name returns a table's name in DynamoDB.
+func (r *Rows) name(table string) *string {
+	if h := r.homes[table]; h != nil {
+		table = h.in
 	}
-	return t, nil
+	return aws.String(r.prefix + table)
+}
+
+func (r *Rows) home(table string) (*home, error) {
+	h, ok := r.homes[table]
+	if !ok {
+		return nil, fmt.Errorf("dynamoledger: no table %q", table)
+	}
+	return h, nil
 }
 
 // key encodes a row's key attributes after checking them against its table.
 func (r *Rows) key(k ledger.Key) (map[string]types.AttributeValue, error) {
-	t, err := r.table(k.Table)
+	h, err := r.home(k.Table)
 	if err == nil {
-		err = t.CheckKey(k)
+		err = h.CheckKey(k)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return tableKey(t, k), nil
-}
-
-func tableKey(t ledger.Table, k ledger.Key) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{t.PK: text(k.PK)}
-	if t.SK != "" {
-		out[t.SK] = text(k.SK)
-	}
-	return out
+	return h.key(k), nil
 }

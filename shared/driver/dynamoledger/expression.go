@@ -16,6 +16,7 @@ import (
 // expression collects the names and values of one write's expressions. Every name is a placeholder, because many of
 // ours (state, user, count, units) are reserved words in DynamoDB.
 type expression struct {
+	home   *home
 	names  map[string]string
 	values map[string]types.AttributeValue
 	err    error // the first value that cannot be written
@@ -26,7 +27,7 @@ func (e *expression) name(attr string) string {
 		e.names = map[string]string{}
 	}
 	p := "#" + strconv.Itoa(len(e.names))
-	e.names[p] = attr
+	e.names[p] = e.home.attr(attr)
 	return p
 }
 
@@ -43,24 +44,24 @@ func (e *expression) value(v any) string {
 	return p
 }
 
-// condition encodes conditions; nil if there are none. pk is an attribute that every row of the table has.
-func (e *expression) condition(pk string, conds []ledger.Cond) *string {
+// condition encodes conditions; nil if there are none.
+func (e *expression) condition(conds []ledger.Cond) *string {
 	if len(conds) == 0 {
 		return nil
 	}
 	parts := make([]string, len(conds))
 	for i, c := range conds {
-		parts[i] = e.cond(pk, c)
+		parts[i] = e.cond(c)
 	}
 	return aws.String(strings.Join(parts, " AND "))
 }
 
-func (e *expression) cond(pk string, c ledger.Cond) string {
+func (e *expression) cond(c ledger.Cond) string {
 	switch c.Kind {
 	case ledger.CondAbsent:
-		return "attribute_not_exists(" + e.name(pk) + ")"
+		return "attribute_not_exists(" + e.name(e.home.PK) + ")"
 	case ledger.CondEq:
-		return e.name(c.Attr) + " = " + e.value(c.Value)
+		return e.name(c.Attr) + " = " + e.value(e.home.value(c.Attr, c.Value))
 	case ledger.CondAtMost:
 		attr := e.name(c.Attr)
 		atMost := attr + " <= " + e.value(c.Value)
@@ -79,7 +80,7 @@ func (e *expression) cond(pk string, c ledger.Cond) string {
 func (e *expression) update(w *ledger.Write) *string {
 	var set, add, del, remove []string
 	for attr, v := range w.Set {
-		set = append(set, e.name(attr)+" = "+e.value(v))
+		set = append(set, e.name(attr)+" = "+e.value(e.home.value(attr, v)))
 	}
 	for attr, entries := range w.Append {
 		p := e.name(attr)
@@ -110,23 +111,23 @@ func (e *expression) update(w *ledger.Write) *string {
 // item encodes one write of a transaction.
 func (r *Rows) item(w *ledger.Write) (types.TransactWriteItem, error) {
 	var none types.TransactWriteItem
-	t, err := r.table(w.Table)
+	h, err := r.home(w.Table)
 	if err == nil {
-		err = t.CheckWrite(w)
+		err = h.CheckWrite(w)
 	}
 	if err != nil {
 		return none, err
 	}
-	var e expression
+	e := expression{home: h}
 	const old = types.ReturnValuesOnConditionCheckFailureAllOld
-	key, name, condition := tableKey(t, w.Key), r.name(w.Table), e.condition(t.PK, w.If)
+	key, name, condition := h.key(w.Key), r.name(w.Table), e.condition(w.If)
 	var out types.TransactWriteItem
 	switch w.Op {
 	case ledger.OpPut:
 		out.Put = &types.Put{TableName: name, Item: key, ConditionExpression: condition,
 			ReturnValuesOnConditionCheckFailure: old,
 			ExpressionAttributeNames:            e.names, ExpressionAttributeValues: e.values}
-		err = encodeInto(key, w.Row)
+		err = h.encodeInto(key, w.Row)
 	case ledger.OpUpdate:
 		change := e.update(w)
 		out.Update = &types.Update{TableName: name, Key: key, UpdateExpression: change, ConditionExpression: condition,

@@ -63,10 +63,11 @@ func (r *Rows) batch(ctx context.Context, keys []ledger.Key, consistently bool) 
 		if err != nil {
 			return nil, err
 		}
-		of := left[r.prefix+k.Table]
+		name := *r.name(k.Table)
+		of := left[name]
 		of.ConsistentRead = &consistently
 		of.Keys = append(of.Keys, key)
-		left[r.prefix+k.Table] = of
+		left[name] = of
 	}
 	ctx, cancel := r.bound(ctx)
 	defer cancel()
@@ -99,18 +100,18 @@ func (r *Rows) batch(ctx context.Context, keys []ledger.Key, consistently bool) 
 
 // Query implements ledger.Rows.
 func (r *Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) ([]ledger.Row, error) {
-	t, err := r.table(table)
+	h, err := r.home(table)
 	if err != nil {
 		return nil, err
 	}
-	if t.SK == "" || pk == "" || limit < 1 {
+	if h.SK == "" || pk == "" || limit < 1 {
 		return nil, fmt.Errorf("dynamoledger: query of table %q, partition %q, limit %d", table, pk, limit)
 	}
-	q := partition(r.name(table), t.PK, pk)
+	q := partition(r.name(table), h.attr(h.PK), h.pk(pk))
 	q.ConsistentRead = aws.Bool(true)
 	if afterSK != "" {
 		*q.KeyConditionExpression += " AND #sk > :sk"
-		q.ExpressionAttributeNames["#sk"] = t.SK
+		q.ExpressionAttributeNames["#sk"] = h.attr(h.SK)
 		q.ExpressionAttributeValues[":sk"] = text(afterSK)
 	}
 	rows, _, err := r.pages(ctx, q, limit)
@@ -150,8 +151,8 @@ func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, de
 	if !ok || pk == "" || limit < 1 {
 		return nil, "", fmt.Errorf("dynamoledger: read of index %q, partition %q, limit %d", index, pk, limit)
 	}
-	q := partition(r.name(x.table.Name), x.PK, pk)
-	q.IndexName = aws.String(index)
+	q := partition(r.name(x.home.Name), x.home.attr(x.PK), x.home.pk(pk))
+	q.IndexName = aws.String(x.home.index(index))
 	q.ScanIndexForward = aws.Bool(!descending)
 	if after != "" {
 		start, err := x.decodeCursor(pk, after)
@@ -170,10 +171,14 @@ func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, de
 
 // cursorAttrs returns the attributes that locate the end of a page in the index, without its partition key.
 func (x *tableIndex) cursorAttrs() []string {
-	if x.table.SK == "" {
-		return []string{x.SK, x.table.PK}
+	switch h := x.home; {
+	case h.attrs != nil:
+		return []string{listedSK, sharedPK, sharedSK}
+	case h.SK == "":
+		return []string{x.SK, h.PK}
+	default:
+		return []string{x.SK, h.PK, h.SK}
 	}
-	return []string{x.SK, x.table.PK, x.table.SK}
 }
 
 func (x *tableIndex) encodeCursor(last map[string]types.AttributeValue) (string, error) {
@@ -197,7 +202,7 @@ func (x *tableIndex) decodeCursor(pk, cursor string) (map[string]types.Attribute
 	if err != nil || len(parts) != len(attrs) {
 		return nil, fmt.Errorf("%w: %.80q", errCursor, cursor)
 	}
-	start := map[string]types.AttributeValue{x.PK: text(pk)}
+	start := map[string]types.AttributeValue{x.home.attr(x.PK): text(x.home.pk(pk))}
 	for i, attr := range attrs {
 		if parts[i] == "" {
 			return nil, fmt.Errorf("%w: %.80q", errCursor, cursor)

@@ -27,10 +27,16 @@ const (
 // activeTimeout is how long a new table may take to become active.
 const activeTimeout = 2 * time.Minute
 
-// Schema declares the tables of every deployment: the ledger's, items and catalog.
+// Schema declares the tables of every deployment as they are in DynamoDB: those of the ledger that have one of their
+// own, items, catalog, and those that the rest of the ledger shares.
 func Schema() []ledger.Table {
-	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"},
-		ledger.Table{Name: TableCatalog, PK: "id"})
+	alone := slices.DeleteFunc(slices.Clone(ledger.Schema), func(t ledger.Table) bool { return homes[t.Name] != "" })
+	return slices.Concat(alone, own(), sharedTables())
+}
+
+// own declares the tables outside the ledger.
+func own() []ledger.Table {
+	return []ledger.Table{{Name: TableItems, PK: "id"}, {Name: TableCatalog, PK: "id"}}
 }
 
 // CreateTables creates the missing tables, on demand and with point-in-time recovery if the server supports it, waits
@@ -160,11 +166,11 @@ func (r *Rows) CheckTables(ctx context.Context, names ...string) error {
 }
 
 func (r *Rows) checkTable(ctx context.Context, name string) error {
-	want, err := r.table(name)
-	if err != nil {
-		return err
+	i := slices.IndexFunc(r.schema, func(t ledger.Table) bool { return t.Name == name })
+	if i < 0 {
+		return fmt.Errorf("dynamoledger: no table %q", name)
 	}
-	fullName := *r.name(name)
+	want, fullName := r.schema[i], r.prefix+name
 	out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &fullName})
 	var missing *types.ResourceNotFoundException
 	switch {

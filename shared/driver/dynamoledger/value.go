@@ -67,13 +67,13 @@ func decodeValue(v types.AttributeValue) any {
 }
 
 // encodeInto adds a row's attributes to out.
-func encodeInto(out map[string]types.AttributeValue, row ledger.Row) error {
+func (h *home) encodeInto(out map[string]types.AttributeValue, row ledger.Row) error {
 	for attr, v := range row {
-		av, err := encodeValue(v)
+		av, err := encodeValue(h.value(attr, v))
 		if err != nil {
 			return fmt.Errorf("attribute %s: %w", attr, err)
 		}
-		out[attr] = av
+		out[h.attr(attr)] = av
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	for attr, av := range item {
 		row[attr] = decodeValue(av)
 	}
-	return row
+	return restore(row)
 }
 
 func decodeRows(items []map[string]types.AttributeValue) []ledger.Row {

@@ -35,7 +35,6 @@ func (l *Ledger) AuditOn(ctx context.Context, day, after string, limit int) ([]s
 	return decodeAll(rows, decodeAudit)
 }
 
-// decodeAudit ignores prev and hash, which rows of earlier releases have.
 func decodeAudit(row Row) (seckill.AuditEntry, error) {
 	d := decode(TableAudit, row)
 	e := seckill.AuditEntry{Day: d.text("day"), Seq: d.text("seq"), At: d.time("at"),
