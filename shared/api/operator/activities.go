@@ -57,38 +57,187 @@ type ActivityPage struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-func (h *ActivityHandler) commands() []command { return activityCommands }
-
-// do executes a command.
-func (h *ActivityHandler) do(ctx context.Context, r *request) (done, error) {
-	via := cmp.Or(r.Via, seckill.MadeAtCLI)
-	switch r.Command {
-	case cmdActivities:
-		page, err := h.list(ctx, r)
-		return done{result: page, outcome: read}, err
-	case cmdActivity:
-		view, err := h.view(ctx, r.Activity)
-		return done{result: view, outcome: read}, err
-	case cmdSaveActivity:
-		return h.changed(h.flow.Save(ctx, &activity.Form{ID: r.Save.ID, Title: r.Save.Title, Start: r.Save.Start,
-			End: r.Save.End, Items: r.Save.Items, Base: r.Save.Version, By: signature(r.Who), From: via}))
-	case cmdDeleteActivity:
-		return h.changed(h.flow.Delete(ctx, r.Activity, r.Undo))
-	case cmdCopyActivity:
-		return h.changed(h.flow.Copy(ctx, r.Activity, r.Start, signature(r.Who), via))
-	default: // the only other commands that check allows
-		return h.changed(h.flow.SetOffline(ctx, r.Activity, r.Command == cmdOffline))
+func (h *ActivityHandler) run(c Command) func(context.Context) (Done, error) {
+	own, ok := c.(interface {
+		Do(ctx context.Context, h *ActivityHandler) (Done, error)
+	})
+	if !ok {
+		return nil
 	}
+	return func(ctx context.Context) (Done, error) { return own.Do(ctx, h) }
+}
+
+// ListActivities lists activities, the one that ends last first.
+type ListActivities struct {
+	Given
+	All    bool   `json:"all,omitempty" log:"-"` // also deleted ones
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+	Limit  int    `json:"limit" is:"page" log:"-"`
+}
+
+// Spec implements Command.
+func (*ListActivities) Spec() Spec {
+	return Spec{Name: "activities", Path: "activities list", Roles: everybody, In: "stage",
+		Short: "List activities, the one that ends last first"}
+}
+
+// Do executes it.
+func (c *ListActivities) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	out := ActivityPage{Activities: []Activity{}}
+	p, err := h.flow.Activities.ListActivities(ctx, c.Cursor, min(c.Limit, seckill.MaxActivityPage))
+	if err != nil {
+		return Done{}, err
+	}
+	out.Next = p.Next
+	for i := range p.Rows {
+		if c.All || p.Rows[i].Deleted.IsZero() {
+			out.Activities = append(out.Activities, h.read(&p.Rows[i]))
+		}
+	}
+	for _, err := range p.Unreadable {
+		out.Unreadable = append(out.Unreadable, err.Error())
+	}
+	return readDone(out, nil)
+}
+
+// ReadActivity reads an activity with its items.
+type ReadActivity struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID"`
+}
+
+// Spec implements Command.
+func (*ReadActivity) Spec() Spec {
+	return Spec{Name: "activity", Path: "activities show", Roles: everybody, In: "stage",
+		Short: "Show an activity, its items, and which of its fields may change now"}
+}
+
+// Do executes it.
+func (c *ReadActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	a, err := h.flow.Activities.Activity(ctx, c.Activity)
+	if err != nil {
+		return Done{}, err
+	}
+	out := ActivityView{h.read(&a), a.Rules(h.flow.Clock.Now()), []ItemState{}}
+	for _, item := range a.Items {
+		if it, err := h.flow.Items.Get(ctx, item); err == nil {
+			out.Members = append(out.Members, h.items.State(ctx, &it))
+		}
+	}
+	return readDone(out, nil)
+}
+
+// SaveActivity makes an activity, or changes the version from which the save was made.
+type SaveActivity struct {
+	Given
+	Save *ActivityFile `json:"save" sample:"{\"id\":\"70\"}"`  // the flow checks it
+	Via  string        `json:"via,omitempty" is:"via" log:"-"` // page, or cli, the default
+}
+
+// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
+type ActivityFile struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Start   time.Time `json:"start_time"`
+	End     time.Time `json:"end_time"`
+	Items   []string  `json:"items"`
+	Version int64     `json:"version,omitempty"`
+}
+
+func (f *ActivityFile) attrs() []slog.Attr { return []slog.Attr{slog.String("activity", short(f.ID))} }
+
+// Spec implements Command.
+func (*SaveActivity) Spec() Spec {
+	return Spec{Name: "save-activity", Path: "activities save", Roles: editors, In: "stage",
+		Short: "Make an activity, or change one"}
+}
+
+// Do executes it.
+func (c *SaveActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Save(ctx, &activity.Form{ID: c.Save.ID, Title: c.Save.Title, Start: c.Save.Start,
+		End: c.Save.End, Items: c.Save.Items, Base: c.Save.Version, By: signature(c.Who),
+		From: cmp.Or(c.Via, seckill.MadeAtCLI)}))
+}
+
+// DeleteActivity deletes an activity; undo: it brings it back.
+type DeleteActivity struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+	Undo     bool   `json:"undo,omitempty"`
+}
+
+// Spec implements Command.
+func (*DeleteActivity) Spec() Spec {
+	return Spec{Name: "delete-activity", Path: "activities delete", Roles: editors, In: "stage",
+		Short: "Delete an activity; its items stay"}
+}
+
+// Do executes it.
+func (c *DeleteActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Delete(ctx, c.Activity, c.Undo))
+}
+
+// CopyActivity copies an activity and its items to a later time.
+type CopyActivity struct {
+	Given
+	Activity string    `json:"activity" is:"item" arg:"ID" sample:"70"`
+	Start    time.Time `json:"start" sample:"\"2030-11-18T12:00:00Z\""` // when the copy begins
+	Via      string    `json:"via,omitempty" is:"via" log:"-"`          // page, or cli, the default
+}
+
+// Spec implements Command.
+func (*CopyActivity) Spec() Spec {
+	return Spec{Name: "copy-activity", Path: "activities copy", Roles: editors, In: "stage",
+		Short: "Copy an activity and its items to a later time"}
+}
+
+// Do executes it.
+func (c *CopyActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Copy(ctx, c.Activity, c.Start, signature(c.Who), cmp.Or(c.Via, seckill.MadeAtCLI)))
+}
+
+// Offline takes an activity offline, and stops its items.
+type Offline struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+}
+
+// Spec implements Command.
+func (*Offline) Spec() Spec {
+	return Spec{Name: "offline", Path: "activities offline", Roles: operators, In: "stage",
+		Short: "Take an activity offline, and stop its items"}
+}
+
+// Do executes it.
+func (c *Offline) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.SetOffline(ctx, c.Activity, true))
+}
+
+// Online puts an activity online, and resumes its items.
+type Online struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+}
+
+// Spec implements Command.
+func (*Online) Spec() Spec {
+	return Spec{Name: "online", Path: "activities online", Roles: operators, In: "stage",
+		Short: "Put an activity online, and resume its items"}
+}
+
+// Do executes it.
+func (c *Online) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.SetOffline(ctx, c.Activity, false))
 }
 
 // changed returns the result of a command that may have changed an activity, and what the audit log has of it.
-func (h *ActivityHandler) changed(d activity.Done, err error) (done, error) {
-	out := done{result: ActivityChange{h.read(&d.After), d.Changed, d.Items, d.Stays}, outcome: changedIf(d.Changed)}
+func (h *ActivityHandler) changed(d activity.Done, err error) (Done, error) {
+	out := Done{Result: ActivityChange{h.read(&d.After), d.Changed, d.Items, d.Stays}, Outcome: changedIf(d.Changed)}
 	if d.Changed {
-		out.before, out.after = recorded(&d.Before), recorded(&d.After)
+		out.Before, out.After = recorded(&d.Before), recorded(&d.After)
 	}
 	if d.Items > 0 {
-		out.more = []slog.Attr{slog.Int("items", d.Items)}
+		out.More = []slog.Attr{slog.Int("items", d.Items)}
 	}
 	return out, err
 }
@@ -110,74 +259,42 @@ func (h *ActivityHandler) read(a *seckill.Activity) Activity {
 		a.Deleted}
 }
 
-func (h *ActivityHandler) list(ctx context.Context, r *request) (ActivityPage, error) {
-	out := ActivityPage{Activities: []Activity{}}
-	p, err := h.flow.Activities.ListActivities(ctx, r.Cursor, min(r.Limit, seckill.MaxActivityPage))
-	if err != nil {
-		return out, err
-	}
-	out.Next = p.Next
-	for i := range p.Rows {
-		if r.All || p.Rows[i].Deleted.IsZero() {
-			out.Activities = append(out.Activities, h.read(&p.Rows[i]))
-		}
-	}
-	for _, err := range p.Unreadable {
-		out.Unreadable = append(out.Unreadable, err.Error())
-	}
-	return out, nil
-}
-
-func (h *ActivityHandler) view(ctx context.Context, id string) (ActivityView, error) {
-	a, err := h.flow.Activities.Activity(ctx, id)
-	if err != nil {
-		return ActivityView{}, err
-	}
-	out := ActivityView{h.read(&a), a.Rules(h.flow.Clock.Now()), []ItemState{}}
-	for _, item := range a.Items {
-		if it, err := h.flow.Items.Get(ctx, item); err == nil {
-			out.Members = append(out.Members, h.items.State(ctx, &it))
-		}
-	}
-	return out, nil
-}
-
 // Activities lists activities, all also deleted ones; cursor is "" or the Next of an earlier page.
 func (c *Client) Activities(ctx context.Context, all bool, cursor string, limit int) (out ActivityPage, err error) {
-	err = c.give(ctx, &request{Command: cmdActivities, All: all, Cursor: cursor, Limit: limit}, &out)
+	err = c.Give(ctx, &ListActivities{All: all, Cursor: cursor, Limit: limit}, &out)
 	return out, err
 }
 
 // Activity returns an activity with its items.
 func (c *Client) Activity(ctx context.Context, id string) (out ActivityView, err error) {
-	err = c.give(ctx, &request{Command: cmdActivity, Activity: id}, &out)
+	err = c.Give(ctx, &ReadActivity{Activity: id}, &out)
 	return out, err
 }
 
 // SaveActivity makes an activity, or changes the version from which the save was made.
 func (c *Client) SaveActivity(ctx context.Context, file ActivityFile) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdSaveActivity, Save: &file}, &out)
+	err = c.Give(ctx, &SaveActivity{Save: &file}, &out)
 	return out, err
 }
 
 // DeleteActivity deletes an activity, or undoes that.
 func (c *Client) DeleteActivity(ctx context.Context, id string, undo bool) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdDeleteActivity, Activity: id, Undo: undo}, &out)
+	err = c.Give(ctx, &DeleteActivity{Activity: id, Undo: undo}, &out)
 	return out, err
 }
 
 // CopyActivity copies an activity and its items to a later time.
 func (c *Client) CopyActivity(ctx context.Context, id string, start time.Time) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdCopyActivity, Activity: id, Start: start}, &out)
+	err = c.Give(ctx, &CopyActivity{Activity: id, Start: start}, &out)
 	return out, err
 }
 
 // SetOffline takes an activity offline, or puts it online.
 func (c *Client) SetOffline(ctx context.Context, id string, offline bool) (out ActivityChange, err error) {
-	r := request{Command: cmdOnline, Activity: id}
+	var command Command = &Online{Activity: id}
 	if offline {
-		r.Command = cmdOffline
+		command = &Offline{Activity: id}
 	}
-	err = c.give(ctx, &r, &out)
+	err = c.Give(ctx, command, &out)
 	return out, err
 }

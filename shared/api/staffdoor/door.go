@@ -62,7 +62,7 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 	may := []string{}
 	for _, act := range operator.Acts() {
 		for _, role := range s.Roles {
-			if role.May(act) {
+			if operator.May(role, act) {
 				may = append(may, act)
 				break
 			}
