@@ -75,13 +75,11 @@ type ListActivities struct {
 	Limit  int    `json:"limit" is:"page" log:"-"`
 }
 
-// Spec implements Command.
 func (*ListActivities) Spec() Spec {
 	return Spec{Name: "activities", Path: "activities list", Roles: everybody, In: "stage",
 		Short: "List activities, the one that ends last first"}
 }
 
-// Do executes it.
 func (c *ListActivities) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	out := ActivityPage{Activities: []Activity{}}
 	p, err := h.flow.Activities.ListActivities(ctx, c.Cursor, min(c.Limit, seckill.MaxActivityPage))
@@ -106,13 +104,11 @@ type ReadActivity struct {
 	Activity string `json:"activity" is:"item" arg:"ID"`
 }
 
-// Spec implements Command.
 func (*ReadActivity) Spec() Spec {
 	return Spec{Name: "activity", Path: "activities show", Roles: everybody, In: "stage",
 		Short: "Show an activity, its items, and which of its fields may change now"}
 }
 
-// Do executes it.
 func (c *ReadActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	a, err := h.flow.Activities.Activity(ctx, c.Activity)
 	if err != nil {
@@ -146,13 +142,11 @@ type ActivityFile struct {
 
 func (f *ActivityFile) attrs() []slog.Attr { return []slog.Attr{slog.String("activity", short(f.ID))} }
 
-// Spec implements Command.
 func (*SaveActivity) Spec() Spec {
 	return Spec{Name: "save-activity", Path: "activities save", Roles: editors, In: "stage",
 		Short: "Make an activity, or change one"}
 }
 
-// Do executes it.
 func (c *SaveActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	return h.changed(h.flow.Save(ctx, &activity.Form{ID: c.Save.ID, Title: c.Save.Title, Start: c.Save.Start,
 		End: c.Save.End, Items: c.Save.Items, Base: c.Save.Version, By: signature(c.Who),
@@ -166,13 +160,11 @@ type DeleteActivity struct {
 	Undo     bool   `json:"undo,omitempty"`
 }
 
-// Spec implements Command.
 func (*DeleteActivity) Spec() Spec {
 	return Spec{Name: "delete-activity", Path: "activities delete", Roles: editors, In: "stage",
 		Short: "Delete an activity; its items stay"}
 }
 
-// Do executes it.
 func (c *DeleteActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	return h.changed(h.flow.Delete(ctx, c.Activity, c.Undo))
 }
@@ -185,13 +177,11 @@ type CopyActivity struct {
 	Via      string    `json:"via,omitempty" is:"via" log:"-"`          // page, or cli, the default
 }
 
-// Spec implements Command.
 func (*CopyActivity) Spec() Spec {
 	return Spec{Name: "copy-activity", Path: "activities copy", Roles: editors, In: "stage",
 		Short: "Copy an activity and its items to a later time"}
 }
 
-// Do executes it.
 func (c *CopyActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	return h.changed(h.flow.Copy(ctx, c.Activity, c.Start, signature(c.Who), cmp.Or(c.Via, seckill.MadeAtCLI)))
 }
@@ -202,13 +192,15 @@ type Offline struct {
 	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
 }
 
-// Spec implements Command.
 func (*Offline) Spec() Spec {
 	return Spec{Name: "offline", Path: "activities offline", Roles: operators, In: "stage",
-		Short: "Take an activity offline, and stop its items"}
+		Short: "Take an activity offline, and stop its items",
+		Long: `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command
+reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
+many as it could, names the others, and which of those Redis gets within a minute or two without you. Give
+it again until it succeeds.`}
 }
 
-// Do executes it.
 func (c *Offline) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	return h.changed(h.flow.SetOffline(ctx, c.Activity, true))
 }
@@ -219,13 +211,15 @@ type Online struct {
 	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
 }
 
-// Spec implements Command.
 func (*Online) Spec() Spec {
 	return Spec{Name: "online", Path: "activities online", Roles: operators, In: "stage",
-		Short: "Put an activity online, and resume its items"}
+		Short: "Put an activity online, and resume its items",
+		Long: `Put an activity online again, and resume the sale of each item that "offline" stopped and that has not
+ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". One
+that was resumed and stopped again by itself since then is resumed, too. If the command fails, give it again
+until it succeeds.`}
 }
 
-// Do executes it.
 func (c *Online) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
 	return h.changed(h.flow.SetOffline(ctx, c.Activity, false))
 }
@@ -259,42 +253,8 @@ func (h *ActivityHandler) read(a *seckill.Activity) Activity {
 		a.Deleted}
 }
 
-// Activities lists activities, all also deleted ones; cursor is "" or the Next of an earlier page.
-func (c *Client) Activities(ctx context.Context, all bool, cursor string, limit int) (out ActivityPage, err error) {
-	err = c.Give(ctx, &ListActivities{All: all, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
 // Activity returns an activity with its items.
 func (c *Client) Activity(ctx context.Context, id string) (out ActivityView, err error) {
 	err = c.Give(ctx, &ReadActivity{Activity: id}, &out)
-	return out, err
-}
-
-// SaveActivity makes an activity, or changes the version from which the save was made.
-func (c *Client) SaveActivity(ctx context.Context, file ActivityFile) (out ActivityChange, err error) {
-	err = c.Give(ctx, &SaveActivity{Save: &file}, &out)
-	return out, err
-}
-
-// DeleteActivity deletes an activity, or undoes that.
-func (c *Client) DeleteActivity(ctx context.Context, id string, undo bool) (out ActivityChange, err error) {
-	err = c.Give(ctx, &DeleteActivity{Activity: id, Undo: undo}, &out)
-	return out, err
-}
-
-// CopyActivity copies an activity and its items to a later time.
-func (c *Client) CopyActivity(ctx context.Context, id string, start time.Time) (out ActivityChange, err error) {
-	err = c.Give(ctx, &CopyActivity{Activity: id, Start: start}, &out)
-	return out, err
-}
-
-// SetOffline takes an activity offline, or puts it online.
-func (c *Client) SetOffline(ctx context.Context, id string, offline bool) (out ActivityChange, err error) {
-	var command Command = &Online{Activity: id}
-	if offline {
-		command = &Offline{Activity: id}
-	}
-	err = c.Give(ctx, command, &out)
 	return out, err
 }

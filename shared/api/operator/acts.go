@@ -60,13 +60,11 @@ type ListActs struct {
 	Limit  int    `json:"limit" is:"page" log:"-"`
 }
 
-// Spec implements Command.
 func (*ListActs) Spec() Spec {
 	return Spec{Name: "acts", Path: "acts list", Roles: seeShoppers, In: "acts",
 		Short: "List the suspicious acts of a day, by time"}
 }
 
-// Do executes it.
 func (c *ListActs) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
 	list, next, err := flow.List(ctx, acts.Filter{Day: c.Day, Item: c.Item, All: c.All, After: c.Cursor,
 		Limit: c.Limit})
@@ -83,12 +81,10 @@ type ReadAct struct {
 	Act string `json:"act" is:"act" arg:"ACT"`
 }
 
-// Spec implements Command.
 func (*ReadAct) Spec() Spec {
 	return Spec{Name: "act", Roles: seeShoppers, In: "acts", Short: "Show a suspicious act"}
 }
 
-// Do executes it.
 func (c *ReadAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
 	a, err := flow.Act(ctx, c.Act)
 	return readDone(NewAct(&a), err)
@@ -101,13 +97,11 @@ type HandleAct struct {
 	Why string `json:"why" log:"-" help:"your reason, up to 200 characters"`
 }
 
-// Spec implements Command.
 func (*HandleAct) Spec() Spec {
 	return Spec{Name: "handle", Path: "acts handle", Roles: operators, In: "acts",
 		Short: "Record that a suspicious act is handled"}
 }
 
-// Do executes it.
 func (c *HandleAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
 	err := flow.Handle(ctx, c.Act, signature(c.Who), c.Why)
 	return Done{Result: true, Outcome: changed}, err

@@ -30,12 +30,10 @@ type ListAudit struct {
 	Limit  int    `json:"limit" is:"page" log:"-"`
 }
 
-// Spec implements Command.
 func (*ListAudit) Spec() Spec {
 	return Spec{Name: "audit", Path: "audit list", Roles: auditors, In: itself, Short: "List what staff did on a day"}
 }
 
-// Do executes it.
 func (c *ListAudit) Do(ctx context.Context, flow *audit.Flow) (Done, error) {
 	list, next, err := flow.List(ctx, c.Day, c.Cursor, c.Limit)
 	return readDone(AuditPage{Entries: list, Next: next}, err)

@@ -30,13 +30,11 @@ type Reconcile struct {
 	Day string `json:"day" is:"day"`
 }
 
-// Spec implements Command.
 func (*Reconcile) Spec() Spec {
 	return Spec{Name: "reconcile", Path: "reconcile", Roles: financiers, In: "reconcile", // each comparison is kept
 		Short: "Match a day's bill of the payment provider against the ledger"}
 }
 
-// Do executes it.
 func (c *Reconcile) Do(ctx context.Context, flow *reconcile.Flow) (Done, error) {
 	out, err := flow.Day(ctx, c.Day)
 	more := slog.Int("differences", out.Count)
@@ -52,12 +50,10 @@ type ListReconciled struct {
 	Day string `json:"day" is:"day"`
 }
 
-// Spec implements Command.
 func (*ListReconciled) Spec() Spec {
 	return Spec{Name: "reconciled", Roles: seeMoney, In: "reconcile", Short: "List the stored results of a day's bill"}
 }
 
-// Do executes it.
 func (c *ListReconciled) Do(ctx context.Context, flow *reconcile.Flow) (Done, error) {
 	list, err := flow.Kept(ctx, c.Day)
 	return readDone(Reconciled{Day: c.Day, Reconciliations: append([]seckill.Reconciliation{}, list...)}, err)

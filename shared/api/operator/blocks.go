@@ -64,7 +64,6 @@ func (b Blocks) attrs() []slog.Attr {
 	return []slog.Attr{slog.Int("blocks", len(b))}
 }
 
-// Spec implements Command.
 func (*PutBlocks) Spec() Spec {
 	return Spec{Name: "block", Path: "blocks add", Roles: operators, In: "repair", File: true, Short: "Block shoppers"}
 }
@@ -77,7 +76,6 @@ func (c *PutBlocks) reason() string {
 	return ""
 }
 
-// Do executes it.
 func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	by := signature(c.Who)
 	if utf8.RuneCountInString(by) > seckill.MaxBlockAuthor {
@@ -107,12 +105,10 @@ type DropBlock struct {
 	Subject string `json:"subject" is:"subject"`
 }
 
-// Spec implements Command.
 func (*DropBlock) Spec() Spec {
 	return Spec{Name: "unblock", Path: "blocks remove", Roles: operators, In: "repair", Short: "Remove a block"}
 }
 
-// Do executes it.
 func (c *DropBlock) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	s, err := seckill.ParseSubject(c.Subject)
 	if err != nil {
@@ -130,13 +126,11 @@ type ListBlocks struct {
 	Limit   int    `json:"limit" is:"page" log:"-"`
 }
 
-// Spec implements Command.
 func (*ListBlocks) Spec() Spec {
 	return Spec{Name: "blocks", Path: "blocks list", Roles: seeShoppers, In: "repair",
 		Short: "List the blocks, or those of one user or range"}
 }
 
-// Do executes it.
 func (c *ListBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	out := BlockPage{Blocks: []Block{}}
 	var s seckill.Subject
@@ -168,14 +162,14 @@ func (c *Client) Block(ctx context.Context, blocks []Block, dry bool) (out block
 	return out, err
 }
 
-// Unblock removes a block; item is "" for the one of every item. It reports whether there was one.
-func (c *Client) Unblock(ctx context.Context, subject, item string) (dropped bool, err error) {
-	err = c.Give(ctx, &DropBlock{Subject: subject, Item: item}, &dropped)
-	return dropped, err
-}
-
 // Blocks lists blocks, those of one subject or, if it is "", all; cursor is "" or the Next of an earlier page.
 func (c *Client) Blocks(ctx context.Context, subject, cursor string, limit int) (out BlockPage, err error) {
 	err = c.Give(ctx, &ListBlocks{Subject: subject, Cursor: cursor, Limit: limit}, &out)
 	return out, err
+}
+
+// Unblock removes a block; item is "" for the one of every item. It reports whether there was one.
+func (c *Client) Unblock(ctx context.Context, subject, item string) (dropped bool, err error) {
+	err = c.Give(ctx, &DropBlock{Subject: subject, Item: item}, &dropped)
+	return dropped, err
 }

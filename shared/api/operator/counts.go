@@ -41,13 +41,11 @@ type ReadCounts struct {
 	Item string `json:"item" is:"item" arg:"ITEM"`
 }
 
-// Spec implements Command.
 func (*ReadCounts) Spec() Spec {
 	return Spec{Name: "counts", Path: "counts", Roles: everybody, In: "tell",
 		Short: "Print how many units of an item were placed, paid and given back, by minute"}
 }
 
-// Do executes it.
 func (c *ReadCounts) Do(ctx context.Context, flow *count.Flow) (Done, error) {
 	n, err := flow.Of(ctx, c.Item)
 	out := Counts{n.Item, nil, n.Recounting, n.Total, append([]seckill.MinuteCount{}, n.Minutes...)}
@@ -64,13 +62,11 @@ type Recount struct {
 	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
 }
 
-// Spec implements Command.
 func (*Recount) Spec() Spec {
 	return Spec{Name: "recount", Path: "counts recount", Roles: operators, In: "tell",
 		Short: "Make the counts of an item anew from the ledger"}
 }
 
-// Do executes it.
 func (c *Recount) Do(ctx context.Context, flow *count.Flow) (Done, error) {
 	step, err := flow.Recount(ctx, c.Item, c.Cursor)
 	out := Recounted{step.Orders, step.Next, int(math.Ceil(step.Wait.Seconds()))}

@@ -30,14 +30,12 @@ type Erase struct {
 	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"` // "" or the previous step's Next
 }
 
-// Spec implements Command.
 func (*Erase) Spec() Spec {
 	// it cannot be undone, and concerns no money: who answers shoppers does it
 	return Spec{Name: "erase", Path: "erase", Roles: operators, In: "repair",
 		Short: "Erase the delivery addresses of a user's orders"}
 }
 
-// Do executes it.
 func (c *Erase) Do(ctx context.Context, flow *erase.Flow) (Done, error) {
 	step, err := flow.User(ctx, c.User, c.Cursor)
 	return Done{Result: Erased(step), Outcome: changedIf(step.Erased > 0), More: []slog.Attr{

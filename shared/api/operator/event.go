@@ -90,7 +90,6 @@ func commandOf(list []Command, event []byte) (Command, error) {
 // nobodys is a command of a name that there is not.
 type nobodys struct{ Given }
 
-// Spec implements Command.
 func (*nobodys) Spec() Spec { return Spec{} }
 
 // fieldOf names the field that is wrong in an event: an argument of other commands, else the command.

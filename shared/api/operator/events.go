@@ -45,13 +45,11 @@ type Tell struct {
 	Order string `json:"order" is:"order" arg:"ORDER"`
 }
 
-// Spec implements Command.
 func (*Tell) Spec() Spec {
 	return Spec{Name: "tell", Path: "events tell", Roles: operators, In: "tell",
 		Short: "Tell every change of an order once more"}
 }
 
-// Do executes it.
 func (c *Tell) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
 	n, err := flow.Again(ctx, c.Order)
 	return Done{Result: Told{Orders: 1, Changes: n}, Outcome: read, More: []slog.Attr{slog.Int("changes", n)}}, err
@@ -65,13 +63,11 @@ type Replay struct {
 	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
 }
 
-// Spec implements Command.
 func (*Replay) Spec() Spec {
 	return Spec{Name: "replay", Path: "events replay", Roles: operators, In: "tell",
 		Short: "Tell the changes of a day once more"}
 }
 
-// Do executes it.
 func (c *Replay) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
 	step, err := flow.Replay(ctx, c.Item, c.Day, c.Cursor)
 	return Done{Result: Told(step), Outcome: read, More: []slog.Attr{slog.Int("changes", step.Changes)}}, err
@@ -83,7 +79,6 @@ type ReadDelivery struct {
 	Order string `json:"order" is:"order" arg:"ORDER"`
 }
 
-// Spec implements Command.
 func (*ReadDelivery) Spec() Spec {
 	return Spec{Name: "delivery", Path: "events delivery", Roles: seeShoppers, In: "tell",
 		Short: "Print where to ship an order",
@@ -92,7 +87,6 @@ rejected order never had, is empty. The shop logs who asked. A shop that keeps t
 of purchases shows that, too.`}
 }
 
-// Do executes it.
 func (c *ReadDelivery) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
 	o, err := flow.Delivery(ctx, c.Order)
 	return readDone(Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name, o.Address, o.Network}, err)

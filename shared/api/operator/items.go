@@ -78,12 +78,10 @@ type Health struct {
 // ReadHealth reads the clock and the state of the stock's servers.
 type ReadHealth struct{ Given }
 
-// Spec implements Command.
 func (*ReadHealth) Spec() Spec {
 	return Spec{Name: "health", Roles: everybody, In: "stage", Short: "Show the clock, and the state of Redis"}
 }
 
-// Do executes it.
 func (*ReadHealth) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	h := Health{Now: d.stage.Clock.Now()}
 	if d.Look != nil {
@@ -100,13 +98,11 @@ type Import struct {
 	Dry   bool            `json:"dry,omitempty"`
 }
 
-// Spec implements Command.
 func (*Import) Spec() Spec {
 	return Spec{Name: "import", Path: "items import", Roles: editors, In: "stage", File: true,
 		Short: "Create or change the items of a file: all of them, or none"}
 }
 
-// Do executes it.
 func (c *Import) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, places, err := itemfile.ParsePlaces("items.json", c.Items, d.stage.Clock.Now())
 	var bad *itemfile.Error
@@ -144,12 +140,10 @@ type Stop struct {
 	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-// Spec implements Command.
 func (*Stop) Spec() Spec {
 	return Spec{Name: "stop", Path: "items stop", Roles: operators, In: "stage", Short: "Stop an item's sale"}
 }
 
-// Do executes it.
 func (c *Stop) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	return d.setStopped(ctx, c.Item, true)
 }
@@ -160,12 +154,10 @@ type Resume struct {
 	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-// Spec implements Command.
 func (*Resume) Spec() Spec {
 	return Spec{Name: "resume", Path: "items resume", Roles: operators, In: "stage", Short: "Resume an item's sale"}
 }
 
-// Do executes it.
 func (c *Resume) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	return d.setStopped(ctx, c.Item, false)
 }
@@ -186,7 +178,6 @@ type AddStock struct {
 	Stock int    `json:"stock" is:"stock" arg:"N"`
 }
 
-// Spec implements Command.
 func (*AddStock) Spec() Spec {
 	return Spec{Name: "add-stock", Path: "items add-stock", Roles: operators, In: "stage",
 		Short: "Raise an item's stock to a total of N units",
@@ -194,7 +185,6 @@ func (*AddStock) Spec() Spec {
 is the new total, not the number to add, so that a repetition adds nothing. Stock never shrinks.`}
 }
 
-// Do executes it.
 func (c *AddStock) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	return d.change(ctx, c.Item, func() error { return d.stage.AddStock(ctx, c.Item, c.Stock) },
 		func() level { return d.level(ctx, c.Item) })
@@ -228,12 +218,10 @@ type ReadLevel struct {
 	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-// Spec implements Command.
 func (*ReadLevel) Spec() Spec {
 	return Spec{Name: "level", Roles: everybody, In: "stage", Quiet: true, Short: "Show how many units an item has left"}
 }
 
-// Do executes it.
 func (c *ReadLevel) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	it, err := d.stage.Items.Get(ctx, c.Item)
 	if err != nil {
@@ -287,13 +275,11 @@ type ReadItem struct {
 	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-// Spec implements Command.
 func (*ReadItem) Spec() Spec {
 	return Spec{Name: "item", Path: "items show", Roles: everybody, In: "stage",
 		Short: "Show an item, and which of its fields may change now"}
 }
 
-// Do executes it.
 func (c *ReadItem) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	l, err := d.stage.Listing(ctx, c.Item)
 	if err != nil {
@@ -350,12 +336,10 @@ type ItemRows struct {
 // ListItems lists the items without their descriptions and questions.
 type ListItems struct{ Given }
 
-// Spec implements Command.
 func (*ListItems) Spec() Spec {
 	return Spec{Name: "items", Roles: everybody, In: "stage", Short: "List the items"}
 }
 
-// Do executes it.
 func (*ListItems) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
@@ -379,13 +363,11 @@ type Export struct {
 	After string `json:"after,omitempty" is:"item" log:"-"` // the last item of the page before
 }
 
-// Spec implements Command.
 func (*Export) Spec() Spec {
 	return Spec{Name: "export", Path: "items export", Roles: everybody, In: "stage",
 		Short: "Write all items to standard output, as a JSON file for import"}
 }
 
-// Do executes it.
 func (c *Export) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)

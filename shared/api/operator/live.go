@@ -42,7 +42,6 @@ type ReadLive struct {
 	Item string `json:"item" is:"item" arg:"ITEM"`
 }
 
-// Spec implements Command.
 func (*ReadLive) Spec() Spec {
 	return Spec{Name: cmdLive, Path: "live", Roles: everybody, In: itself, Quiet: true,
 		Short: "Watch the sale of an item: stock, orders, requests, queues, refunds"}
@@ -50,7 +49,6 @@ func (*ReadLive) Spec() Spec {
 
 const cmdLive = "live"
 
-// Do executes it.
 func (c *ReadLive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
 	return readDone(h.watch.Of(ctx, c.Item))
 }
@@ -64,7 +62,6 @@ type Redrive struct {
 	Queue string `json:"queue" is:"queue" arg:"QUEUE"`
 }
 
-// Spec implements Command.
 func (*Redrive) Spec() Spec {
 	return Spec{Name: "redrive", Path: "redrive", Roles: operators, In: itself,
 		Short: "Move the dead letters of a queue back to it",
@@ -74,7 +71,6 @@ handles them again. What cannot be handled comes back: find the cause first
 is rejected. SQS goes on moving after this command; a move that runs already goes on.`}
 }
 
-// Do executes it.
 func (c *Redrive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
 	at := slices.IndexFunc(h.queues, func(q LiveQueue) bool { return q.Name == c.Queue })
 	if at < 0 {
@@ -92,12 +88,6 @@ func (c *Redrive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
 type Redriven struct {
 	Queue    string `json:"queue"`
 	Messages int    `json:"messages"` // about how many
-}
-
-// Redrive moves the dead letters of a queue, one of Queues, back to it.
-func (c *Client) Redrive(ctx context.Context, queue string) (out Redriven, err error) {
-	err = c.Give(ctx, &Redrive{Queue: queue}, &out)
-	return out, err
 }
 
 // maxLive is the length of the longest body that Watches reads, in bytes.

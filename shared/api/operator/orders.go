@@ -91,13 +91,11 @@ type ListOrders struct {
 	Limit  int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
 }
 
-// Spec implements Command.
 func (*ListOrders) Spec() Spec {
 	return Spec{Name: "orders", Path: "orders list", Roles: seeShoppers, In: "repair",
 		Short: "List orders of an item or a user"}
 }
 
-// Do executes it.
 func (c *ListOrders) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	page, err := flow.List(ctx, fulfil.Query{Item: c.Item, User: c.User, State: c.State, Hidden: c.All, Asked: c.Asked,
 		From: c.From, To: c.To}, c.Cursor, c.Limit)
@@ -114,7 +112,6 @@ type ReadOrder struct {
 	Order string `json:"order" is:"order" arg:"ORDER"`
 }
 
-// Spec implements Command.
 func (*ReadOrder) Spec() Spec {
 	return Spec{Name: "order", Path: "orders show", Roles: seeShoppers, In: "repair",
 		Short: "Show an order and its history: who changed it, and when",
@@ -122,7 +119,6 @@ func (*ReadOrder) Spec() Spec {
 "seckill events delivery ORDER" where to ship it.`}
 }
 
-// Do executes it.
 func (c *ReadOrder) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	return readDone(orderOf(ctx, flow, c.Order))
 }
@@ -133,7 +129,6 @@ type Confirm struct {
 	Order string `json:"order" is:"order" arg:"ORDER"`
 }
 
-// Spec implements Command.
 func (*Confirm) Spec() Spec {
 	return Spec{Name: "confirm", Path: "orders confirm", Roles: operators, In: "repair",
 		Short: "Confirm a paid order: the shop takes it up",
@@ -141,7 +136,6 @@ func (*Confirm) Spec() Spec {
 "seckill orders ship --confirm" confirms and ships at once.`}
 }
 
-// Do executes it.
 func (c *Confirm) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	is, err := flow.Confirm(ctx, c.Order, signature(c.Who))
 	return orderAfter(ctx, flow, c.Order, is, err)
@@ -165,12 +159,10 @@ func (p Parcels) attrs() []slog.Attr {
 	return []slog.Attr{slog.Int("parcels", len(p))}
 }
 
-// Spec implements Command.
 func (*Ship) Spec() Spec {
 	return Spec{Name: "ship", Path: "orders ship", Roles: operators, In: "repair", File: true, Short: "Ship orders"}
 }
 
-// Do executes it.
 func (c *Ship) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	out, err := flow.Ship(ctx, signature(c.Who), c.Parcels, c.Confirm, c.Dry)
 	return Done{Result: out, Outcome: changedIf(out.Shipped > 0), More: []slog.Attr{
@@ -184,7 +176,6 @@ type Note struct {
 	Why   string `json:"why" log:"-" help:"the note, up to 500 characters"`
 }
 
-// Spec implements Command.
 func (*Note) Spec() Spec {
 	return Spec{Name: "note", Path: "orders note", Roles: operators, In: "repair",
 		Short: "Add a note to an order's history",
@@ -192,7 +183,6 @@ func (*Note) Spec() Spec {
 up to 200 entries. Write no address or phone number: notes are kept as long as the order.`}
 }
 
-// Do executes it.
 func (c *Note) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	is, err := flow.Note(ctx, c.Order, signature(c.Who), c.Why)
 	return orderAfter(ctx, flow, c.Order, is, err)
@@ -206,7 +196,6 @@ type Hide struct {
 	Undo  bool   `json:"undo,omitempty" help:"put the order back on the lists"`
 }
 
-// Spec implements Command.
 func (*Hide) Spec() Spec {
 	return Spec{Name: "hide", Path: "orders hide", Roles: operators, In: "repair",
 		Short: "Take an order for which nothing is left to do off the lists, or put it back",
@@ -215,7 +204,6 @@ cancelled, rejected or refunded. "seckill orders list --hidden" lists it, and --
 Nothing else changes for it: its shopper sees it, and money that comes late goes back.`}
 }
 
-// Do executes it.
 func (c *Hide) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
 	is, err := flow.Hide(ctx, c.Order, signature(c.Who), c.Why, !c.Undo)
 	return orderAfter(ctx, flow, c.Order, is, err)
@@ -240,39 +228,15 @@ func orderOf(ctx context.Context, flow *fulfil.Flow, id string) (Order, error) {
 	return out, nil
 }
 
-// Orders lists orders; cursor is "" or the Next of an earlier page. A page may have fewer than limit.
-func (c *Client) Orders(ctx context.Context, q fulfil.Query, cursor string, limit int) (out OrderList, err error) {
-	err = c.Give(ctx, &ListOrders{Item: q.Item, User: q.User, State: q.State, All: q.Hidden, Asked: q.Asked,
-		From: q.From, To: q.To, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
 // Order reads an order with its history.
 func (c *Client) Order(ctx context.Context, id string) (out Order, err error) {
 	err = c.Give(ctx, &ReadOrder{Order: id}, &out)
 	return out, err
 }
 
-// Confirm takes up a paid order.
-func (c *Client) Confirm(ctx context.Context, id string) (out OrderChange, err error) {
-	err = c.Give(ctx, &Confirm{Order: id}, &out)
-	return out, err
-}
-
-// Ship ships orders, up to fulfil.MaxParcels, with confirm also paid ones; with dry it only checks them.
-func (c *Client) Ship(ctx context.Context, parcels []fulfil.Parcel, confirm, dry bool) (out fulfil.Shipped, err error) {
-	err = c.Give(ctx, &Ship{Parcels: parcels, Confirm: confirm, Dry: dry}, &out)
-	return out, err
-}
-
-// Note adds a note to an order's history.
-func (c *Client) Note(ctx context.Context, id, text string) (out OrderChange, err error) {
-	err = c.Give(ctx, &Note{Order: id, Why: text}, &out)
-	return out, err
-}
-
-// Hide takes an order off the lists; undo: it puts it back.
-func (c *Client) Hide(ctx context.Context, id, why string, undo bool) (out OrderChange, err error) {
-	err = c.Give(ctx, &Hide{Order: id, Why: why, Undo: undo}, &out)
+// Orders lists orders; cursor is "" or the Next of an earlier page. A page may have fewer than limit.
+func (c *Client) Orders(ctx context.Context, q fulfil.Query, cursor string, limit int) (out OrderList, err error) {
+	err = c.Give(ctx, &ListOrders{Item: q.Item, User: q.User, State: q.State, All: q.Hidden, Asked: q.Asked,
+		From: q.From, To: q.To, Cursor: cursor, Limit: limit}, &out)
 	return out, err
 }

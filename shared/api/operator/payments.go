@@ -143,13 +143,11 @@ func waiting(p *seckill.Proposal) Waiting {
 // ListMoney lists the money that is not yet where it belongs.
 type ListMoney struct{ Given }
 
-// Spec implements Command.
 func (*ListMoney) Spec() Spec {
 	return Spec{Name: "open", Path: "payments", Roles: seeMoney, In: "refund",
 		Short: "List money that is due back, refused or unknown"}
 }
 
-// Do executes it.
 func (*ListMoney) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	open, err := flow.Open(ctx)
 	if err != nil {
@@ -183,12 +181,10 @@ type ReadCase struct {
 	Raw   bool   `json:"raw,omitempty"`
 }
 
-// Spec implements Command.
 func (*ReadCase) Spec() Spec {
 	return Spec{Name: "case", Roles: seeMoney, In: "refund", Short: "Show everything about one order's money"}
 }
 
-// Do executes it.
 func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	all, err := flow.Case(ctx, c.Order)
 	if err != nil {
@@ -220,13 +216,11 @@ type Refund struct {
 	Restock bool   `json:"restock,omitempty"`
 }
 
-// Spec implements Command.
 func (*Refund) Spec() Spec {
 	return Spec{Name: "refund", Path: "refund", Roles: financiers, In: "refund",
 		Short: "Give the money of a paid order back"}
 }
 
-// Do executes it.
 func (c *Refund) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
 		did, err := flow.Order(ctx, c.Order, signature(c.Who), c.Why, c.Restock)
@@ -249,12 +243,10 @@ type Withdraw struct {
 	Why   string `json:"why" log:"-"`
 }
 
-// Spec implements Command.
 func (*Withdraw) Spec() Spec {
 	return Spec{Name: "withdraw", Roles: financiers, In: "refund", Short: "Drop a refund that waits for a second person"}
 }
 
-// Do executes it.
 func (c *Withdraw) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
 		is, err := flow.Withdraw(ctx, c.Order, signature(c.Who), c.Why)
@@ -273,12 +265,10 @@ type Again struct {
 	Why   string `json:"why" log:"-"`
 }
 
-// Spec implements Command.
 func (*Again) Spec() Spec {
 	return Spec{Name: "again", Roles: financiers, In: "refund", Short: "Retry an order's open refunds at once"}
 }
 
-// Do executes it.
 func (c *Again) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
 		if _, err := flow.Case(ctx, c.Order); err != nil {
@@ -301,12 +291,10 @@ type Ask struct {
 	Why   string `json:"why" log:"-"`
 }
 
-// Spec implements Command.
 func (*Ask) Spec() Spec {
 	return Spec{Name: "ask", Roles: financiers, In: "refund", Short: "Ask the provider whether an order is paid"}
 }
 
-// Do executes it.
 func (c *Ask) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
 		if err := flow.Ask(ctx, c.Order, signature(c.Who), c.Why); err != nil {
@@ -324,13 +312,11 @@ type RecordTrade struct {
 	Why     string `json:"why" log:"-"`
 }
 
-// Spec implements Command.
 func (*RecordTrade) Spec() Spec {
 	return Spec{Name: "record-trade", Roles: financiers, In: "refund",
 		Short: "Ask the provider about one trade of an order, and record its money"}
 }
 
-// Do executes it.
 func (c *RecordTrade) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
 	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
 		is, err := flow.RecordTrade(ctx, c.Order, c.TradeNo, signature(c.Who), c.Why)
@@ -441,12 +427,6 @@ func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, 
 // Refund refunds a paid order; restock: its units are sold again; otherwise they are not.
 func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.Give(ctx, &Refund{Order: id, Why: why, Restock: restock}, &out)
-	return out, err
-}
-
-// Withdraw drops a refund that waits for a second person.
-func (c *Client) Withdraw(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.Give(ctx, &Withdraw{Order: id, Why: why}, &out)
 	return out, err
 }
 

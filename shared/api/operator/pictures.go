@@ -53,13 +53,11 @@ type File []byte
 
 func (f File) attrs() []slog.Attr { return []slog.Attr{slog.Int("bytes", len(f))} }
 
-// Spec implements Command.
 func (*KeepPicture) Spec() Spec {
 	return Spec{Name: "picture", Path: "items picture", Roles: editors, In: itself, File: true,
 		Short: "Make a picture safe to show, and give it to the shop"}
 }
 
-// Do executes it.
 func (c *KeepPicture) Do(ctx context.Context, h *PictureHandler) (Done, error) {
 	h.one.Lock()
 	p, err := cover.Make(c.Data, cover.Upload)
@@ -72,10 +70,4 @@ func (c *KeepPicture) Do(ctx context.Context, h *PictureHandler) (Done, error) {
 		return Done{}, err
 	}
 	return Done{Result: KeptOf(&p), Outcome: changed, More: []slog.Attr{slog.String("picture", p.Name)}}, nil
-}
-
-// Picture has a picture made safe to show, and stored.
-func (c *Client) Picture(ctx context.Context, data []byte) (out PictureKept, err error) {
-	err = c.Give(ctx, &KeepPicture{Data: data}, &out)
-	return out, err
 }

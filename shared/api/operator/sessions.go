@@ -51,7 +51,6 @@ type SessionsEnded struct {
 // ListSessions lists who of the staff is signed in in a browser.
 type ListSessions struct{ Given }
 
-// Spec implements Command.
 func (*ListSessions) Spec() Spec {
 	return Spec{Name: "sessions", Path: "staff sessions", Roles: seeShoppers, In: itself,
 		Short: "List who of the staff is signed in in a browser",
@@ -59,7 +58,6 @@ func (*ListSessions) Spec() Spec {
 confirmed before. Times are UTC.`}
 }
 
-// Do executes it.
 func (*ListSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {
 	list, err := flow.List(ctx)
 	out := Sessions{Sessions: make([]Session, 0, min(len(list), maxSessions)), More: len(list) > maxSessions}
@@ -76,7 +74,6 @@ type EndSessions struct {
 	Person string `json:"person" is:"who" arg:"WHO"` // as ListSessions names them
 }
 
-// Spec implements Command.
 func (*EndSessions) Spec() Spec {
 	// operators: whoever is awake when somebody's laptop is stolen
 	return Spec{Name: "end-sessions", Path: "staff end", Roles: operators, In: itself,
@@ -85,7 +82,6 @@ func (*EndSessions) Spec() Spec {
 away at the issuer first: until then they can sign in again.`}
 }
 
-// Do executes it.
 func (c *EndSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {
 	n, err := flow.EndAll(ctx, c.Person)
 	return Done{Result: SessionsEnded{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("ended", n)}}, err

@@ -28,7 +28,6 @@ type Redelivered struct {
 // Redeliver makes the orders due again whose events were given up.
 type Redeliver struct{ Given }
 
-// Spec implements Command.
 func (*Redeliver) Spec() Spec {
 	return Spec{Name: "redeliver", Path: "events redeliver", Roles: operators, In: "deliver",
 		Short: "Post webhooks again that were given up",
@@ -36,7 +35,6 @@ func (*Redeliver) Spec() Spec {
 given up. They are posted within a minute, and again for a day.`}
 }
 
-// Do executes it.
 func (*Redeliver) Do(ctx context.Context, flow *deliver.Flow) (Done, error) {
 	if flow == nil {
 		return Done{}, &seckill.Error{Code: seckill.CodeUnavailable, Err: errNoWebhooks}
