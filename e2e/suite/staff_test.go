@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -65,7 +64,7 @@ func (b *staff) send(method, address, body string, headers ...string) (status in
 // give gives a command as the page does.
 func (b *staff) give(body string) (status int, text string) {
 	b.t.Helper()
-	status, text, _ = b.send(http.MethodPost, b.s.Base+"/admin/commands", body, staffdoor.Header, "1", "Origin",
+	status, text, _ = b.send(http.MethodPost, b.s.Base+"/admin/commands", body, operator.StaffHeader, "1", "Origin",
 		originOf(b.t, b.s.Base))
 	return status, text
 }
@@ -211,7 +210,7 @@ func testStaff(t *testing.T, s *stack) {
 		last = b
 	}
 	if status, text, _ := last.send(http.MethodPost, s.Base+"/admin/commands", operator.Sample("open"),
-		staffdoor.Header, "1", "Origin", "https://evil.example"); status != http.StatusForbidden ||
+		operator.StaffHeader, "1", "Origin", "https://evil.example"); status != http.StatusForbidden ||
 		!strings.Contains(text, "cross_site") {
 		t.Errorf("another site: %d %s", status, text)
 	}
