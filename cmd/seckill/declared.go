@@ -17,7 +17,7 @@ import (
 )
 
 // addDeclared adds a subcommand for each staff command whose path no hand-written one has.
-func addDeclared(root *cobra.Command) {
+func addDeclared(root *cobra.Command, sayings []saying) {
 	for _, c := range operator.All() {
 		parent, path := root, strings.Fields(c.Spec().Path)
 		for len(path) > 0 {
@@ -28,13 +28,14 @@ func addDeclared(root *cobra.Command) {
 			parent, path = parent.Commands()[at], path[1:]
 		}
 		if len(path) == 1 {
-			parent.AddCommand(declaredCommand(c.Spec(), path[0], parent.PersistentFlags().Lookup))
+			parent.AddCommand(declaredCommand(c.Spec(), path[0], parent.PersistentFlags().Lookup, sayings))
 		}
 	}
 }
 
-// declaredCommand makes the subcommand of a staff command from its declaration. It has those flags that its parent lacks.
-func declaredCommand(spec operator.Spec, name string, parents func(name string) *pflag.Flag) *cobra.Command {
+// declaredCommand makes the subcommand of a staff command from its declaration, with the flags that its parent lacks.
+func declaredCommand(spec operator.Spec, name string, parents func(name string) *pflag.Flag,
+	sayings []saying) *cobra.Command {
 	c := operator.New(spec.Name)
 	changes := !operator.May(seckill.RoleViewer, spec.Name) && !operator.May(seckill.RoleAuditor, spec.Name)
 	cmd := &cobra.Command{Use: name, Short: spec.Short, Long: spec.Long, Example: "  seckill " + spec.Path}
@@ -95,7 +96,7 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 		if err != nil {
 			return err
 		}
-		return f.say(cmd, c, answer)
+		return f.say(cmd, sayings, c, answer)
 	}
 	return cmd
 }
@@ -169,7 +170,7 @@ func says[C operator.Command, A any](text func(p *page, c C, a *A)) saying {
 }
 
 // say prints an answer in the command's own words, else its fields, one in a line.
-func (f *moneyFlags) say(cmd *cobra.Command, c operator.Command, answer json.RawMessage) error {
+func (f *moneyFlags) say(cmd *cobra.Command, sayings []saying, c operator.Command, answer json.RawMessage) error {
 	f.json = cmd.Flag("json").Value.String() == "true"
 	for _, s := range sayings {
 		if s.of == reflect.TypeOf(c) {

@@ -43,7 +43,7 @@ func rootCommand(getenv func(string) string) *cobra.Command {
 		eventsCommand(), countsCommand(), liveCommand(), keysCommand(), tokenCommand(),
 		doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv),
 		reportCommand(getenv), staffCommand(), versionCommand())
-	addDeclared(root)
+	addDeclared(root, sayings)
 	for _, top := range append(root.Commands(), root) {
 		for _, c := range append(top.Commands(), top) {
 			c.Long, c.Example = wrapped(asCalled(c.Long)), asCalled(c.Example)

@@ -200,8 +200,9 @@ func testStaff(t *testing.T, s *stack) {
 		for _, command := range operator.Acts() {
 			status, text := b.give(operator.Sample(command))
 			may := status != http.StatusForbidden && status != http.StatusUnauthorized
-			if may != operator.May(role, command) || !may && !strings.Contains(text, "role_forbidden") {
-				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, operator.May(role, command))
+			want := operator.May(role, command)
+			if may != want || !may && !strings.Contains(text, "role_forbidden") {
+				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, want)
 			}
 		}
 		if role == seckill.RoleEditor {

@@ -130,18 +130,6 @@ type SaveActivity struct {
 	Via  string        `json:"via,omitempty" is:"via" log:"-"` // page, or cli, the default
 }
 
-// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
-type ActivityFile struct {
-	ID      string    `json:"id"`
-	Title   string    `json:"title"`
-	Start   time.Time `json:"start_time"`
-	End     time.Time `json:"end_time"`
-	Items   []string  `json:"items"`
-	Version int64     `json:"version,omitempty"`
-}
-
-func (f *ActivityFile) attrs() []slog.Attr { return []slog.Attr{slog.String("activity", short(f.ID))} }
-
 func (*SaveActivity) Spec() Spec {
 	return Spec{Name: "save-activity", Path: "activities save", Roles: editors, In: "stage",
 		Short: "Make an activity, or change one"}

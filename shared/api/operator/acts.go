@@ -132,8 +132,3 @@ func (c *Client) HandleAct(ctx context.Context, id, why string) error {
 	var ok bool
 	return c.Give(ctx, &HandleAct{Act: id, Why: why}, &ok)
 }
-
-func validAct(id string) bool {
-	_, ok := seckill.ActTime(id)
-	return ok
-}

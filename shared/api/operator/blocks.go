@@ -13,9 +13,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// MaxBlockPage is the largest number of blocks of a page: one answer holds them.
-const MaxBlockPage = 1000
-
 // NewBlockHandler returns a handler of the commands about blocks.
 func NewBlockHandler(flow *block.Flow) Handler {
 	return on[onBlocks](func(ctx context.Context, c onBlocks) (Done, error) { return c.Do(ctx, flow) })
@@ -40,11 +37,6 @@ type BlockPage struct {
 	Blocks     []Block  `json:"blocks"`
 	Unreadable []string `json:"unreadable,omitempty"` // rows that the page leaves out
 	Next       string   `json:"next,omitempty"`
-}
-
-func validSubject(text string) bool {
-	_, err := seckill.ParseSubject(text)
-	return err == nil
 }
 
 // PutBlocks makes blocks hold; dry: it checks them only.

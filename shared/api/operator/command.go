@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -43,6 +41,13 @@ type Given struct {
 }
 
 func (g *Given) given() *Given { return g }
+
+// itself is the short name of the function that the office runs in. It executes the commands about the audit log,
+// sessions, pictures, and a running sale.
+const itself = "admin"
+
+// all are the commands, in the order of the docs; registry.go has them.
+var all []Command
 
 // Roles of a command, the least of them first.
 var (
@@ -147,83 +152,6 @@ func (f *Field) given() bool {
 // OK reports whether the argument's value keeps its rule.
 func (f *Field) OK() bool { return f.Rule.ok == nil || f.Rule.ok(fmt.Sprint(f.Value.Interface())) }
 
-// Rule is what an argument takes.
-type Rule struct {
-	ok     func(text string) bool
-	want   string // a problem document's
-	Words  string // the tool's
-	Sample string
-}
-
-var rules = map[string]Rule{
-	"item":    {seckill.ValidItemID, "", "1 to 19 digits without a leading zero", "7"},
-	"stock":   within(seckill.MaxStock, "5"),
-	"order":   {seckill.ValidOrderID, "", "an order id: o and 31 more letters and digits (old orders: 26 more)", aOrder},
-	"trade":   long(maxTradeNo, "9"),
-	"user":    {ValidUser, fmt.Sprintf("1..%d digits", seckill.MaxUser), "a user id", "1001"},
-	"cursor":  long(maxCursor, "x"),
-	"subject": {validSubject, "", "a user or a range of addresses", "1001"},
-	"page":    within(MaxBlockPage, "1"),
-	"act":     {validAct, "", "an act's id, such as " + aAct, aAct},
-	"state": {func(s string) bool { return seckill.State(s).Info().State != "" }, "a state", "a state such as paid",
-		"paid"},
-	"via":   oneOf(seckill.MadeAtCLI, seckill.MadeAtPage),
-	"who":   {validWho, whoWanted, whoWanted, "nobody"},
-	"queue": oneOf(Queues...),
-	"day":   {seckill.ValidDay, "YYYY-MM-DD", "a day such as 2026-11-11", "2026-11-10"},
-}
-
-const (
-	aOrder = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
-	aAct   = "1794362400123-00000001"
-)
-
-func within(most int, sample string) Rule {
-	return Rule{func(text string) bool {
-		n, err := strconv.Atoi(text)
-		return err == nil && n > 0 && n <= most
-	}, fmt.Sprintf("1..%d", most), fmt.Sprintf("1 to %d", most), sample}
-}
-
-func long(most int, sample string) Rule {
-	want := fmt.Sprintf("1..%d", most)
-	return Rule{func(text string) bool { return len(text) <= most }, want, want, sample}
-}
-
-func oneOf(words ...string) Rule {
-	return Rule{func(text string) bool { return slices.Contains(words, text) }, strings.Join(words, ", "),
-		strings.Join(words, " or "), words[0]}
-}
-
-// ValidUser reports whether a text is a user id as in a token: a 64-bit integer.
-func ValidUser(user string) bool {
-	if user == "" || len(user) > seckill.MaxUser {
-		return false
-	}
-	for i, c := range user {
-		if (c < '0' || c > '9') && (c != '-' || i > 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// validWho reports whether a text may name a person of staff.
-func validWho(who string) bool {
-	return who != "" && len(who) <= maxWho && utf8.ValidString(who) &&
-		!strings.ContainsFunc(who, func(c rune) bool { return !unicode.IsPrint(c) })
-}
-
-// CheckName refuses a name of a person of staff that not every command takes.
-func CheckName(who string) error {
-	if err := seckill.CheckLine("who", who, seckill.MaxStaffName); err != nil || validWho(who) {
-		return err
-	}
-	return seckill.Invalid("who", whoWanted)
-}
-
-var whoWanted = fmt.Sprintf("1..%d bytes, all printable", maxWho)
-
 // check returns CodeInvalid with the first argument that the command lacks, or whose value breaks its rule.
 func check(c Command) error {
 	if !validWho(c.given().Who) {
@@ -280,8 +208,6 @@ func reason(c Command) string {
 	}
 	return ""
 }
-
-func short(s string) string { return s[:min(len(s), maxWho)] }
 
 // Sample returns the body of a request to give a command, with the arguments that it must have, as help and tests show
 // it; "" if there is none of that name.

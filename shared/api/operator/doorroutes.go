@@ -50,8 +50,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get(StaffHeader) != "1" {
-		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + StaffHeader + ": 1.", 0,
-			nil})
+		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + StaffHeader +
+			": 1.", 0, nil})
 		return
 	}
 	d.mux.ServeHTTP(w, r)

@@ -14,12 +14,9 @@ import (
 // Limits of events and answers. A synchronous Lambda call accepts and returns at most 6 MB ("Lambda quotas", AWS
 // Lambda Developer Guide).
 const (
-	MaxSmall   = 64 << 10                 // bytes of a command without a file, with 100 ids and a reason
-	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
-	maxTradeNo = 64                       // bytes
-	maxWho     = 256                      // bytes; the ARN of a session is shorter
-	maxCursor  = 2048                     // bytes
-	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer, as a JSON text
+	MaxSmall = 64 << 10                 // bytes of a command without a file, with 100 ids and a reason
+	MaxEvent = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
+	maxPage  = 4 << 20                  // bytes of items, or of notifications, in one answer, as a JSON text
 )
 
 // TextSize returns the length of a text in JSON, as API Gateway passes on what callers send and functions answer.

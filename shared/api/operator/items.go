@@ -219,7 +219,7 @@ type ReadLevel struct {
 }
 
 func (*ReadLevel) Spec() Spec {
-	return Spec{Name: "level", Roles: everybody, In: "stage", Quiet: true, Short: "Show how many units an item has left"}
+	return Spec{Name: "level", Roles: everybody, In: "stage", Quiet: true, Short: "Show an item's units"}
 }
 
 func (c *ReadLevel) Do(ctx context.Context, d *ItemHandler) (Done, error) {
@@ -374,7 +374,9 @@ func (c *Export) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	items = slices.DeleteFunc(items, func(it seckill.Item) bool { return c.After != "" && compareIDs(it.ID, c.After) <= 0 })
+	items = slices.DeleteFunc(items, func(it seckill.Item) bool {
+		return c.After != "" && compareIDs(it.ID, c.After) <= 0
+	})
 	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
 	var out page
 	var listings []seckill.Listing

@@ -53,9 +53,6 @@ func (c *ReadLive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
 	return readDone(h.watch.Of(ctx, c.Item))
 }
 
-// Queues are the names of the queues whose dead letters can be moved back.
-var Queues = []string{"orders", "closings"}
-
 // Redrive moves the dead letters of a queue back to it.
 type Redrive struct {
 	Given

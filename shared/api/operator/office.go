@@ -39,10 +39,6 @@ type Office struct {
 	Pictures *PictureHandler
 }
 
-// itself is the short name of the function that the office runs in. It executes the commands about the audit log,
-// sessions, pictures, and a running sale.
-const itself = "admin"
-
 // Functions returns the short names of the functions that the office calls, sorted.
 func Functions() (names []string) {
 	for _, c := range all {

@@ -244,7 +244,7 @@ type Withdraw struct {
 }
 
 func (*Withdraw) Spec() Spec {
-	return Spec{Name: "withdraw", Roles: financiers, In: "refund", Short: "Drop a refund that waits for a second person"}
+	return Spec{Name: "withdraw", Roles: financiers, In: "refund", Short: "Drop a refund that waits for another person"}
 }
 
 func (c *Withdraw) Do(ctx context.Context, flow *refund.Flow) (Done, error) {

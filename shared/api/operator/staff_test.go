@@ -12,8 +12,8 @@ import (
 // or a viewer may do changes nothing.
 func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
-	reads := strings.Fields("export health counts blocks acts act delivery reconciled open case orders order audit item " +
-		"sessions live level activities activity items")
+	reads := strings.Fields("export health counts blocks acts act delivery reconciled open case orders order audit " +
+		"item sessions live level activities activity items")
 	for _, c := range Acts() {
 		least, ok := LeastRole(c)
 		if !ok || !May(least, c) || !seckill.ValidRole(least) {
