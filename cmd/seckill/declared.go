@@ -53,18 +53,15 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 		sample := field.Sample
 		if field.Arg != "" {
 			args, words = append(args, field), append(words, field.Arg)
-			cmd.Use, cmd.Example = cmd.Use+" "+field.Arg, cmd.Example+" "+strings.Trim(sample, `"`)
+			cmd.Use, cmd.Example = cmd.Use+" "+field.Arg, cmd.Example+" "+word(sample)
 			continue
-		}
-		flag := cmd.Flags().VarPF(&argument{field}, field.Flag, "", field.Help)
-		if field.Value.Kind() == reflect.Bool {
-			flag.NoOptDefVal = "true"
 		}
 		if field.Must {
 			required = append(required, field.Flag)
 			cmd.Use, cmd.Example = cmd.Use+" --"+field.Flag+" TEXT", cmd.Example+" --"+field.Flag+" "+sample
 		}
 	}
+	flagsOf(cmd, c)
 	if changes {
 		f.named(cmd)
 	}
@@ -101,6 +98,27 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 	return cmd
 }
 
+// flagsOf adds flags for a command's arguments, except some.
+func flagsOf(cmd *cobra.Command, c operator.Command, except ...string) {
+	for _, field := range operator.Fields(c) {
+		if field.Arg != "" || slices.Contains(except, field.Name) {
+			continue
+		}
+		flag := cmd.Flags().VarPF(&argument{field}, field.Flag, "", field.Help)
+		if field.Value.Kind() == reflect.Bool {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// word is a sample as a shell takes it.
+func word(sample string) string {
+	if strings.Contains(sample, " ") {
+		return sample
+	}
+	return strings.Trim(sample, `"`)
+}
+
 // inherit reads the flags of a parent that name a shop.
 func (f *moneyFlags) inherit(cmd *cobra.Command) {
 	for name, to := range map[string]*string{"url": &f.url, "stack": &f.stack, "region": &f.region,
@@ -126,7 +144,7 @@ func (a *argument) Set(text string) error {
 	case a.Value.Type() == reflect.TypeFor[time.Time]():
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return fmt.Errorf("want a time such as 2026-11-18T12:00:00Z")
+			return fmt.Errorf("want a time such as 2026-11-11T02:00:00Z")
 		}
 		a.Value.Set(reflect.ValueOf(at))
 	case a.Value.Kind() == reflect.String:

@@ -29,7 +29,13 @@ var wantedOf = map[string]string{"int": "a whole number", "int64": "a whole numb
 // flagError says what a flag takes whose value cannot be read.
 func flagError(err error) error {
 	var e *pflag.InvalidValueError
-	if !errors.As(err, &e) || wantedOf[e.GetFlag().Value.Type()] == "" {
+	if !errors.As(err, &e) {
+		return err
+	}
+	if _, own := e.GetFlag().Value.(*argument); own {
+		return fmt.Errorf("--%s %+.60q: %w", e.GetFlag().Name, e.GetValue(), e.Unwrap())
+	}
+	if wantedOf[e.GetFlag().Value.Type()] == "" {
 		return err
 	}
 	return fmt.Errorf("--%s %+.60q: want %s", e.GetFlag().Name, e.GetValue(), wantedOf[e.GetFlag().Value.Type()])

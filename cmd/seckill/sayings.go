@@ -4,6 +4,9 @@ import "github.com/your-org/seckill/shared/api/operator"
 
 // sayings are the words of answers to the commands that come from their declarations.
 var sayings = []saying{
+	says(func(p *page, _ *operator.ReadItem, it *operator.ItemView) {
+		p.item(it, describe(operator.ItemChange{ItemState: it.ItemState}))
+	}),
 	says(func(p *page, _ *operator.ReadOrder, o *operator.Order) { p.order(o) }),
 	says(func(p *page, c *operator.Confirm, a *operator.OrderChange) { p.orderChange(c.Order, "confirmed", a) }),
 	says(func(p *page, c *operator.Note, a *operator.OrderChange) { p.orderChange(c.Order, "noted", a) }),

@@ -58,13 +58,7 @@ type ActivityPage struct {
 }
 
 func (h *ActivityHandler) run(c Command) func(context.Context) (Done, error) {
-	own, ok := c.(interface {
-		Do(ctx context.Context, h *ActivityHandler) (Done, error)
-	})
-	if !ok {
-		return nil
-	}
-	return func(ctx context.Context) (Done, error) { return own.Do(ctx, h) }
+	return handler(func(ctx context.Context, c does[*ActivityHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
 }
 
 // ListActivities lists activities, the one that ends last first.

@@ -10,11 +10,7 @@ import (
 
 // NewActHandler returns a handler of the commands about suspicious acts.
 func NewActHandler(flow *acts.Flow) Handler {
-	return on[onActs](func(ctx context.Context, c onActs) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onActs interface {
-	Do(ctx context.Context, flow *acts.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*acts.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Act is a seckill.Act as operators read it.
@@ -53,9 +49,9 @@ type ActPage struct {
 // ListActs lists a day's suspicious acts.
 type ListActs struct {
 	Given
-	Item   string `json:"item,omitempty" is:"item"`
-	Day    string `json:"day,omitempty" is:"day"`
-	All    bool   `json:"all,omitempty" log:"-"` // also those that are handled
+	Item   string `json:"item,omitempty" is:"item" help:"id of an item (default every item)"`
+	Day    string `json:"day,omitempty" is:"day" help:"the day, such as 2026-11-11 (default today)"`
+	All    bool   `json:"all,omitempty" log:"-" help:"also those that are handled"`
 	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
 	Limit  int    `json:"limit" is:"page" log:"-"`
 }

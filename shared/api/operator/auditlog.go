@@ -9,11 +9,7 @@ import (
 
 // NewAuditHandler returns a handler of the command that reads the audit log.
 func NewAuditHandler(flow *audit.Flow) Handler {
-	return on[onAudit](func(ctx context.Context, c onAudit) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onAudit interface {
-	Do(ctx context.Context, flow *audit.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*audit.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // AuditPage is a page of a day of the audit log.

@@ -10,11 +10,7 @@ import (
 
 // NewBillHandler returns a handler of the commands about the payment provider's bills. An answer is below 4 MiB.
 func NewBillHandler(flow *reconcile.Flow) Handler {
-	return on[onBills](func(ctx context.Context, c onBills) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onBills interface {
-	Do(ctx context.Context, flow *reconcile.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*reconcile.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Reconciled holds the results of earlier comparisons of a day's bill: the newest reconcile.MaxKept, oldest first.

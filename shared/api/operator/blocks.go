@@ -15,11 +15,7 @@ import (
 
 // NewBlockHandler returns a handler of the commands about blocks.
 func NewBlockHandler(flow *block.Flow) Handler {
-	return on[onBlocks](func(ctx context.Context, c onBlocks) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onBlocks interface {
-	Do(ctx context.Context, flow *block.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*block.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Block is a seckill.Block as operators write and read it.

@@ -12,11 +12,7 @@ import (
 
 // NewCountHandler returns a handler of the commands about counts.
 func NewCountHandler(flow *count.Flow) Handler {
-	return on[onCounts](func(ctx context.Context, c onCounts) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onCounts interface {
-	Do(ctx context.Context, flow *count.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*count.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Counts are an item's units by what happened to them.

@@ -9,11 +9,7 @@ import (
 
 // NewUserHandler returns a handler of the command about a user. No answer contains an address.
 func NewUserHandler(flow *erase.Flow) Handler {
-	return on[onUsers](func(ctx context.Context, c onUsers) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onUsers interface {
-	Do(ctx context.Context, flow *erase.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*erase.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Erased is the result of one step of an erasure.

@@ -11,11 +11,7 @@ import (
 
 // NewEventHandler returns a handler of the commands about the events of orders.
 func NewEventHandler(flow *tell.Flow) Handler {
-	return on[onEvents](func(ctx context.Context, c onEvents) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onEvents interface {
-	Do(ctx context.Context, flow *tell.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*tell.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Told is the result of telling changes once more.

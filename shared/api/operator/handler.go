@@ -44,9 +44,17 @@ type Handler interface {
 	run(c Command) func(context.Context) (Done, error)
 }
 
-// on is a handler of the commands that are a C. The call of their method Do is in its function and not here: a generic
-// call of a method would keep every method of that name in every Lambda function.
+// does is a command that a D executes.
+type does[D any] interface {
+	Do(ctx context.Context, with D) (Done, error)
+}
+
+// on is a handler of the commands that are a C.
 type on[C any] func(ctx context.Context, c C) (Done, error)
+
+// handler is a handler of the commands that are a C. The call of their method Do is in the function that it gets, where
+// C is known: a generic call of a method would keep every method of that name in every Lambda function.
+func handler[C any](do on[C]) Handler { return do }
 
 func (do on[C]) run(c Command) func(context.Context) (Done, error) {
 	own, ok := c.(C)

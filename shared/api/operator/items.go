@@ -277,7 +277,9 @@ type ReadItem struct {
 
 func (*ReadItem) Spec() Spec {
 	return Spec{Name: "item", Path: "items show", Roles: everybody, In: "stage",
-		Short: "Show an item, and which of its fields may change now"}
+		Short: "Show an item, and which of its fields may change now",
+		Long: `Show an item: its state, what is left, each field, and whether an import may change the field now.
+--json has the item in full, as an items file has it.`}
 }
 
 func (c *ReadItem) Do(ctx context.Context, d *ItemHandler) (Done, error) {
@@ -292,13 +294,7 @@ func (c *ReadItem) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 }
 
 func (d *ItemHandler) run(c Command) func(context.Context) (Done, error) {
-	own, ok := c.(interface {
-		Do(ctx context.Context, d *ItemHandler) (Done, error)
-	})
-	if !ok {
-		return nil
-	}
-	return func(ctx context.Context) (Done, error) { return own.Do(ctx, d) }
+	return handler(func(ctx context.Context, c does[*ItemHandler]) (Done, error) { return c.Do(ctx, d) }).run(c)
 }
 
 // alone returns questions without their answers, which only editors see, as they may change them.

@@ -27,13 +27,7 @@ func NewLiveHandler(flow *watch.Flow, queues []LiveQueue) *LiveHandler {
 }
 
 func (h *LiveHandler) run(c Command) func(context.Context) (Done, error) {
-	own, ok := c.(interface {
-		Do(ctx context.Context, h *LiveHandler) (Done, error)
-	})
-	if !ok {
-		return nil
-	}
-	return func(ctx context.Context) (Done, error) { return own.Do(ctx, h) }
+	return handler(func(ctx context.Context, c does[*LiveHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
 }
 
 // ReadLive reads what the live screen shows of an item.

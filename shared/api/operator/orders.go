@@ -11,11 +11,7 @@ import (
 
 // NewOrderHandler returns a handler of the commands about orders after they are paid. No answer contains an address.
 func NewOrderHandler(flow *fulfil.Flow) Handler {
-	return on[onOrders](func(ctx context.Context, c onOrders) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onOrders interface {
-	Do(ctx context.Context, flow *fulfil.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*fulfil.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Order is an order as staff see it.
@@ -85,8 +81,8 @@ type ListOrders struct {
 	State  seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
 	From   time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
 	To     time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
-	Asked  bool          `json:"asked,omitempty" log:"-" help:"only orders whose shopper asks for a refund"`
-	All    bool          `json:"all,omitempty" log:"-" help:"also hidden orders"`
+	Asked  bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
+	All    bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
 	Cursor string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
 	Limit  int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
 }

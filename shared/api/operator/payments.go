@@ -17,11 +17,7 @@ const maxShown = 1000
 
 // NewPaymentHandler returns a handler of the commands about money. No answer contains an address.
 func NewPaymentHandler(flow *refund.Flow) Handler {
-	return on[onMoney](func(ctx context.Context, c onMoney) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onMoney interface {
-	Do(ctx context.Context, flow *refund.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*refund.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Payment is one trade's money.

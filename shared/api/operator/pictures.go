@@ -33,13 +33,7 @@ func KeptOf(p *seckill.Picture) PictureKept {
 }
 
 func (h *PictureHandler) run(c Command) func(context.Context) (Done, error) {
-	own, ok := c.(interface {
-		Do(ctx context.Context, h *PictureHandler) (Done, error)
-	})
-	if !ok {
-		return nil
-	}
-	return func(ctx context.Context) (Done, error) { return own.Do(ctx, h) }
+	return handler(func(ctx context.Context, c does[*PictureHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
 }
 
 // KeepPicture makes a picture safe to show, and stores it.

@@ -31,21 +31,31 @@ type Rule struct {
 }
 
 var rules = map[string]Rule{
-	"item":    {seckill.ValidItemID, "", "1 to 19 digits without a leading zero", "7"},
-	"stock":   within(seckill.MaxStock, "5"),
-	"order":   {seckill.ValidOrderID, "", "an order id: o and 31 more letters and digits (old orders: 26 more)", aOrder},
+	"item":  {seckill.ValidItemID, "", "1 to 19 digits without a leading zero", "7"},
+	"stock": within(seckill.MaxStock, "5"),
+	"order": {seckill.ValidOrderID, "", "an order id: o and 31 more letters and digits (old orders: 26 more)",
+		aOrder},
 	"trade":   long(maxTradeNo, "9"),
 	"user":    {ValidUser, fmt.Sprintf("1..%d digits", seckill.MaxUser), "a user id", "1001"},
 	"cursor":  long(maxCursor, "x"),
 	"subject": {validSubject, "", "a user or a range of addresses", "1001"},
 	"page":    within(MaxBlockPage, "1"),
 	"act":     {validAct, "", "an act's id, such as " + aAct, aAct},
-	"state": {func(s string) bool { return seckill.State(s).Info().State != "" }, "a state", "a state such as paid",
+	"state": {func(s string) bool { return seckill.State(s).Info().State != "" }, "a state", StateNames(),
 		"paid"},
 	"via":   oneOf(seckill.MadeAtCLI, seckill.MadeAtPage),
 	"who":   {validWho, whoWanted, whoWanted, "nobody"},
 	"queue": oneOf(Queues...),
 	"day":   {seckill.ValidDay, "YYYY-MM-DD", "a day such as 2026-11-11", "2026-11-10"},
+}
+
+// StateNames lists the states that an order of the ledger may have.
+func StateNames() string {
+	var names []string
+	for _, s := range seckill.States[1:] { // the first is the stock's
+		names = append(names, string(s.State))
+	}
+	return strings.Join(names, ", ")
 }
 
 const (

@@ -15,16 +15,12 @@ const maxSessions = 1000
 // NewSessionHandler returns a handler of the commands about staff who are signed in to the back office in a browser. It
 // uses the flow; nil: nobody signs in.
 func NewSessionHandler(flow *session.Flow) Handler {
-	return on[onSessions](func(ctx context.Context, c onSessions) (Done, error) {
+	return handler(func(ctx context.Context, c does[*session.Flow]) (Done, error) {
 		if flow == nil {
 			return Done{}, seckill.Refuse(seckill.CodeNotFound)
 		}
 		return c.Do(ctx, flow)
 	})
-}
-
-type onSessions interface {
-	Do(ctx context.Context, flow *session.Flow) (Done, error)
 }
 
 // Session is a person of staff who is signed in.
@@ -71,7 +67,7 @@ func (*ListSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {
 // EndSessions ends all sessions of a person at once.
 type EndSessions struct {
 	Given
-	Person string `json:"person" is:"who" arg:"WHO"` // as ListSessions names them
+	Person string `json:"person" is:"who" arg:"WHO" sample:"id.example.com/9f3c"` // as ListSessions names them
 }
 
 func (*EndSessions) Spec() Spec {

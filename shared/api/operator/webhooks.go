@@ -13,11 +13,7 @@ var errNoWebhooks = errors.New("this shop posts no webhooks: a run posts them wi
 
 // NewWebhookHandler returns a handler of the command about webhooks. It uses the flow; nil: the shop has no webhooks.
 func NewWebhookHandler(flow *deliver.Flow) Handler {
-	return on[onWebhooks](func(ctx context.Context, c onWebhooks) (Done, error) { return c.Do(ctx, flow) })
-}
-
-type onWebhooks interface {
-	Do(ctx context.Context, flow *deliver.Flow) (Done, error)
+	return handler(func(ctx context.Context, c does[*deliver.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // Redelivered is the result of posting again what was given up.
