@@ -8,12 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -148,11 +145,7 @@ func TestIdleCostAddsUp(t *testing.T) {
 	if sum[0] == 0 {
 		t.Fatal("DEPLOY.md has no idle month")
 	}
-	tree, err := parse([]byte(read(t, filepath.Join(root, "infra", "edge.yaml"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules := len(list(tree, "Resources", "Acl", "Properties", "Rules"))
+	rules := len(list(file(t, "infra/edge.yaml").tree, "Resources", "Acl", "Properties", "Rules"))
 	if want := fmt.Sprintf("a web ACL with %d rules | EDGE: 5 + %[1]d × 1 | %.2f |", rules, 5+float64(rules)); !strings.
 		Contains(page, want) {
 		t.Errorf("no %q", want)
@@ -163,80 +156,7 @@ func TestIdleCostAddsUp(t *testing.T) {
 func TestFormats(t *testing.T) {
 	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d", ledger.SpanVersion, dynamoledger.VariantVersion,
 		dynamoledger.CatalogVersion, seckill.MessageVersion)
-	if got := str(open(t).tree, "Outputs", "Formats", "Value"); got != want {
+	if got := str(file(t, rootFile).tree, "Outputs", "Formats", "Value"); got != want {
 		t.Errorf("formats %s, want %s", got, want)
-	}
-}
-
-// besideStack are templates with alarms that conditions open, or that are no part of the stack.
-var besideStack = []string{"infra/cache.yaml", "infra/alert.yaml", "infra/edge.yaml"}
-
-// alarms returns the alarms of a shop with all that it may have.
-func alarms(t *testing.T) (out []*resource) {
-	t.Helper()
-	all := open(t)
-	for _, a := range all.resources(kindAlarm) {
-		if c := a.all["Condition"]; c == nil || c == "HasWebhook" {
-			out = append(out, a)
-		}
-	}
-	for _, name := range besideStack {
-		tree, err := parse([]byte(read(t, filepath.Join(root, name))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, (&template{tree: tree}).resources(kindAlarm)...)
-	}
-	return out
-}
-
-// alarmName returns an alarm's name, after the stack's.
-func alarmName(a *resource) string {
-	_, name, _ := strings.Cut(str(a.prop(), "AlarmName", "Fn::Sub"), "}-")
-	return name
-}
-
-var severity = regexp.MustCompile(`^Severity ([123]): `)
-
-// TestAlarmsAreCounted checks that each alarm has a severity, and the numbers of alarms, in all and by severity, and
-// their cost, in DEPLOY.md and the index of runbooks. The one of a sale at risk knows all of severity 1 that are in its
-// region.
-func TestAlarmsAreCounted(t *testing.T) {
-	n, of, first := 0, map[string]int{}, map[string]bool{}
-	index := read(t, filepath.Join(root, "docs", "runbooks", "README.md"))
-	for _, a := range alarms(t) {
-		says := severity.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
-		if says == nil {
-			t.Errorf("%s has no severity: %q", a.id, str(a.prop(), "AlarmDescription"))
-			continue
-		}
-		n++
-		of[says[1]]++
-		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
-		if page == nil || !regexp.MustCompile(`\[`+page[1]+`\]\([a-z-]+\.md\) \|[^|]*\|[^|]*\b`+says[1]+`\b`).
-			MatchString(index) {
-			t.Errorf("%s: the index does not say severity %s of %s", alarmName(a), says[1], page)
-		}
-		if name := alarmName(a); says[1] == "1" && name != "api-faults-edge" {
-			first[name] = true
-		}
-	}
-	known := map[string]bool{}
-	for _, m := range regexp.MustCompile(`ALARM\("\$\{Name\}-([a-z-]+)"\)`).FindAllStringSubmatch(
-		read(t, filepath.Join(root, "infra", "alert.yaml")), -1) {
-		known[m[1]] = true
-	}
-	if diff := cmp.Diff(first, known); diff != "" {
-		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
-	}
-	n++ // the sale at risk
-	said := regexp.MustCompile(`\| (\d+) alarms with a cache, a webhook and the CDN \| (\d+) × 0\.10 \+ 0\.50 ` +
-		`\| ([0-9.]+) \|`).FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
-	if want := fmt.Sprintf("[%d %d %.2f]", n, n-1, float64(n-1)/10+0.5); said == nil || fmt.Sprint(said[1:]) != want {
-		t.Errorf("DEPLOY.md says %v, want %s", said, want)
-	}
-	if want := fmt.Sprintf("%d alarms have severity 1, %d severity 2 and %d severity 3", of["1"], of["2"],
-		of["3"]); !strings.Contains(index, want) {
-		t.Errorf("the index of runbooks does not say %q", want)
 	}
 }

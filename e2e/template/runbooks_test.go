@@ -1,3 +1,5 @@
+//go:build sam
+
 package main
 
 import (
@@ -9,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
@@ -72,7 +76,7 @@ func TestRunbooks(t *testing.T) {
 
 // TestRestoreNamesAll: the page about a restore has every table, every queue's mapping and every schedule of a shop.
 func TestRestoreNamesAll(t *testing.T) {
-	page, all := read(t, filepath.Join(root, "docs", "runbooks", "restore.md")), open(t)
+	page, all := read(t, filepath.Join(root, "docs", "runbooks", "restore.md")), deployed(t, everything)
 	var tables []string
 	for _, line := range regexp.MustCompile(`(?m)^TABLES="(?:\$TABLES )?(.*)"$`).FindAllStringSubmatch(page, -1) {
 		tables = append(tables, strings.Fields(line[1])...)
@@ -94,7 +98,7 @@ func TestRestoreNamesAll(t *testing.T) {
 		}
 		kept++
 		if at(table.prop(), "TimeToLiveSpecification") != nil {
-			want = append(want, strings.TrimPrefix(str(table.prop(), "TableName", "Fn::Sub"), "${AWS::StackName}-"))
+			want = append(want, strings.TrimPrefix(str(table.prop(), "TableName"), "shop-"))
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(expiring)), slices.Sorted(slices.Values(want))) {
@@ -107,7 +111,7 @@ func TestRestoreNamesAll(t *testing.T) {
 			t.Errorf("DEPLOY.md does not say %q", fact)
 		}
 	}
-	if says := str(all.tree, "Parameters", "ReserveConcurrency", "Description"); !strings.HasPrefix(says,
+	if says := str(file(t, rootFile).tree, "Parameters", "ReserveConcurrency", "Description"); !strings.HasPrefix(says,
 		fmt.Sprintf("Keep %d and ", plan.Reserved)) {
 		t.Errorf("ReserveConcurrency: %s", says)
 	}
@@ -128,11 +132,60 @@ func TestRestoreNamesAll(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, name string) string {
+// alarms returns the alarms of a shop with all that it may have, and of its CDN.
+func alarms(t *testing.T) []*resource {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
+	stack := deployed(t, whole)
+	return append(stack.resources(kindAlarm), file(t, "infra/edge.yaml").resources(kindAlarm)...)
+}
+
+// alarmName returns an alarm's name, after the stack's.
+func alarmName(a *resource) string {
+	_, name, _ := strings.Cut(str(a.prop(), "AlarmName")+str(a.prop(), "AlarmName", "Fn::Sub"), "-")
+	return name
+}
+
+var severity = regexp.MustCompile(`^Severity ([123]): `)
+
+// TestAlarmsAreCounted checks that each alarm has a severity, and the numbers of alarms, in all and by severity, and
+// their cost, in DEPLOY.md and the index of runbooks. The one of a sale at risk knows all of severity 1 that are in its
+// region.
+func TestAlarmsAreCounted(t *testing.T) {
+	n, of, first := 0, map[string]int{}, map[string]bool{}
+	index := read(t, filepath.Join(root, "docs", "runbooks", "README.md"))
+	for _, a := range alarms(t) {
+		says := severity.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
+		if says == nil {
+			t.Errorf("%s has no severity: %q", a.id, str(a.prop(), "AlarmDescription"))
+			continue
+		}
+		n++
+		of[says[1]]++
+		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
+		if page == nil || !regexp.MustCompile(`\[`+page[1]+`\]\([a-z-]+\.md\) \|[^|]*\|[^|]*\b`+says[1]+`\b`).
+			MatchString(index) {
+			t.Errorf("%s: the index does not say severity %s of %s", alarmName(a), says[1], page)
+		}
+		if name := alarmName(a); says[1] == "1" && name != "api-faults-edge" {
+			first[name] = true
+		}
 	}
-	return string(b)
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile(`ALARM\("\$\{Name\}-([a-z-]+)"\)`).FindAllStringSubmatch(
+		read(t, filepath.Join(root, "infra", "alert.yaml")), -1) {
+		known[m[1]] = true
+	}
+	if diff := cmp.Diff(first, known); diff != "" {
+		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
+	}
+	n++ // the sale at risk
+	said := regexp.MustCompile(`\| (\d+) alarms with a cache, a webhook and the CDN \| (\d+) × 0\.10 \+ 0\.50 ` +
+		`\| ([0-9.]+) \|`).FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
+	if want := fmt.Sprintf("[%d %d %.2f]", n, n-1, float64(n-1)/10+0.5); said == nil || fmt.Sprint(said[1:]) != want {
+		t.Errorf("DEPLOY.md says %v, want %s", said, want)
+	}
+	if want := fmt.Sprintf("%d alarms have severity 1, %d severity 2 and %d severity 3", of["1"], of["2"],
+		of["3"]); !strings.Contains(index, want) {
+		t.Errorf("the index of runbooks does not say %q", want)
+	}
 }
