@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -125,48 +124,6 @@ func (f *moneyFlags) inherit(cmd *cobra.Command) {
 		"profile": &f.profile, "role": &f.role} {
 		*to = cmd.Flag(name).Value.String()
 	}
-}
-
-// argument is a flag, or an argument, of a staff command.
-type argument struct{ operator.Field }
-
-// String returns the value's text, "" if there is none.
-func (a *argument) String() string {
-	if !a.Value.IsValid() || a.Value.IsZero() {
-		return ""
-	}
-	return fmt.Sprint(a.Value.Interface())
-}
-
-// Set reads a text. What is neither a text, a time nor a number is JSON.
-func (a *argument) Set(text string) error {
-	switch {
-	case a.Value.Type() == reflect.TypeFor[time.Time]():
-		at, err := time.Parse(time.RFC3339, text)
-		if err != nil {
-			return fmt.Errorf("want a time such as 2026-11-11T02:00:00Z")
-		}
-		a.Value.Set(reflect.ValueOf(at))
-	case a.Value.Kind() == reflect.String:
-		a.Value.SetString(text)
-	default:
-		if json.Unmarshal([]byte(text), a.Value.Addr().Interface()) != nil {
-			return fmt.Errorf("want %s", wantedOf[a.Type()])
-		}
-	}
-	if !a.OK() {
-		return fmt.Errorf("want %s", a.Rule.Words)
-	}
-	return nil
-}
-
-// Type names what it takes, for the help.
-func (a *argument) Type() string {
-	switch a.Value.Kind() {
-	case reflect.Bool, reflect.Int:
-		return a.Value.Kind().String()
-	}
-	return "string"
 }
 
 // saying prints the answers to commands of one type.
