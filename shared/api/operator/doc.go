@@ -12,6 +12,7 @@
 // what its flow changes.
 //
 // Office is the door of the back office: it takes commands from callers whom API Gateway has verified, checks the
-// caller's role, and signs them for ServeSigned (ADR 40). The function admin runs it. Recorder records commands in the
+// caller's role, and signs them for ServeSigned (ADR 40). Door is its door for browsers: it signs staff in and out, and
+// passes on the commands of whoever a cookie names. The function admin runs both. Recorder records commands in the
 // audit log.
 package operator
