@@ -200,7 +200,7 @@ func TestFlows(t *testing.T) {
 }
 
 // faces are the packages of the API that name flows' types, because they call a flow.
-var faces = []string{"shared/api/httpapi/", "shared/api/operator/", "shared/api/staffdoor/"}
+var faces = []string{"shared/api/httpapi/", "shared/api/operator/"}
 
 // TestFaces checks that the rest of the API never calls a flow to decide something.
 func TestFaces(t *testing.T) {

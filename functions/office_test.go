@@ -64,7 +64,7 @@ func request(event []byte) (role seckill.Role, body string, err error) {
 		return "", "", err
 	}
 	name, _ := e.Operator["command"].(string)
-	role, _ = seckill.LeastRole(name)
+	role, _ = operator.LeastRole(name)
 	delete(e.Operator, "who")
 	b, err := json.Marshal(e)
 	return role, string(b), err

@@ -12,7 +12,6 @@ import (
 	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
@@ -48,8 +47,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 			return operator.ServeSigned(silent, &operator.Verifier{Stack: staffStack, Function: function, Clock: clock,
 				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
 		}}
-	s.links = &staffdoor.Links{Clock: clock, Random: ids}
-	s.staff, err = staffdoor.New(staffdoor.Options{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
+	s.links = &operator.Links{Clock: clock, Random: ids}
+	s.staff, err = operator.NewDoor(operator.DoorOptions{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
 		Public: s.URL(), SignIn: s.drivers.staff != nil, Tool: "--url " + s.URL(), Clock: clock,
 		Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),

@@ -21,7 +21,6 @@ import (
 	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
@@ -95,8 +94,8 @@ type System struct {
 	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
-	staff    *staffdoor.Door
-	links    *staffdoor.Links
+	staff    *operator.Door
+	links    *operator.Links
 	drawn    gallery.Memory // pictures of items, unless they are in a folder
 	listener net.Listener
 	server   *http.Server

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,8 +54,7 @@ change on pages up to a minute later.`,
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	cmd.AddCommand(listActivitiesCommand(&f), showActivityCommand(&f), saveActivityCommand(&f),
-		copyActivityCommand(&f), deleteActivityCommand(&f, false), deleteActivityCommand(&f, true),
-		offlineCommand(&f, true), offlineCommand(&f, false))
+		copyActivityCommand(&f), deleteActivityCommand(&f, false), deleteActivityCommand(&f, true))
 	return cmd
 }
 
@@ -92,8 +90,9 @@ lists deleted ones, too.`,
 func listActivities(cmd *cobra.Command, s *shop, all bool, limit int) (operator.ActivityPage, error) {
 	out := operator.ActivityPage{Activities: []operator.Activity{}}
 	for {
-		p, err := s.Activities(cmd.Context(), all, out.Next, min(limit-len(out.Activities), seckill.MaxActivityPage))
-		if err != nil {
+		var p operator.ActivityPage
+		if err := s.Give(cmd.Context(), &operator.ListActivities{All: all, Cursor: out.Next,
+			Limit: min(limit-len(out.Activities), seckill.MaxActivityPage)}, &p); err != nil {
 			return out, err
 		}
 		if p.Next == out.Next && p.Next != "" {
@@ -231,7 +230,8 @@ exist already, in the order in which pages show them. version is that of "seckil
 				}
 				file.Version = now.Version
 			}
-			a, err := s.SaveActivity(cmd.Context(), file)
+			var a operator.ActivityChange
+			err = s.Give(cmd.Context(), &operator.SaveActivity{Save: &file}, &a)
 			var refused *operator.Refusal
 			if errors.As(err, &refused) && refused.Code == operator.CodeConflict {
 				return fmt.Errorf("%w (seckill activities show %s --file): redo the change in it, or give --overwrite",
@@ -292,7 +292,8 @@ included. No copy is stopped. The same copy again makes nothing new.`,
 				}
 				at = a.Start.Add(week)
 			}
-			a, err := s.CopyActivity(cmd.Context(), args[0], at)
+			var a operator.ActivityChange
+			err = s.Give(cmd.Context(), &operator.CopyActivity{Activity: args[0], Start: at}, &a)
 			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, "made, a copy of "+args[0])
 		},
 	}
@@ -309,34 +310,6 @@ refused while one of them is on sale. "seckill activities undelete" brings it ba
 		long = `Bring a deleted activity back with its items. It is refused if one of them has gone to another, or sells
 outside of its window by now.`
 	}
-	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
-		operator.ActivityChange, error) {
-		return s.DeleteActivity(ctx, id, undo)
-	})
-}
-
-func offlineCommand(f *activityFlags, offline bool) *cobra.Command {
-	verb, short, did := "online", "Put an activity online, and resume its items", "online"
-	long := `Put an activity online again, and resume the sale of each item that "offline" stopped and that has not
-ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". One
-that was resumed and stopped again by itself since then is resumed, too. If the command fails, give it again
-until it succeeds.`
-	if offline {
-		verb, short, did = "offline", "Take an activity offline, and stop its items", "offline"
-		long = `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command
-reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
-many as it could, names the others, and which of those Redis gets within a minute or two without you. Give
-it again until it succeeds.`
-	}
-	return f.switching(verb, short, long, did, func(ctx context.Context, s *shop, id string) (
-		operator.ActivityChange, error) {
-		return s.SetOffline(ctx, id, offline)
-	})
-}
-
-// switching returns a command that switches one activity.
-func (f *activityFlags) switching(verb, short, long, did string,
-	do func(ctx context.Context, s *shop, id string) (operator.ActivityChange, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Long: long, Example: "  seckill activities " + verb + " 7001",
 		Args: exactly("ID"),
@@ -345,7 +318,8 @@ func (f *activityFlags) switching(verb, short, long, did string,
 			if err != nil {
 				return err
 			}
-			a, err := do(cmd.Context(), s, args[0])
+			var a operator.ActivityChange
+			err = s.Give(cmd.Context(), &operator.DeleteActivity{Activity: args[0], Undo: undo}, &a)
 			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, did)
 		},
 	}
@@ -368,23 +342,25 @@ func checkActivity(id string) error {
 
 // changed prints what became of an activity.
 func (f *activityFlags) changed(cmd *cobra.Command, err error, a *operator.ActivityChange, did string) error {
-	return f.print(cmd, err, a, func(p *page) {
-		if len(a.Stays) > 0 {
-			defer p.line("Still stopped, as the activity did not stop them: %s. \"seckill items resume\" resumes one.",
-				strings.Join(a.Stays, ", "))
-		}
-		if !a.Changed {
-			p.line("Nothing to do: activity %s is %s, at version %d.", a.ID, stateOf(&a.Activity), a.Version)
-			return
-		}
-		what := ""
-		if a.Affects > 0 && slices.Contains([]string{"offline", "online"}, did) {
-			what = fmt.Sprintf(", %s %s", counted(a.Affects, "item", "items"),
-				map[string]string{"offline": "stopped", "online": "resumed"}[did])
-		} else if a.Affects > 0 {
-			what = fmt.Sprintf(", with %s", counted(a.Affects, "item", "items"))
-		}
-		p.line("Activity %s is %s%s (%s, from %s to %s, version %d).", a.ID, did, what, stateOf(&a.Activity),
-			inUTC(a.Start), inUTC(a.End), a.Version)
-	})
+	return f.print(cmd, err, a, func(p *page) { p.activityChange(a, did) })
+}
+
+func (p *page) activityChange(a *operator.ActivityChange, did string) {
+	if len(a.Stays) > 0 {
+		defer p.line("Still stopped, as the activity did not stop them: %s. \"seckill items resume\" resumes one.",
+			strings.Join(a.Stays, ", "))
+	}
+	if !a.Changed {
+		p.line("Nothing to do: activity %s is %s, at version %d.", a.ID, stateOf(&a.Activity), a.Version)
+		return
+	}
+	what := ""
+	if a.Affects > 0 && slices.Contains([]string{"offline", "online"}, did) {
+		what = fmt.Sprintf(", %s %s", counted(a.Affects, "item", "items"),
+			map[string]string{"offline": "stopped", "online": "resumed"}[did])
+	} else if a.Affects > 0 {
+		what = fmt.Sprintf(", with %s", counted(a.Affects, "item", "items"))
+	}
+	p.line("Activity %s is %s%s (%s, from %s to %s, version %d).", a.ID, did, what, stateOf(&a.Activity),
+		inUTC(a.Start), inUTC(a.End), a.Version)
 }

@@ -92,7 +92,7 @@ func TestActivitiesOfARunningShop(t *testing.T) {
 		run(exitOK, "Activity "+id+" is back", "", "undelete", id)
 		for _, verb := range []string{"show", "copy", "delete", "undelete", "offline", "online"} {
 			run(exitUsage, "", "activity 404: "+base+" has no such activity", verb, "404")
-			run(exitUsage, "", "want an id of 1 to 19 digits", verb, "x")
+			run(exitUsage, "", "1 to 19 digits", verb, "x")
 		}
 		code, log, errs := command(t, "audit", "list", "--url", base)
 		for _, want := range []string{"version=3 offline=false deleted=false",

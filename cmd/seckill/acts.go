@@ -21,9 +21,8 @@ const (
 // actFlags are the flags of the commands about acts.
 type actFlags struct {
 	moneyFlags
-	day, item string
-	all       bool
-	limit     int
+	operator.ListActs
+	limit int
 }
 
 func actsCommand() *cobra.Command {
@@ -71,12 +70,7 @@ network addresses also have keyed hashes, which are those of the log lines of th
   seckill acts list --stack seckill-prod --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case f.day != "" && !seckill.ValidDay(f.day):
-				return fmt.Errorf("--day %+.60q: want a day such as 2026-11-11", f.day)
-			case f.item != "" && !seckill.ValidItemID(f.item):
-				return fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
-			case f.limit < 1 || f.limit > maxActs:
+			if f.limit < 1 || f.limit > maxActs {
 				return fmt.Errorf("--limit %d: want 1 to %d", f.limit, maxActs)
 			}
 			s, err := f.signed(cmd, false)
@@ -87,9 +81,7 @@ network addresses also have keyed hashes, which are those of the log lines of th
 			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.acts(&list) })
 		},
 	}
-	cmd.Flags().StringVar(&f.day, "day", "", "the day, such as 2026-11-11 (default today)")
-	cmd.Flags().StringVar(&f.item, "item", "", "id of an item (default every item)")
-	cmd.Flags().BoolVar(&f.all, "all", false, "also those that are handled")
+	flagsOf(cmd, &f.ListActs, "cursor", "limit")
 	cmd.Flags().IntVar(&f.limit, "limit", shownActs, fmt.Sprintf("acts to list, 1 to %d", maxActs))
 	return cmd
 }
@@ -98,7 +90,7 @@ network addresses also have keyed hashes, which are those of the log lines of th
 func listActs(cmd *cobra.Command, s *shop, f *actFlags) (operator.ActPage, error) {
 	out := operator.ActPage{Acts: []operator.Act{}}
 	for {
-		p, err := s.Acts(cmd.Context(), operator.ActsWanted{Day: f.day, Item: f.item, All: f.all, Cursor: out.Next,
+		p, err := s.Acts(cmd.Context(), operator.ActsWanted{Day: f.Day, Item: f.Item, All: f.All, Cursor: out.Next,
 			Limit: min(f.limit-len(out.Acts), actPage)})
 		if err != nil {
 			return out, err

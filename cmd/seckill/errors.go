@@ -21,15 +21,16 @@ type faultError struct{ error }
 // Unwrap returns the cause.
 func (f faultError) Unwrap() error { return f.error }
 
-// wantedOf says what a flag of a type takes.
-var wantedOf = map[string]string{"int": "a whole number", "int64": "a whole number",
-	"uint16": "a whole number of 0 to 65535", "uint64": "a whole number of 0 or more", "float64": "a number",
-	"duration": "a duration such as 30s", "bool": "true or false"}
-
 // flagError says what a flag takes whose value cannot be read.
 func flagError(err error) error {
 	var e *pflag.InvalidValueError
-	if !errors.As(err, &e) || wantedOf[e.GetFlag().Value.Type()] == "" {
+	if !errors.As(err, &e) {
+		return err
+	}
+	if _, own := e.GetFlag().Value.(*argument); own {
+		return fmt.Errorf("--%s %+.60q: %w", e.GetFlag().Name, e.GetValue(), e.Unwrap())
+	}
+	if wantedOf[e.GetFlag().Value.Type()] == "" {
 		return err
 	}
 	return fmt.Errorf("--%s %+.60q: want %s", e.GetFlag().Name, e.GetValue(), wantedOf[e.GetFlag().Value.Type()])

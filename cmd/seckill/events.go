@@ -32,88 +32,8 @@ does the work and logs who gave the command.`,
 	}
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(tellCommand(&f), replayCommand(&f), deliveryCommand(&f), redeliverCommand(&f))
+	cmd.AddCommand(replayCommand(&f))
 	return cmd
-}
-
-func tellCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "tell ORDER",
-		Short: "Tell every change of an order once more",
-		Args:  exactly("ORDER"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.orderShop(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			told, err := s.Tell(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "order "+args[0]), &told, func(p *page) {
-				p.line("%s of order %s told once more.", counted(told.Changes, "change", "changes"), args[0])
-			})
-		},
-	}
-}
-
-func deliveryCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "delivery ORDER",
-		Short: "Print where to ship an order",
-		Long: `Print where to ship an order: events have no address. An address that was erased, or that a
-rejected order never had, is empty. The shop logs who asked. A shop that keeps the network addresses
-of purchases shows that, too.`,
-		Args: exactly("ORDER"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.orderShop(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			d, err := s.Delivery(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "order "+args[0]), &d, func(p *page) {
-				p.line("Order %s, %s: %d of %s (item %s), user %s.", d.Order, d.State, d.Count, d.Title, d.Item, d.User)
-				if d.Name != "" {
-					p.line("%s", printable(d.Name))
-				}
-				if d.Address == "" {
-					p.line("It has no address.")
-				} else {
-					p.line("%s", d.Address)
-				}
-				if d.Network.IsValid() {
-					p.line("Bought from %s.", d.Network)
-				}
-			})
-		},
-	}
-}
-
-func redeliverCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "redeliver",
-		Short: "Post webhooks again that were given up",
-		Long: `Post the events of orders again that the endpoint did not acknowledge for a day, and that were
-given up. They are posted within a minute, and again for a day.`,
-		Example: `  seckill events redeliver
-  seckill events redeliver --stack seckill-prod`,
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop(cmd)
-			if err != nil {
-				return err
-			}
-			out, err := s.Redeliver(cmd.Context())
-			return f.print(cmd, s.explain(err, ""), &out, func(p *page) {
-				p.line("The events of %s will be posted again.", counted(out.Orders, "order", "orders"))
-			})
-		},
-	}
-}
-
-// orderShop checks the id and opens the shop.
-func (f *moneyFlags) orderShop(cmd *cobra.Command, order string) (*shop, error) {
-	if err := checkOrder(order); err != nil {
-		return nil, err
-	}
-	return f.shop(cmd)
 }
 
 func replayCommand(f *moneyFlags) *cobra.Command {

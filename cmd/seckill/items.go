@@ -41,7 +41,7 @@ cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.on(cmd)
-	cmd.AddCommand(importCommand(&to), exportCommand(&to), showItemCommand(&to), stopCommand(&to, true),
+	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true),
 		stopCommand(&to, false), addStockCommand(&to), pictureCommand(&to))
 	return cmd
 }
@@ -225,31 +225,6 @@ read, standard error names it, the exit code is 1, and the file has all other it
 			return nil
 		},
 	}
-}
-
-func showItemCommand(to *target) *cobra.Command {
-	var f printer
-	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show an item, and which of its fields may change now",
-		Long: `Show an item: its state, what is left, each field, and whether an import may change the field now.
---json has the item in full, as an items file has it.`,
-		Example: `  seckill items show 2002
-  seckill items show 2002 --json`,
-		Args: exactly("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := itemShop(cmd, to, args[0])
-			if err != nil {
-				return err
-			}
-			it, err := s.Item(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &it, func(p *page) {
-				p.item(&it, describe(operator.ItemChange{ItemState: it.ItemState}))
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	return cmd
 }
 
 func stopCommand(to *target, stop bool) *cobra.Command {

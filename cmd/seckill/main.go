@@ -40,9 +40,10 @@ func rootCommand(getenv func(string) string) *cobra.Command {
 	}
 	root.AddCommand(runCommand(getenv), itemsCommand(), activitiesCommand(), ordersCommand(), paymentsCommand(),
 		refundCommand(), unknownCommand(), reconcileCommand(), eraseCommand(), blocksCommand(), actsCommand(),
-		eventsCommand(), countsCommand(), liveCommand(), redriveCommand(), keysCommand(), tokenCommand(),
+		eventsCommand(), countsCommand(), liveCommand(), keysCommand(), tokenCommand(),
 		doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv),
 		reportCommand(getenv), staffCommand(), versionCommand())
+	addDeclared(root, sayings)
 	for _, top := range append(root.Commands(), root) {
 		for _, c := range append(top.Commands(), top) {
 			c.Long, c.Example = wrapped(asCalled(c.Long)), asCalled(c.Example)

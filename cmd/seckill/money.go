@@ -169,7 +169,7 @@ the work. A repetition refunds nothing twice.`,
 				})
 			}
 			if withdraw {
-				done, err = t.Withdraw(cmd.Context(), args[0], f.why)
+				err = t.Give(cmd.Context(), &operator.Withdraw{Order: args[0], Why: f.why}, &done)
 				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
 					p.line("%s", f.saidWithdraw(&done))
 				})

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,58 +21,24 @@ const (
 // orderFlags are the flags of the commands about orders.
 type orderFlags struct {
 	moneyFlags
-	item, user, state, from, to string
-	asked, hidden               bool
+	operator.ListOrders
 }
 
 // filters adds the flags that choose orders.
-func (f *orderFlags) filters(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.item, "item", "", "id of the item")
-	cmd.Flags().StringVar(&f.user, "user", "", "id of the user, instead of --item")
-	cmd.Flags().StringVar(&f.state, "state", "", "only orders in this state, such as paid")
-	cmd.Flags().StringVar(&f.from, "from", "", "only orders made since, such as 2026-11-11T02:00:00Z")
-	cmd.Flags().StringVar(&f.to, "to", "", "only orders made before, such as 2026-11-12T02:00:00Z")
-	cmd.Flags().BoolVar(&f.asked, "refund-asked", false, "only orders whose shopper asks for a refund")
-	cmd.Flags().BoolVar(&f.hidden, "hidden", false, "also hidden orders")
-}
+func (f *orderFlags) filters(cmd *cobra.Command) { flagsOf(cmd, &f.ListOrders, "cursor", "limit") }
 
 // query reads the flags that choose orders.
 func (f *orderFlags) query() (q fulfil.Query, err error) {
-	q = fulfil.Query{Item: f.item, User: f.user, State: seckill.State(f.state), Asked: f.asked, Hidden: f.hidden}
-	switch {
-	case (f.item == "") == (f.user == ""):
+	switch l := &f.ListOrders; {
+	case (l.Item == "") == (l.User == ""):
 		return q, errors.New("--item ID or --user ID: give one of them")
-	case f.item != "" && !seckill.ValidItemID(f.item):
-		return q, fmt.Errorf("--item %+.60q: want 1 to 19 digits without a leading zero", f.item)
-	case f.user != "" && !seckill.ValidUserID(f.user):
-		return q, fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", f.user)
-	case f.state != "" && q.State.Info().State == "":
-		return q, fmt.Errorf("--state %+.60q: want %s", f.state, stateNames())
-	}
-	for _, t := range []struct {
-		flag, text string
-		to         *time.Time
-	}{{"from", f.from, &q.From}, {"to", f.to, &q.To}} {
-		if t.text == "" {
-			continue
-		}
-		if *t.to, err = time.Parse(time.RFC3339, t.text); err != nil {
-			return q, fmt.Errorf("--%s %+.60q: want a time such as 2026-11-11T02:00:00Z", t.flag, t.text)
-		}
-	}
-	if !q.To.IsZero() && !q.From.Before(q.To) {
+	case l.User != "" && !seckill.ValidUserID(l.User):
+		return q, fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", l.User)
+	case !l.To.IsZero() && !l.From.Before(l.To):
 		return q, errors.New("--from and --to: want --from before --to")
 	}
-	return q, nil
-}
-
-// stateNames lists the states that an order of the ledger may have.
-func stateNames() string {
-	var names []string
-	for _, s := range seckill.States[1:] { // the first is the stock's
-		names = append(names, string(s.State))
-	}
-	return strings.Join(names, ", ")
+	return fulfil.Query{Item: f.Item, User: f.User, State: f.State, Asked: f.Asked, Hidden: f.All, From: f.From,
+		To: f.To}, nil
 }
 
 func listOrdersCommand(f *orderFlags) *cobra.Command {
@@ -89,7 +53,7 @@ and says how to get the next one. A change may be missing for some seconds.
 
 "older" is the number that older systems give the order's state: 0 queued, 1 to pay, 2 paid, 3
 expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed. The states are
-` + stateNames() + `.`,
+` + operator.StateNames() + `.`,
 		Example: `  seckill orders list --item 2002 --state paid
   seckill orders list --user 1001
   seckill orders list --item 2002 --refund-asked --from 2026-11-11T02:00:00Z --json`,
@@ -111,8 +75,8 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 				list.Orders = append(list.Orders, page...)
 				return nil
 			})
-			if err == nil && len(list.Orders) == 0 && f.item != "" {
-				err = known(cmd, s, f.item)
+			if err == nil && len(list.Orders) == 0 && f.Item != "" {
+				err = known(cmd, s, f.Item)
 			}
 			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.orders(&list) })
 		},
@@ -167,118 +131,6 @@ func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit 
 		}
 		said.line("%s", counted(n, "order", "orders"))
 	}
-}
-
-func showOrderCommand(f *orderFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "show ORDER",
-		Short: "Show an order and its history: who changed it, and when",
-		Long: `Show an order and its history: who changed it, and when. "seckill payments ORDER" shows its money,
-"seckill events delivery ORDER" where to ship it.`,
-		Example: `  seckill orders show obbbbbbbbbbbbbbbbbbbbbbbbbb`,
-		Args:    orderArg(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.signed(cmd, false)
-			if err != nil {
-				return err
-			}
-			o, err := s.Order(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "order "+args[0]), &o, func(p *page) { p.order(&o) })
-		},
-	}
-}
-
-func confirmOrderCommand(f *orderFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "confirm ORDER",
-		Short: "Confirm a paid order: the shop takes it up",
-		Long: `Confirm a paid order: the shop takes it up, and will ship it. Its history has your name.
-"seckill orders ship --confirm" confirms and ships at once.`,
-		Example: `  seckill orders confirm obbbbbbbbbbbbbbbbbbbbbbbbbb`,
-		Args:    orderArg(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.change(cmd, args[0], "confirmed",
-				func(ctx context.Context, s *shop) (operator.OrderChange, error) { return s.Confirm(ctx, args[0]) })
-		},
-	}
-	f.named(cmd)
-	return cmd
-}
-
-func noteOrderCommand(f *orderFlags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "note ORDER --why TEXT",
-		Short: "Add a note to an order's history",
-		Long: `Add a note to an order's history, for staff. It is one line of up to 500 characters. An order takes
-up to 200 entries. Write no address or phone number: notes are kept as long as the order.`,
-		Example: `  seckill orders note obbbbbbbbbbbbbbbbbbbbbbbbbb --why "asked for gift paper"`,
-		Args:    orderArg(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.hasWhy(); err != nil {
-				return err
-			}
-			return f.change(cmd, args[0], "noted", func(ctx context.Context, s *shop) (operator.OrderChange, error) {
-				return s.Note(ctx, args[0], f.why)
-			})
-		},
-	}
-	f.named(cmd)
-	cmd.Flags().StringVar(&f.why, "why", "", "the note, up to 500 characters")
-	return cmd
-}
-
-func hideOrderCommand(f *orderFlags) *cobra.Command {
-	var undo bool
-	cmd := &cobra.Command{
-		Use:   "hide ORDER --why TEXT",
-		Short: "Take an order for which nothing is left to do off the lists, or put it back",
-		Long: `Take an order for which nothing is left to do off the lists of staff: one that is completed, expired,
-cancelled, rejected or refunded. "seckill orders list --hidden" lists it, and --undo puts it back.
-Nothing else changes for it: its shopper sees it, and money that comes late goes back.`,
-		Example: `  seckill orders hide obbbbbbbbbbbbbbbbbbbbbbbbbb --why "our own test"
-  seckill orders hide obbbbbbbbbbbbbbbbbbbbbbbbbb --why "not ours" --undo`,
-		Args: orderArg(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.hasWhy(); err != nil {
-				return err
-			}
-			did := "hidden"
-			if undo {
-				did = "on the lists"
-			}
-			return f.change(cmd, args[0], did, func(ctx context.Context, s *shop) (operator.OrderChange, error) {
-				return s.Hide(ctx, args[0], f.why, undo)
-			})
-		},
-	}
-	f.named(cmd)
-	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 500 characters")
-	cmd.Flags().BoolVar(&undo, "undo", false, "put the order back on the lists")
-	return cmd
-}
-
-func (f *orderFlags) hasWhy() error {
-	if strings.TrimSpace(f.why) == "" {
-		return errors.New("--why is missing: give it in a line, for the order's history")
-	}
-	return nil
-}
-
-// change has the shop change an order, and prints that it did, or had nothing to do.
-func (f *orderFlags) change(cmd *cobra.Command, id, did string,
-	call func(context.Context, *shop) (operator.OrderChange, error)) error {
-	s, err := f.signed(cmd, true)
-	if err != nil {
-		return err
-	}
-	done, err := call(cmd.Context(), s)
-	return f.print(cmd, s.explain(err, "order "+id), &done, func(p *page) {
-		if done.Changed {
-			p.line("Order %s: %s. It is %s.", id, did, done.Order.State)
-		} else {
-			p.line("Nothing to do: order %s is %s already. It is %s.", id, did, done.Order.State)
-		}
-	})
 }
 
 // orders prints a list of orders.

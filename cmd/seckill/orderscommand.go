@@ -23,7 +23,6 @@ answer has an address. Times are UTC.`,
 	}
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(listOrdersCommand(&f), showOrderCommand(&f), confirmOrderCommand(&f), shipOrdersCommand(&f),
-		noteOrderCommand(&f), hideOrderCommand(&f), exportOrdersCommand(&f))
+	cmd.AddCommand(listOrdersCommand(&f), shipOrdersCommand(&f), exportOrdersCommand(&f))
 	return cmd
 }

@@ -82,7 +82,8 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.Ship(cmd.Context(), []fulfil.Parcel{parcel}, f.confirm, false)
+	var done fulfil.Shipped
+	err = s.Give(cmd.Context(), &operator.Ship{Parcels: operator.Parcels{parcel}, Confirm: f.confirm}, &done)
 	if err == nil && len(done.Faults) > 0 {
 		err = fmt.Errorf("order %s stays as it is: %s", parcel.Order,
 			strings.TrimPrefix(done.Faults[0].What, "order: "))
@@ -231,8 +232,7 @@ func (s *shipment) call(batch []parcelLine, dry bool) (done fulfil.Shipped, err 
 		parcels[i] = batch[i].Parcel
 	}
 	err = tried(s.cmd, s.shop, lineOf(batch[0].n), func(ctx context.Context) (err error) {
-		done, err = s.shop.Ship(ctx, parcels, s.confirm, dry)
-		return err
+		return s.shop.Give(ctx, &operator.Ship{Parcels: parcels, Confirm: s.confirm, Dry: dry}, &done)
 	})
 	for _, f := range done.Faults {
 		if f.At < 0 || f.At >= len(batch) {

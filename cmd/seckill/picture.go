@@ -57,7 +57,7 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 				if err != nil {
 					return err
 				}
-				if kept, err = s.Picture(cmd.Context(), data); err != nil {
+				if err = s.Give(cmd.Context(), &operator.KeepPicture{Data: data}, &kept); err != nil {
 					return s.explain(err, "")
 				}
 			}

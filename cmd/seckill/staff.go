@@ -30,7 +30,7 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
 	}
 	f.on(cmd)
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(staffLinkCommand(&f), staffSessionsCommand(&f), staffEndCommand(&f))
+	cmd.AddCommand(staffLinkCommand(&f))
 	return cmd
 }
 
@@ -72,46 +72,6 @@ company instead.`,
 	}
 	cmd.Flags().StringVar(&f.who, "who", "", "whom it signs in, up to 64 characters (default \"local\")")
 	return cmd
-}
-
-func staffSessionsCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "sessions",
-		Short: "List who of the staff is signed in in a browser",
-		Long: `List who of the staff is signed in in a browser, with roles, and until when unless the sign-in is
-confirmed before. Times are UTC.`,
-		Example: `  seckill staff sessions`,
-		Args:    exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := f.shop(cmd)
-			if err != nil {
-				return err
-			}
-			out, err := s.Sessions(cmd.Context())
-			return f.print(cmd, s.explain(err, ""), &out, func(p *page) { p.sessions(&out) })
-		},
-	}
-}
-
-func staffEndCommand(f *moneyFlags) *cobra.Command {
-	return &cobra.Command{
-		Use:   "end WHO",
-		Short: "End all sign-ins of a person at once",
-		Long: `End all sign-ins of a person in browsers at once. WHO is as "sessions" prints it. Take their roles
-away at the issuer first: until then they can sign in again.`,
-		Example: `  seckill staff end id.example.com/9f3c`,
-		Args:    exactly("WHO"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(cmd)
-			if err != nil {
-				return err
-			}
-			out, err := s.EndSessions(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, ""), &out, func(p *page) {
-				p.line("%s ended.", counted(out.Ended, "session", "sessions"))
-			})
-		},
-	}
 }
 
 // sessions prints who is signed in.

@@ -31,7 +31,7 @@ func TestDeployPageListsRoles(t *testing.T) {
 	for _, role := range seckill.Roles() {
 		var may []string
 		for _, act := range operator.Acts() {
-			if role.May(act) {
+			if operator.May(role, act) {
 				may = append(may, act)
 			}
 		}

@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
-	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -66,7 +64,7 @@ func (b *staff) send(method, address, body string, headers ...string) (status in
 // give gives a command as the page does.
 func (b *staff) give(body string) (status int, text string) {
 	b.t.Helper()
-	status, text, _ = b.send(http.MethodPost, b.s.Base+"/admin/commands", body, staffdoor.Header, "1", "Origin",
+	status, text, _ = b.send(http.MethodPost, b.s.Base+"/admin/commands", body, operator.StaffHeader, "1", "Origin",
 		originOf(b.t, b.s.Base))
 	return status, text
 }
@@ -120,7 +118,7 @@ func (b *staff) picture() {
 	if !strings.Contains(text, "neither a JPEG nor a PNG") {
 		b.t.Errorf("SVG with a script: %d %s", status, text)
 	}
-	status, text = b.give(operatortest.Body("picture"))
+	status, text = b.give(operator.Sample("picture"))
 	var answer struct {
 		Result operator.PictureKept `json:"result"`
 	}
@@ -200,10 +198,11 @@ func testStaff(t *testing.T, s *stack) {
 			t.Fatalf("%s: %d %s", role, status, text)
 		}
 		for _, command := range operator.Acts() {
-			status, text := b.give(operatortest.Body(command))
+			status, text := b.give(operator.Sample(command))
 			may := status != http.StatusForbidden && status != http.StatusUnauthorized
-			if may != role.May(command) || !may && !strings.Contains(text, "role_forbidden") {
-				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, role.May(command))
+			want := operator.May(role, command)
+			if may != want || !may && !strings.Contains(text, "role_forbidden") {
+				t.Errorf("%s, %s: %d %s, want that it may: %v", role, command, status, text, want)
 			}
 		}
 		if role == seckill.RoleEditor {
@@ -211,8 +210,8 @@ func testStaff(t *testing.T, s *stack) {
 		}
 		last = b
 	}
-	if status, text, _ := last.send(http.MethodPost, s.Base+"/admin/commands", operatortest.Body("open"),
-		staffdoor.Header, "1", "Origin", "https://evil.example"); status != http.StatusForbidden ||
+	if status, text, _ := last.send(http.MethodPost, s.Base+"/admin/commands", operator.Sample("open"),
+		operator.StaffHeader, "1", "Origin", "https://evil.example"); status != http.StatusForbidden ||
 		!strings.Contains(text, "cross_site") {
 		t.Errorf("another site: %d %s", status, text)
 	}
@@ -229,7 +228,7 @@ func testStaff(t *testing.T, s *stack) {
 	if done, err := s.operator.EndSessions(t.Context(), sessions.Sessions[at].Who); err != nil || done.Ended != 1 {
 		t.Errorf("end: %+v, %v", done, err)
 	}
-	if status, text := last.give(operatortest.Body("open")); status != http.StatusUnauthorized {
+	if status, text := last.give(operator.Sample("open")); status != http.StatusUnauthorized {
 		t.Errorf("after its end: %d %s", status, text)
 	}
 }

@@ -17,7 +17,7 @@ Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" +
 policies, and the policies with the calls that each function's code can make: no right is missing, none is left over.
 Every role is inline and of one function. AWS refuses what is not listed. Staff get policies of
 infra/office.yaml, such as FinancePolicy, each of one route; what its role may do:
-[staff.go](../shared/seckill/staff.go).
+[the commands](../shared/api/operator).
 
 Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone.
 What follows OfficeTable or PassingTable are the only rows of it that the right is on

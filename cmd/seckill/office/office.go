@@ -81,7 +81,7 @@ func Least(event []byte) (seckill.Role, error) {
 	if err := json.Unmarshal(event, &e); err != nil {
 		return "", err
 	}
-	role, ok := seckill.LeastRole(e.Operator.Command)
+	role, ok := operator.LeastRole(e.Operator.Command)
 	if !ok {
 		return "", fmt.Errorf("command %q is nobody's", e.Operator.Command)
 	}

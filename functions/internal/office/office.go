@@ -13,7 +13,6 @@ import (
 	"github.com/your-org/seckill/functions/internal/aws"
 	"github.com/your-org/seckill/shared/api/apigw"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/telemetry"
 )
@@ -48,7 +47,7 @@ func Doors(d *aws.Drivers, office *operator.Office) apigw.Handler {
 	}
 	office.Key = func() ed25519.PrivateKey { return keys.Signs(d.Clock().Now()) }
 	public := d.Public()
-	door, err := staffdoor.New(staffdoor.Options{Sessions: office.Sessions, Do: office.Do, Public: public,
+	door, err := operator.NewDoor(operator.DoorOptions{Sessions: office.Sessions, Do: office.Do, Public: public,
 		Plain: strings.HasPrefix(public, "http:"), SignIn: office.Sessions.Issuer != nil, Clock: d.Clock(),
 		Random: d.IDs(), Log: d.Log, Tool: "--stack " + d.Stack() + " --region " + d.AWS().Region,
 		Keys: func() [][]byte { return keys.Seeds(d.Clock().Now()) }})

@@ -57,38 +57,163 @@ type ActivityPage struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-func (h *ActivityHandler) commands() []command { return activityCommands }
+func (h *ActivityHandler) run(c Command) func(context.Context) (Done, error) {
+	return handler(func(ctx context.Context, c does[*ActivityHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
+}
 
-// do executes a command.
-func (h *ActivityHandler) do(ctx context.Context, r *request) (done, error) {
-	via := cmp.Or(r.Via, seckill.MadeAtCLI)
-	switch r.Command {
-	case cmdActivities:
-		page, err := h.list(ctx, r)
-		return done{result: page, outcome: read}, err
-	case cmdActivity:
-		view, err := h.view(ctx, r.Activity)
-		return done{result: view, outcome: read}, err
-	case cmdSaveActivity:
-		return h.changed(h.flow.Save(ctx, &activity.Form{ID: r.Save.ID, Title: r.Save.Title, Start: r.Save.Start,
-			End: r.Save.End, Items: r.Save.Items, Base: r.Save.Version, By: signature(r.Who), From: via}))
-	case cmdDeleteActivity:
-		return h.changed(h.flow.Delete(ctx, r.Activity, r.Undo))
-	case cmdCopyActivity:
-		return h.changed(h.flow.Copy(ctx, r.Activity, r.Start, signature(r.Who), via))
-	default: // the only other commands that check allows
-		return h.changed(h.flow.SetOffline(ctx, r.Activity, r.Command == cmdOffline))
+// ListActivities lists activities, the one that ends last first.
+type ListActivities struct {
+	Given
+	All    bool   `json:"all,omitempty" log:"-"` // also deleted ones
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+	Limit  int    `json:"limit" is:"page" log:"-"`
+}
+
+func (*ListActivities) Spec() Spec {
+	return Spec{Name: "activities", Path: "activities list", Roles: everybody, In: "stage",
+		Short: "List activities, the one that ends last first"}
+}
+
+func (c *ListActivities) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	out := ActivityPage{Activities: []Activity{}}
+	p, err := h.flow.Activities.ListActivities(ctx, c.Cursor, min(c.Limit, seckill.MaxActivityPage))
+	if err != nil {
+		return Done{}, err
 	}
+	out.Next = p.Next
+	for i := range p.Rows {
+		if c.All || p.Rows[i].Deleted.IsZero() {
+			out.Activities = append(out.Activities, h.read(&p.Rows[i]))
+		}
+	}
+	for _, err := range p.Unreadable {
+		out.Unreadable = append(out.Unreadable, err.Error())
+	}
+	return readDone(out, nil)
+}
+
+// ReadActivity reads an activity with its items.
+type ReadActivity struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID"`
+}
+
+func (*ReadActivity) Spec() Spec {
+	return Spec{Name: "activity", Path: "activities show", Roles: everybody, In: "stage",
+		Short: "Show an activity, its items, and which of its fields may change now"}
+}
+
+func (c *ReadActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	a, err := h.flow.Activities.Activity(ctx, c.Activity)
+	if err != nil {
+		return Done{}, err
+	}
+	out := ActivityView{h.read(&a), a.Rules(h.flow.Clock.Now()), []ItemState{}}
+	for _, item := range a.Items {
+		if it, err := h.flow.Items.Get(ctx, item); err == nil {
+			out.Members = append(out.Members, h.items.State(ctx, &it))
+		}
+	}
+	return readDone(out, nil)
+}
+
+// SaveActivity makes an activity, or changes the version from which the save was made.
+type SaveActivity struct {
+	Given
+	Save *ActivityFile `json:"save" sample:"{\"id\":\"70\"}"`  // the flow checks it
+	Via  string        `json:"via,omitempty" is:"via" log:"-"` // page, or cli, the default
+}
+
+func (*SaveActivity) Spec() Spec {
+	return Spec{Name: "save-activity", Path: "activities save", Roles: editors, In: "stage",
+		Short: "Make an activity, or change one"}
+}
+
+func (c *SaveActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Save(ctx, &activity.Form{ID: c.Save.ID, Title: c.Save.Title, Start: c.Save.Start,
+		End: c.Save.End, Items: c.Save.Items, Base: c.Save.Version, By: signature(c.Who),
+		From: cmp.Or(c.Via, seckill.MadeAtCLI)}))
+}
+
+// DeleteActivity deletes an activity; undo: it brings it back.
+type DeleteActivity struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+	Undo     bool   `json:"undo,omitempty"`
+}
+
+func (*DeleteActivity) Spec() Spec {
+	return Spec{Name: "delete-activity", Path: "activities delete", Roles: editors, In: "stage",
+		Short: "Delete an activity; its items stay"}
+}
+
+func (c *DeleteActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Delete(ctx, c.Activity, c.Undo))
+}
+
+// CopyActivity copies an activity and its items to a later time.
+type CopyActivity struct {
+	Given
+	Activity string    `json:"activity" is:"item" arg:"ID" sample:"70"`
+	Start    time.Time `json:"start" sample:"\"2030-11-18T12:00:00Z\""` // when the copy begins
+	Via      string    `json:"via,omitempty" is:"via" log:"-"`          // page, or cli, the default
+}
+
+func (*CopyActivity) Spec() Spec {
+	return Spec{Name: "copy-activity", Path: "activities copy", Roles: editors, In: "stage",
+		Short: "Copy an activity and its items to a later time"}
+}
+
+func (c *CopyActivity) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.Copy(ctx, c.Activity, c.Start, signature(c.Who), cmp.Or(c.Via, seckill.MadeAtCLI)))
+}
+
+// Offline takes an activity offline, and stops its items.
+type Offline struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+}
+
+func (*Offline) Spec() Spec {
+	return Spec{Name: "offline", Path: "activities offline", Roles: operators, In: "stage",
+		Short: "Take an activity offline, and stop its items",
+		Long: `Take an activity offline, and stop the sale of each of its items that has not ended. Once the command
+reports success, it holds for every item as after "seckill items stop". If it fails, it has stopped as
+many as it could, names the others, and which of those Redis gets within a minute or two without you. Give
+it again until it succeeds.`}
+}
+
+func (c *Offline) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.SetOffline(ctx, c.Activity, true))
+}
+
+// Online puts an activity online, and resumes its items.
+type Online struct {
+	Given
+	Activity string `json:"activity" is:"item" arg:"ID" sample:"70"`
+}
+
+func (*Online) Spec() Spec {
+	return Spec{Name: "online", Path: "activities online", Roles: operators, In: "stage",
+		Short: "Put an activity online, and resume its items",
+		Long: `Put an activity online again, and resume the sale of each item that "offline" stopped and that has not
+ended. An item that was stopped by itself before stays stopped, and is named: "seckill items resume". One
+that was resumed and stopped again by itself since then is resumed, too. If the command fails, give it again
+until it succeeds.`}
+}
+
+func (c *Online) Do(ctx context.Context, h *ActivityHandler) (Done, error) {
+	return h.changed(h.flow.SetOffline(ctx, c.Activity, false))
 }
 
 // changed returns the result of a command that may have changed an activity, and what the audit log has of it.
-func (h *ActivityHandler) changed(d activity.Done, err error) (done, error) {
-	out := done{result: ActivityChange{h.read(&d.After), d.Changed, d.Items, d.Stays}, outcome: changedIf(d.Changed)}
+func (h *ActivityHandler) changed(d activity.Done, err error) (Done, error) {
+	out := Done{Result: ActivityChange{h.read(&d.After), d.Changed, d.Items, d.Stays}, Outcome: changedIf(d.Changed)}
 	if d.Changed {
-		out.before, out.after = recorded(&d.Before), recorded(&d.After)
+		out.Before, out.After = recorded(&d.Before), recorded(&d.After)
 	}
 	if d.Items > 0 {
-		out.more = []slog.Attr{slog.Int("items", d.Items)}
+		out.More = []slog.Attr{slog.Int("items", d.Items)}
 	}
 	return out, err
 }
@@ -110,74 +235,8 @@ func (h *ActivityHandler) read(a *seckill.Activity) Activity {
 		a.Deleted}
 }
 
-func (h *ActivityHandler) list(ctx context.Context, r *request) (ActivityPage, error) {
-	out := ActivityPage{Activities: []Activity{}}
-	p, err := h.flow.Activities.ListActivities(ctx, r.Cursor, min(r.Limit, seckill.MaxActivityPage))
-	if err != nil {
-		return out, err
-	}
-	out.Next = p.Next
-	for i := range p.Rows {
-		if r.All || p.Rows[i].Deleted.IsZero() {
-			out.Activities = append(out.Activities, h.read(&p.Rows[i]))
-		}
-	}
-	for _, err := range p.Unreadable {
-		out.Unreadable = append(out.Unreadable, err.Error())
-	}
-	return out, nil
-}
-
-func (h *ActivityHandler) view(ctx context.Context, id string) (ActivityView, error) {
-	a, err := h.flow.Activities.Activity(ctx, id)
-	if err != nil {
-		return ActivityView{}, err
-	}
-	out := ActivityView{h.read(&a), a.Rules(h.flow.Clock.Now()), []ItemState{}}
-	for _, item := range a.Items {
-		if it, err := h.flow.Items.Get(ctx, item); err == nil {
-			out.Members = append(out.Members, h.items.State(ctx, &it))
-		}
-	}
-	return out, nil
-}
-
-// Activities lists activities, all also deleted ones; cursor is "" or the Next of an earlier page.
-func (c *Client) Activities(ctx context.Context, all bool, cursor string, limit int) (out ActivityPage, err error) {
-	err = c.give(ctx, &request{Command: cmdActivities, All: all, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
 // Activity returns an activity with its items.
 func (c *Client) Activity(ctx context.Context, id string) (out ActivityView, err error) {
-	err = c.give(ctx, &request{Command: cmdActivity, Activity: id}, &out)
-	return out, err
-}
-
-// SaveActivity makes an activity, or changes the version from which the save was made.
-func (c *Client) SaveActivity(ctx context.Context, file ActivityFile) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdSaveActivity, Save: &file}, &out)
-	return out, err
-}
-
-// DeleteActivity deletes an activity, or undoes that.
-func (c *Client) DeleteActivity(ctx context.Context, id string, undo bool) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdDeleteActivity, Activity: id, Undo: undo}, &out)
-	return out, err
-}
-
-// CopyActivity copies an activity and its items to a later time.
-func (c *Client) CopyActivity(ctx context.Context, id string, start time.Time) (out ActivityChange, err error) {
-	err = c.give(ctx, &request{Command: cmdCopyActivity, Activity: id, Start: start}, &out)
-	return out, err
-}
-
-// SetOffline takes an activity offline, or puts it online.
-func (c *Client) SetOffline(ctx context.Context, id string, offline bool) (out ActivityChange, err error) {
-	r := request{Command: cmdOnline, Activity: id}
-	if offline {
-		r.Command = cmdOffline
-	}
-	err = c.give(ctx, &r, &out)
+	err = c.Give(ctx, &ReadActivity{Activity: id}, &out)
 	return out, err
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// ActHandler executes commands about suspicious acts. It is safe for concurrent use.
-type ActHandler struct{ acts *acts.Flow }
-
-// NewActHandler returns a handler that uses the flow.
-func NewActHandler(flow *acts.Flow) *ActHandler { return &ActHandler{flow} }
+// NewActHandler returns a handler of the commands about suspicious acts.
+func NewActHandler(flow *acts.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*acts.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Act is a seckill.Act as operators read it.
 type Act struct {
@@ -47,26 +46,61 @@ type ActPage struct {
 	Next string `json:"next,omitempty"`
 }
 
-func (h *ActHandler) commands() []command { return actCommands }
+// ListActs lists a day's suspicious acts.
+type ListActs struct {
+	Given
+	Item   string `json:"item,omitempty" is:"item" help:"id of an item (default every item)"`
+	Day    string `json:"day,omitempty" is:"day" help:"the day, such as 2026-11-11 (default today)"`
+	All    bool   `json:"all,omitempty" log:"-" help:"also those that are handled"`
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+	Limit  int    `json:"limit" is:"page" log:"-"`
+}
 
-// do executes a command.
-func (h *ActHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdHandle:
-		err := h.acts.Handle(ctx, r.Act, signature(r.Who), r.Why)
-		return done{result: true, outcome: changed}, err
-	case cmdAct:
-		a, err := h.acts.Act(ctx, r.Act)
-		return done{result: NewAct(&a), outcome: read}, err
-	default: // the only other command that check allows
-		list, next, err := h.acts.List(ctx, acts.Filter{Day: r.Day, Item: r.Item, All: r.All, After: r.Cursor,
-			Limit: r.Limit})
-		out := ActPage{Acts: make([]Act, len(list)), Next: next}
-		for i := range list {
-			out.Acts[i] = NewAct(&list[i])
-		}
-		return done{result: out, outcome: read}, err
+func (*ListActs) Spec() Spec {
+	return Spec{Name: "acts", Path: "acts list", Roles: seeShoppers, In: "acts",
+		Short: "List the suspicious acts of a day, by time"}
+}
+
+func (c *ListActs) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
+	list, next, err := flow.List(ctx, acts.Filter{Day: c.Day, Item: c.Item, All: c.All, After: c.Cursor,
+		Limit: c.Limit})
+	out := ActPage{Acts: make([]Act, len(list)), Next: next}
+	for i := range list {
+		out.Acts[i] = NewAct(&list[i])
 	}
+	return readDone(out, err)
+}
+
+// ReadAct reads a suspicious act.
+type ReadAct struct {
+	Given
+	Act string `json:"act" is:"act" arg:"ACT"`
+}
+
+func (*ReadAct) Spec() Spec {
+	return Spec{Name: "act", Roles: seeShoppers, In: "acts", Short: "Show a suspicious act"}
+}
+
+func (c *ReadAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
+	a, err := flow.Act(ctx, c.Act)
+	return readDone(NewAct(&a), err)
+}
+
+// HandleAct records that a suspicious act is handled.
+type HandleAct struct {
+	Given
+	Act string `json:"act" is:"act" arg:"ACT"`
+	Why string `json:"why" log:"-" help:"your reason, up to 200 characters"`
+}
+
+func (*HandleAct) Spec() Spec {
+	return Spec{Name: "handle", Path: "acts handle", Roles: operators, In: "acts",
+		Short: "Record that a suspicious act is handled"}
+}
+
+func (c *HandleAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
+	err := flow.Handle(ctx, c.Act, signature(c.Who), c.Why)
+	return Done{Result: true, Outcome: changed}, err
 }
 
 // ActsWanted says which acts Acts lists.
@@ -79,25 +113,18 @@ type ActsWanted struct {
 
 // Acts lists suspicious acts of a day, by time.
 func (c *Client) Acts(ctx context.Context, w ActsWanted) (out ActPage, err error) {
-	err = c.give(ctx, &request{Command: cmdActs, Day: w.Day, Item: w.Item, All: w.All, Cursor: w.Cursor,
-		Limit: w.Limit},
-		&out)
+	err = c.Give(ctx, &ListActs{Day: w.Day, Item: w.Item, All: w.All, Cursor: w.Cursor, Limit: w.Limit}, &out)
 	return out, err
 }
 
 // Act reads one.
 func (c *Client) Act(ctx context.Context, id string) (out Act, err error) {
-	err = c.give(ctx, &request{Command: cmdAct, Act: id}, &out)
+	err = c.Give(ctx, &ReadAct{Act: id}, &out)
 	return out, err
 }
 
 // HandleAct records that the caller handled an act, and why.
 func (c *Client) HandleAct(ctx context.Context, id, why string) error {
 	var ok bool
-	return c.give(ctx, &request{Command: cmdHandle, Act: id, Why: why}, &ok)
-}
-
-func validAct(id string) bool {
-	_, ok := seckill.ActTime(id)
-	return ok
+	return c.Give(ctx, &HandleAct{Act: id, Why: why}, &ok)
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// AuditHandler executes commands that read the audit log. It is safe for concurrent use.
-type AuditHandler struct{ audit *audit.Flow }
-
-// NewAuditHandler returns a handler that uses the flow.
-func NewAuditHandler(flow *audit.Flow) *AuditHandler { return &AuditHandler{flow} }
+// NewAuditHandler returns a handler of the command that reads the audit log.
+func NewAuditHandler(flow *audit.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*audit.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // AuditPage is a page of a day of the audit log.
 type AuditPage struct {
@@ -19,17 +18,26 @@ type AuditPage struct {
 	Next    string               `json:"next,omitempty"`
 }
 
-func (h *AuditHandler) commands() []command { return auditCommands }
+// ListAudit lists entries of a day of the audit log.
+type ListAudit struct {
+	Given
+	Day    string `json:"day,omitempty" is:"day"`
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+	Limit  int    `json:"limit" is:"page" log:"-"`
+}
 
-// do executes a command.
-func (h *AuditHandler) do(ctx context.Context, r *request) (done, error) {
-	list, next, err := h.audit.List(ctx, r.Day, r.Cursor, r.Limit)
-	return done{result: AuditPage{Entries: list, Next: next}, outcome: read}, err
+func (*ListAudit) Spec() Spec {
+	return Spec{Name: "audit", Path: "audit list", Roles: auditors, In: itself, Short: "List what staff did on a day"}
+}
+
+func (c *ListAudit) Do(ctx context.Context, flow *audit.Flow) (Done, error) {
+	list, next, err := flow.List(ctx, c.Day, c.Cursor, c.Limit)
+	return readDone(AuditPage{Entries: list, Next: next}, err)
 }
 
 // Audit lists entries of a day of the audit log, at most seckill.MaxAuditPage; day "" is today, cursor "" or the Next
 // of an earlier page.
 func (c *Client) Audit(ctx context.Context, day, cursor string, limit int) (out AuditPage, err error) {
-	err = c.give(ctx, &request{Command: cmdAudit, Day: day, Cursor: cursor, Limit: limit}, &out)
+	err = c.Give(ctx, &ListAudit{Day: day, Cursor: cursor, Limit: limit}, &out)
 	return out, err
 }

@@ -8,12 +8,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// BillHandler executes commands about the payment provider's bills. It is safe for concurrent use. An answer is below
-// 4 MiB.
-type BillHandler struct{ reconcile *reconcile.Flow }
-
-// NewBillHandler returns a handler that uses the flow.
-func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
+// NewBillHandler returns a handler of the commands about the payment provider's bills. An answer is below 4 MiB.
+func NewBillHandler(flow *reconcile.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*reconcile.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Reconciled holds the results of earlier comparisons of a day's bill: the newest reconcile.MaxKept, oldest first.
 type Reconciled struct {
@@ -23,42 +21,48 @@ type Reconciled struct {
 
 // Reconcile compares a day's bill with the ledger now, even if it was compared before, and keeps the result. Errors
 // as reconcile.Flow.Day.
-func (d *BillHandler) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
-	return d.reconcile.Day(ctx, day)
+type Reconcile struct {
+	Given
+	Day string `json:"day" is:"day"`
 }
 
-// Reconciled lists the stored results of a day. It compares nothing. CodeInvalid.
-func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, error) {
-	all, err := d.reconcile.Kept(ctx, day)
-	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
+func (*Reconcile) Spec() Spec {
+	return Spec{Name: "reconcile", Path: "reconcile", Roles: financiers, In: "reconcile", // each comparison is kept
+		Short: "Match a day's bill of the payment provider against the ledger"}
 }
 
-func (d *BillHandler) commands() []command { return billCommands }
-
-// do executes a command.
-func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdReconciled:
-		all, err := d.Reconciled(ctx, r.Day)
-		return done{result: all, outcome: read}, err
-	default: // the only other command that check allows
-		out, err := d.Reconcile(ctx, r.Day)
-		more := slog.Int("differences", out.Count)
-		if out.NoBill {
-			more = slog.Bool("no_bill", true)
-		}
-		return done{result: out, outcome: changed, more: []slog.Attr{more}}, err
+func (c *Reconcile) Do(ctx context.Context, flow *reconcile.Flow) (Done, error) {
+	out, err := flow.Day(ctx, c.Day)
+	more := slog.Int("differences", out.Count)
+	if out.NoBill {
+		more = slog.Bool("no_bill", true)
 	}
+	return Done{Result: out, Outcome: changed, More: []slog.Attr{more}}, err
+}
+
+// ListReconciled lists the stored results of a day. It compares nothing.
+type ListReconciled struct {
+	Given
+	Day string `json:"day" is:"day"`
+}
+
+func (*ListReconciled) Spec() Spec {
+	return Spec{Name: "reconciled", Roles: seeMoney, In: "reconcile", Short: "List the stored results of a day's bill"}
+}
+
+func (c *ListReconciled) Do(ctx context.Context, flow *reconcile.Flow) (Done, error) {
+	list, err := flow.Kept(ctx, c.Day)
+	return readDone(Reconciled{Day: c.Day, Reconciliations: append([]seckill.Reconciliation{}, list...)}, err)
 }
 
 // Reconcile compares a day's bill with the ledger now.
 func (c *Client) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
-	err = c.give(ctx, &request{Command: cmdReconcile, Day: day}, &out)
+	err = c.Give(ctx, &Reconcile{Day: day}, &out)
 	return out, err
 }
 
 // Reconciled lists the stored results of a day.
 func (c *Client) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
-	err = c.give(ctx, &request{Command: cmdReconciled, Day: day}, &out)
+	err = c.Give(ctx, &ListReconciled{Day: day}, &out)
 	return out, err
 }

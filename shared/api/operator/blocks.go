@@ -13,14 +13,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// MaxBlockPage is the largest number of blocks of a page: one answer holds them.
-const MaxBlockPage = 1000
-
-// BlockHandler executes commands about blocks. It is safe for concurrent use.
-type BlockHandler struct{ block *block.Flow }
-
-// NewBlockHandler returns a handler that uses the flow.
-func NewBlockHandler(flow *block.Flow) *BlockHandler { return &BlockHandler{flow} }
+// NewBlockHandler returns a handler of the commands about blocks.
+func NewBlockHandler(flow *block.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*block.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Block is a seckill.Block as operators write and read it.
 type Block struct {
@@ -39,93 +35,129 @@ type BlockPage struct {
 	Next       string   `json:"next,omitempty"`
 }
 
-func validSubject(text string) bool {
-	_, err := seckill.ParseSubject(text)
-	return err == nil
+// PutBlocks makes blocks hold; dry: it checks them only.
+type PutBlocks struct {
+	Given
+	Blocks Blocks `json:"blocks" sample:"[{\"subject\":\"1001\",\"reason\":\"r\"}]"`
+	Dry    bool   `json:"dry,omitempty"`
 }
 
-func (h *BlockHandler) commands() []command { return blockCommands }
+// Blocks are blocks as operators write them; the flow checks them.
+type Blocks []Block
 
-// do executes a command.
-func (h *BlockHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdBlock:
-		out, err := h.put(ctx, r)
-		return done{result: out, outcome: changedIf(out.Made+out.Changed > 0), more: []slog.Attr{
-			slog.Int("made", out.Made), slog.Int("changed", out.Changed)}}, err
-	case cmdUnblock:
-		s, err := seckill.ParseSubject(r.Subject)
-		if err != nil {
-			return done{}, err
-		}
-		dropped, err := h.block.Drop(ctx, s, cmp.Or(r.Item, seckill.Everywhere))
-		return done{result: dropped, outcome: changedIf(dropped)}, err
-	default: // the only other command that check allows
-		page, err := h.list(ctx, r)
-		return done{result: page, outcome: read}, err
+func (b Blocks) attrs() []slog.Attr {
+	if len(b) == 1 {
+		return []slog.Attr{slog.String("subject", short(b[0].Subject)), slog.String("item", short(b[0].Item))}
 	}
+	return []slog.Attr{slog.Int("blocks", len(b))}
 }
 
-func (h *BlockHandler) put(ctx context.Context, r *request) (block.Done, error) {
-	by := signature(r.Who)
+func (*PutBlocks) Spec() Spec {
+	return Spec{Name: "block", Path: "blocks add", Roles: operators, In: "repair", File: true, Short: "Block shoppers"}
+}
+
+// reason is that of a single block.
+func (c *PutBlocks) reason() string {
+	if len(c.Blocks) == 1 {
+		return c.Blocks[0].Reason
+	}
+	return ""
+}
+
+func (c *PutBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
+	by := signature(c.Who)
 	if utf8.RuneCountInString(by) > seckill.MaxBlockAuthor {
-		return block.Done{}, seckill.Invalid("who", fmt.Sprintf("1..%d", seckill.MaxBlockAuthor))
+		return Done{}, seckill.Invalid("who", fmt.Sprintf("1..%d", seckill.MaxBlockAuthor))
 	}
-	blocks := make([]seckill.Block, len(r.Blocks))
-	for i, b := range r.Blocks {
+	blocks := make([]seckill.Block, len(c.Blocks))
+	for i, b := range c.Blocks {
 		s, err := seckill.ParseSubject(b.Subject)
 		switch {
 		case err != nil:
-			return block.Done{}, err
+			return Done{}, err
 		case b.By != "" || !b.Made.IsZero():
-			return block.Done{}, seckill.Invalid("by", "")
+			return Done{}, seckill.Invalid("by", "")
 		}
 		blocks[i] = seckill.Block{Subject: s, Item: cmp.Or(b.Item, seckill.Everywhere), Reason: b.Reason,
 			Until: b.Until}
 	}
-	return h.block.Put(ctx, blocks, by, r.Dry)
+	out, err := flow.Put(ctx, blocks, by, c.Dry)
+	return Done{Result: out, Outcome: changedIf(out.Made+out.Changed > 0), More: []slog.Attr{
+		slog.Int("made", out.Made), slog.Int("changed", out.Changed)}}, err
 }
 
-func (h *BlockHandler) list(ctx context.Context, r *request) (BlockPage, error) {
+// DropBlock removes a block.
+type DropBlock struct {
+	Given
+	Item    string `json:"item,omitempty" is:"item"` // "": the one for every item
+	Subject string `json:"subject" is:"subject"`
+}
+
+func (*DropBlock) Spec() Spec {
+	return Spec{Name: "unblock", Path: "blocks remove", Roles: operators, In: "repair", Short: "Remove a block"}
+}
+
+func (c *DropBlock) Do(ctx context.Context, flow *block.Flow) (Done, error) {
+	s, err := seckill.ParseSubject(c.Subject)
+	if err != nil {
+		return Done{}, err
+	}
+	dropped, err := flow.Drop(ctx, s, cmp.Or(c.Item, seckill.Everywhere))
+	return Done{Result: dropped, Outcome: changedIf(dropped)}, err
+}
+
+// ListBlocks lists blocks, those of one subject or all.
+type ListBlocks struct {
+	Given
+	Subject string `json:"subject,omitempty" is:"subject"`
+	Cursor  string `json:"cursor,omitempty" is:"cursor" log:"-"`
+	Limit   int    `json:"limit" is:"page" log:"-"`
+}
+
+func (*ListBlocks) Spec() Spec {
+	return Spec{Name: "blocks", Path: "blocks list", Roles: seeShoppers, In: "repair",
+		Short: "List the blocks, or those of one user or range"}
+}
+
+func (c *ListBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	out := BlockPage{Blocks: []Block{}}
 	var s seckill.Subject
-	if r.Subject != "" {
+	if c.Subject != "" {
 		var err error
-		if s, err = seckill.ParseSubject(r.Subject); err != nil {
-			return out, err
+		if s, err = seckill.ParseSubject(c.Subject); err != nil {
+			return Done{}, err
 		}
 	}
-	p, err := h.block.List(ctx, s, r.Cursor, r.Limit)
+	p, err := flow.List(ctx, s, c.Cursor, c.Limit)
 	if err != nil {
-		return out, err
+		return Done{}, err
 	}
 	out.Next = p.Next
 	for _, b := range p.Rows {
 		out.Blocks = append(out.Blocks, Block{b.Subject.Written(), strings.TrimSuffix(b.Item, seckill.Everywhere),
-			b.Reason,
-			b.Until, b.By, b.Made})
+			b.Reason, b.Until, b.By, b.Made})
 	}
 	for _, err := range p.Unreadable {
 		out.Unreadable = append(out.Unreadable, err.Error())
 	}
-	return out, nil
+	return readDone(out, nil)
 }
 
 // Block writes blocks, up to block.MaxPut; with dry it only checks them. If the result names unknown items, nothing
 // was written.
 func (c *Client) Block(ctx context.Context, blocks []Block, dry bool) (out block.Done, err error) {
-	err = c.give(ctx, &request{Command: cmdBlock, Blocks: blocks, Dry: dry}, &out)
+	err = c.Give(ctx, &PutBlocks{Blocks: blocks, Dry: dry}, &out)
+	return out, err
+}
+
+// Blocks lists blocks, those of one subject or, if it is "", all; cursor is "" or the Next of an earlier page.
+func (c *Client) Blocks(ctx context.Context, subject, cursor string, limit int) (out BlockPage, err error) {
+	err = c.Give(ctx, &ListBlocks{Subject: subject, Cursor: cursor, Limit: limit}, &out)
 	return out, err
 }
 
 // Unblock removes a block; item is "" for the one of every item. It reports whether there was one.
 func (c *Client) Unblock(ctx context.Context, subject, item string) (dropped bool, err error) {
-	err = c.give(ctx, &request{Command: cmdUnblock, Subject: subject, Item: item}, &dropped)
+	err = c.Give(ctx, &DropBlock{Subject: subject, Item: item}, &dropped)
 	return dropped, err
-}
-
-// Blocks lists blocks, those of one subject or, if it is "", all; cursor is "" or the Next of an earlier page.
-func (c *Client) Blocks(ctx context.Context, subject, cursor string, limit int) (out BlockPage, err error) {
-	err = c.give(ctx, &request{Command: cmdBlocks, Subject: subject, Cursor: cursor, Limit: limit}, &out)
-	return out, err
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,27 +24,27 @@ func TestCallers(t *testing.T) {
 		}}
 	for _, roles := range [][]seckill.Role{nil, {"admin", ""}, {seckill.RoleViewer, seckill.RoleFinance},
 		{seckill.RoleAuditor, seckill.RoleEditor, seckill.RoleOperator}, seckill.Roles()} {
-		for _, c := range allCommands() {
+		for _, c := range Acts() {
 			may := false
 			for _, r := range roles {
-				may = may || r.May(c.name)
+				may = may || May(r, c)
 			}
-			changes := !seckill.RoleViewer.May(c.name) && !seckill.RoleAuditor.May(c.name)
+			changes := !May(seckill.RoleViewer, c) && !May(seckill.RoleAuditor, c)
 			for _, stale := range []bool{false, true} {
 				called = 0
 				status, body := office.Do(t.Context(), Caller{Who: officeARN, Roles: roles, Stale: stale},
-					[]byte(operatortest.Body(c.name)))
+					[]byte(Sample(c)))
 				want, calls := http.StatusOK, 1
 				switch {
 				case !may:
 					want, calls = http.StatusForbidden, 0
 				case stale && changes:
 					want, calls = http.StatusServiceUnavailable, 0
-				case functionOf(c.name) == itself: // without an audit log and sessions there are no such commands
+				case New(c).Spec().In == itself: // without an audit log and sessions there are no such commands
 					want, calls = http.StatusNotFound, 0
 				}
 				if status != want || called != calls {
-					t.Errorf("roles %v, stale %v, %s: %d %s, %d calls; want %d, %d", roles, stale, c.name, status, body,
+					t.Errorf("roles %v, stale %v, %s: %d %s, %d calls; want %d, %d", roles, stale, c, status, body,
 						called, want, calls)
 				}
 			}

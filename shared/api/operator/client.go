@@ -43,13 +43,13 @@ var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", ite
 
 // Import creates or changes items, all or none. ErrTooLarge: nothing was sent.
 func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
-	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
+	err = c.Give(ctx, &Import{Items: itemfile.Format(items)}, &done)
 	return done, err
 }
 
 // CheckImport judges items as Import does, and says what that would do. It changes nothing.
 func (c *Client) CheckImport(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
-	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items), Dry: true}, &done)
+	err = c.Give(ctx, &Import{Items: itemfile.Format(items), Dry: true}, &done)
 	return done, err
 }
 
@@ -68,7 +68,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	var unreadable []string
 	for after := ""; ; {
 		var p page
-		if err := c.give(ctx, &request{Command: cmdExport, After: after}, &p); err != nil {
+		if err := c.Give(ctx, &Export{After: after}, &p); err != nil {
 			return nil, err
 		}
 		var items []json.RawMessage
@@ -104,36 +104,35 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 
 // SetStopped stops or resumes an item's sale; it returns nil once both the items table and the stock have the change.
 func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it ItemChange, err error) {
-	r := request{Command: cmdResume, Item: id}
+	var command Command = &Resume{Item: id}
 	if stopped {
-		r.Command = cmdStop
+		command = &Stop{Item: id}
 	}
-	err = c.give(ctx, &r, &it)
+	err = c.Give(ctx, command, &it)
 	return it, err
 }
 
 // AddStock raises an item's stock to n units in total.
 func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange, err error) {
-	err = c.give(ctx, &request{Command: cmdAddStock, Item: id, Stock: n}, &it)
+	err = c.Give(ctx, &AddStock{Item: id, Stock: n}, &it)
 	return it, err
 }
 
 // Item returns an item, with how far a save may change each field.
 func (c *Client) Item(ctx context.Context, id string) (it ItemView, err error) {
-	err = c.give(ctx, &request{Command: cmdItem, Item: id}, &it)
+	err = c.Give(ctx, &ReadItem{Item: id}, &it)
 	return it, err
 }
 
 // Health returns the handler's time and the state of Redis as it sees it.
 func (c *Client) Health(ctx context.Context) (h Health, err error) {
-	err = c.give(ctx, &request{Command: cmdHealth}, &h)
+	err = c.Give(ctx, &ReadHealth{}, &h)
 	return h, err
 }
 
-// give sends a command and decodes its result.
-func (c *Client) give(ctx context.Context, r *request, result any) error {
-	r.Who = c.Who
-	event, err := encode(r)
+// Give sends a command and decodes its result.
+func (c *Client) Give(ctx context.Context, command Command, result any) error {
+	event, err := encode(command, c.Who)
 	if errors.Is(err, seckill.Refuse(seckill.CodeTooLarge)) {
 		return ErrTooLarge
 	}
@@ -161,13 +160,14 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 }
 
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.
-func encode(r *request) ([]byte, error) {
-	named := *r
-	named.Who = cmp.Or(r.Who, "whoever signs the request")
-	if err := named.check(allCommands()); err != nil {
+func encode(c Command, who string) ([]byte, error) {
+	given := c.given()
+	given.Command, given.Who = c.Spec().Name, cmp.Or(who, "whoever signs the request")
+	if err := check(c); err != nil {
 		return nil, err
 	}
-	event, err := marshal(envelope{r})
+	given.Who = who
+	event, err := marshal(envelope[Command]{c})
 	if err == nil && len(event) > MaxEvent {
 		err = seckill.Refuse(seckill.CodeTooLarge)
 	}

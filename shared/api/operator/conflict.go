@@ -3,6 +3,8 @@ package operator
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"time"
 
 	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/flow/office/activity"
@@ -40,6 +42,18 @@ func conflicts(err error) (all []Conflict) {
 	}
 	return all
 }
+
+// ActivityFile is an activity as its editor writes it. Version is that from which the save was made; 0: it is new.
+type ActivityFile struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Start   time.Time `json:"start_time"`
+	End     time.Time `json:"end_time"`
+	Items   []string  `json:"items"`
+	Version int64     `json:"version,omitempty"`
+}
+
+func (f *ActivityFile) attrs() []slog.Attr { return []slog.Attr{slog.String("activity", short(f.ID))} }
 
 func fileOf(a *seckill.Activity) ActivityFile {
 	return ActivityFile{a.ID, a.Title, a.Start, a.End, append([]string{}, a.Items...), a.Version}

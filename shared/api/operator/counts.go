@@ -10,11 +10,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// CountHandler executes commands about counts. It is safe for concurrent use.
-type CountHandler struct{ count *count.Flow }
-
-// NewCountHandler returns a handler that uses the flow.
-func NewCountHandler(flow *count.Flow) *CountHandler { return &CountHandler{flow} }
+// NewCountHandler returns a handler of the commands about counts.
+func NewCountHandler(flow *count.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*count.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Counts are an item's units by what happened to them.
 type Counts struct {
@@ -32,32 +31,53 @@ type Recounted struct {
 	Wait   int    `json:"wait_seconds,omitempty"` // before the next step
 }
 
-func (h *CountHandler) commands() []command { return countCommands }
+// ReadCounts shows how many units of an item were placed, paid and given back.
+type ReadCounts struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ITEM"`
+}
 
-// do executes a command.
-func (h *CountHandler) do(ctx context.Context, r *request) (done, error) {
-	if r.Command == cmdRecount {
-		step, err := h.count.Recount(ctx, r.Item, r.Cursor)
-		out := Recounted{step.Orders, step.Next, int(math.Ceil(step.Wait.Seconds()))}
-		return done{result: out, outcome: changed, more: []slog.Attr{slog.Int("orders", step.Orders)}}, err
+func (*ReadCounts) Spec() Spec {
+	return Spec{Name: "counts", Path: "counts", Roles: everybody, In: "tell",
+		Short: "Print how many units of an item were placed, paid and given back, by minute"}
+}
+
+func (c *ReadCounts) Do(ctx context.Context, flow *count.Flow) (Done, error) {
+	n, err := flow.Of(ctx, c.Item)
+	out := Counts{n.Item, nil, n.Recounting, n.Total, append([]seckill.MinuteCount{}, n.Minutes...)}
+	if !n.Since.IsZero() {
+		out.Since = &n.Since
 	}
-	c, err := h.count.Of(ctx, r.Item)
-	out := Counts{c.Item, nil, c.Recounting, c.Total, append([]seckill.MinuteCount{}, c.Minutes...)}
-	if !c.Since.IsZero() {
-		out.Since = &c.Since
-	}
-	return done{result: out, outcome: read}, err
+	return readDone(out, err)
+}
+
+// Recount counts the next orders of an item anew.
+type Recount struct {
+	Given
+	Item   string `json:"item" is:"item" arg:"ITEM"`
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+}
+
+func (*Recount) Spec() Spec {
+	return Spec{Name: "recount", Path: "counts recount", Roles: operators, In: "tell",
+		Short: "Make the counts of an item anew from the ledger"}
+}
+
+func (c *Recount) Do(ctx context.Context, flow *count.Flow) (Done, error) {
+	step, err := flow.Recount(ctx, c.Item, c.Cursor)
+	out := Recounted{step.Orders, step.Next, int(math.Ceil(step.Wait.Seconds()))}
+	return Done{Result: out, Outcome: changed, More: []slog.Attr{slog.Int("orders", step.Orders)}}, err
 }
 
 // Counts returns an item's counts.
 func (c *Client) Counts(ctx context.Context, item string) (out Counts, err error) {
-	err = c.give(ctx, &request{Command: cmdCounts, Item: item}, &out)
+	err = c.Give(ctx, &ReadCounts{Item: item}, &out)
 	return out, err
 }
 
 // Recount counts the next orders of an item anew; cursor is "" to begin, which empties the counts, or the previous
 // step's Next.
 func (c *Client) Recount(ctx context.Context, item, cursor string) (out Recounted, err error) {
-	err = c.give(ctx, &request{Command: cmdRecount, Item: item, Cursor: cursor}, &out)
+	err = c.Give(ctx, &Recount{Item: item, Cursor: cursor}, &out)
 	return out, err
 }

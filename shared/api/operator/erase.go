@@ -5,14 +5,12 @@ import (
 	"log/slog"
 
 	"github.com/your-org/seckill/shared/flow/office/erase"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
-// UserHandler executes commands about a user. It is safe for concurrent use. No answer contains an address.
-type UserHandler struct{ erase *erase.Flow }
-
-// NewUserHandler returns a handler that uses the flow.
-func NewUserHandler(flow *erase.Flow) *UserHandler { return &UserHandler{flow} }
+// NewUserHandler returns a handler of the command about a user. No answer contains an address.
+func NewUserHandler(flow *erase.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*erase.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Erased is the result of one step of an erasure.
 type Erased struct {
@@ -21,27 +19,27 @@ type Erased struct {
 	Next   string `json:"next,omitempty"`
 }
 
-// Erase erases the addresses of a user's next orders; cursor is "" or the previous step's Next. Errors as
-// erase.Flow.User; CodeInvalid.
-func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, error) {
-	if !ValidUser(user) {
-		return Erased{}, seckill.Invalid("user", userWanted)
-	}
-	step, err := d.erase.User(ctx, user, cursor)
-	return Erased(step), err
+// Erase erases the addresses of a user's next orders. Errors as erase.Flow.User.
+type Erase struct {
+	Given
+	User   string `json:"user" is:"user" arg:"USER"`
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"` // "" or the previous step's Next
 }
 
-func (d *UserHandler) commands() []command { return userCommands }
+func (*Erase) Spec() Spec {
+	// it cannot be undone, and concerns no money: who answers shoppers does it
+	return Spec{Name: "erase", Path: "erase", Roles: operators, In: "repair",
+		Short: "Erase the delivery addresses of a user's orders"}
+}
 
-// do executes a command.
-func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
-	out, err := d.Erase(ctx, r.User, r.Cursor)
-	return done{result: out, outcome: changedIf(out.Erased > 0), more: []slog.Attr{slog.Int("orders", out.Orders),
-		slog.Int("erased", out.Erased)}}, err
+func (c *Erase) Do(ctx context.Context, flow *erase.Flow) (Done, error) {
+	step, err := flow.User(ctx, c.User, c.Cursor)
+	return Done{Result: Erased(step), Outcome: changedIf(step.Erased > 0), More: []slog.Attr{
+		slog.Int("orders", step.Orders), slog.Int("erased", step.Erased)}}, err
 }
 
 // Erase erases the addresses of a user's next orders; cursor is "" or the previous step's Next.
 func (c *Client) Erase(ctx context.Context, user, cursor string) (out Erased, err error) {
-	err = c.give(ctx, &request{Command: cmdErase, User: user, Cursor: cursor}, &out)
+	err = c.Give(ctx, &Erase{User: user, Cursor: cursor}, &out)
 	return out, err
 }

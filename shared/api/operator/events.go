@@ -9,11 +9,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// EventHandler executes commands about the events of orders. It is safe for concurrent use.
-type EventHandler struct{ tell *tell.Flow }
-
-// NewEventHandler returns a handler that uses the flow.
-func NewEventHandler(flow *tell.Flow) *EventHandler { return &EventHandler{flow} }
+// NewEventHandler returns a handler of the commands about the events of orders.
+func NewEventHandler(flow *tell.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*tell.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Told is the result of telling changes once more.
 type Told struct {
@@ -36,37 +35,73 @@ type Delivery struct {
 	Network netip.Addr `json:"network_address,omitzero"`
 }
 
-func (h *EventHandler) commands() []command { return eventCommands }
+// Tell tells every change of an order once more.
+type Tell struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+}
 
-// do executes a command.
-func (h *EventHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdTell:
-		n, err := h.tell.Again(ctx, r.Order)
-		return done{result: Told{Orders: 1, Changes: n}, outcome: read, more: []slog.Attr{slog.Int("changes", n)}}, err
-	case cmdReplay:
-		step, err := h.tell.Replay(ctx, r.Item, r.Day, r.Cursor)
-		return done{result: Told(step), outcome: read, more: []slog.Attr{slog.Int("changes", step.Changes)}}, err
-	}
-	o, err := h.tell.Delivery(ctx, r.Order)
-	return done{result: Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name,
-		o.Address, o.Network}, outcome: read}, err
+func (*Tell) Spec() Spec {
+	return Spec{Name: "tell", Path: "events tell", Roles: operators, In: "tell",
+		Short: "Tell every change of an order once more"}
+}
+
+func (c *Tell) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
+	n, err := flow.Again(ctx, c.Order)
+	return Done{Result: Told{Orders: 1, Changes: n}, Outcome: read, More: []slog.Attr{slog.Int("changes", n)}}, err
+}
+
+// Replay tells the changes of an item's next orders on a day once more.
+type Replay struct {
+	Given
+	Item   string `json:"item" is:"item"`
+	Day    string `json:"day" is:"day"`
+	Cursor string `json:"cursor,omitempty" is:"cursor" log:"-"`
+}
+
+func (*Replay) Spec() Spec {
+	return Spec{Name: "replay", Path: "events replay", Roles: operators, In: "tell",
+		Short: "Tell the changes of a day once more"}
+}
+
+func (c *Replay) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
+	step, err := flow.Replay(ctx, c.Item, c.Day, c.Cursor)
+	return Done{Result: Told(step), Outcome: read, More: []slog.Attr{slog.Int("changes", step.Changes)}}, err
+}
+
+// ReadDelivery reads where to ship an order.
+type ReadDelivery struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+}
+
+func (*ReadDelivery) Spec() Spec {
+	return Spec{Name: "delivery", Path: "events delivery", Roles: seeShoppers, In: "tell",
+		Short: "Print where to ship an order",
+		Long: `Print where to ship an order: events have no address. An address that was erased, or that a
+rejected order never had, is empty. The shop logs who asked. A shop that keeps the network addresses
+of purchases shows that, too.`}
+}
+
+func (c *ReadDelivery) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
+	o, err := flow.Delivery(ctx, c.Order)
+	return readDone(Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name, o.Address, o.Network}, err)
 }
 
 // Tell tells every change of an order once more.
 func (c *Client) Tell(ctx context.Context, order string) (out Told, err error) {
-	err = c.give(ctx, &request{Command: cmdTell, Order: order}, &out)
+	err = c.Give(ctx, &Tell{Order: order}, &out)
 	return out, err
 }
 
 // Replay tells the changes of an item's next orders on a day once more; cursor is "" or the previous step's Next.
 func (c *Client) Replay(ctx context.Context, item, day, cursor string) (out Told, err error) {
-	err = c.give(ctx, &request{Command: cmdReplay, Item: item, Day: day, Cursor: cursor}, &out)
+	err = c.Give(ctx, &Replay{Item: item, Day: day, Cursor: cursor}, &out)
 	return out, err
 }
 
 // Delivery returns where to ship an order.
 func (c *Client) Delivery(ctx context.Context, order string) (out Delivery, err error) {
-	err = c.give(ctx, &request{Command: cmdDelivery, Order: order}, &out)
+	err = c.Give(ctx, &ReadDelivery{Order: order}, &out)
 	return out, err
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -19,14 +18,17 @@ const (
 	waits     = "waits" // for a second person
 )
 
-// done is the result of a command.
-type done struct {
-	result  any
-	outcome string      // read, changed, unchanged or waits
-	more    []slog.Attr // further fields of the log line, also for a command that failed halfway
-	// states and numbers before and after, of the audit log; more belongs to those after
-	before, after []slog.Attr
+// Done is what a command did.
+type Done struct {
+	Result  any
+	Outcome string      // read, changed, unchanged or waits
+	More    []slog.Attr // further fields of the log line, also for a command that failed halfway
+	// states and numbers before and after, of the audit log; More belongs to those after
+	Before, After []slog.Attr
 }
+
+// readDone returns what a command did that changes nothing.
+func readDone(result any, err error) (Done, error) { return Done{Result: result, Outcome: read}, err }
 
 // changedIf returns the outcome changed or unchanged.
 func changedIf(is bool) string {
@@ -38,8 +40,54 @@ func changedIf(is bool) string {
 
 // Handler executes the commands about one subject. It is safe for concurrent use.
 type Handler interface {
-	commands() []command
-	do(context.Context, *request) (done, error)
+	// run returns what executes a command; nil: the command is about another subject.
+	run(c Command) func(context.Context) (Done, error)
+}
+
+// does is a command that a D executes.
+type does[D any] interface {
+	Do(ctx context.Context, with D) (Done, error)
+}
+
+// on is a handler of the commands that are a C.
+type on[C any] func(ctx context.Context, c C) (Done, error)
+
+// handler is a handler of the commands that are a C. The call of their method Do is in the function that it gets, where
+// C is known: a generic call of a method would keep every method of that name in every Lambda function.
+func handler[C any](do on[C]) Handler { return do }
+
+func (do on[C]) run(c Command) func(context.Context) (Done, error) {
+	own, ok := c.(C)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) (Done, error) { return do(ctx, own) }
+}
+
+// server executes commands with handlers.
+type server struct {
+	audit    *slog.Logger
+	handlers []Handler
+	commands []Command // that one of the handlers executes
+}
+
+func newServer(audit *slog.Logger, handlers []Handler) *server {
+	s := &server{audit: audit, handlers: handlers}
+	for _, c := range all {
+		if s.runs(c) != nil {
+			s.commands = append(s.commands, c)
+		}
+	}
+	return s
+}
+
+func (s *server) runs(c Command) func(context.Context) (Done, error) {
+	for _, h := range s.handlers {
+		if run := h.run(c); run != nil {
+			return run
+		}
+	}
+	return nil
 }
 
 // Serve returns a function that handles operators' events with these handlers. It answers a refused or failed command
@@ -47,60 +95,52 @@ type Handler interface {
 // audit log per event that is not quiet: who, which command, which item, order or day, and the outcome. Of items and
 // orders the line has only ids and numbers.
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
-	serve := serveAs(audit, handlers...)
+	s := newServer(audit, handlers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		return serve(ctx, seckill.RoleEditor, event) // who calls it without a signature owns the machine
+		return s.serve(ctx, seckill.RoleEditor, event) // who calls it without a signature owns the machine
 	}
 }
 
-// serveAs is Serve with the role that gives a command. The role says what is shown, not what is executed.
-func serveAs(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, role seckill.Role,
-	event []byte) ([]byte, error) {
-	var commands []command
-	for _, h := range handlers {
-		commands = append(commands, h.commands()...)
+// serve executes an event's command. The role says what is shown, not what is executed.
+func (s *server) serve(ctx context.Context, role seckill.Role, event []byte) ([]byte, error) {
+	c, err := decode(s.commands, event)
+	return s.answer(ctx, role, c, err)
+}
+
+// answer executes a command, unless reading it gave an error, and answers.
+func (s *server) answer(ctx context.Context, role seckill.Role, c Command, err error) ([]byte, error) {
+	if err == errNotOurs { //nolint:errorlint // decode wraps nothing
+		s.audit.WarnContext(ctx, "event refused", "err", err)
+		return nil, err
 	}
-	do := func(ctx context.Context, r *request) (done, error) {
-		at := slices.IndexFunc(handlers, func(h Handler) bool {
-			return slices.ContainsFunc(h.commands(), func(c command) bool { return c.name == r.Command })
-		})
-		return handlers[at].do(ctx, r) // decode refuses commands that no handler has
+	var what []slog.Attr
+	if c != nil {
+		what = attrs(c)
 	}
-	return func(ctx context.Context, role seckill.Role, event []byte) ([]byte, error) {
-		r, err := decode(commands, event)
-		if err == errNotOurs { //nolint:errorlint // decode wraps nothing
-			audit.WarnContext(ctx, "event refused", "err", err)
-			return nil, err
-		}
-		var what []slog.Attr
-		if r != nil {
-			what = r.attrs()
-			r.answers = role.May(cmdImport)
-		}
-		var d done
-		if err == nil {
-			d, err = do(ctx, r)
-		}
-		what = append(what, d.more...)
-		if err != nil {
-			audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))),
-				slog.Any("err", err))...)
-			return marshal(answer{Problem: document(err), Did: d.did()})
-		}
-		if at := slices.IndexFunc(commands, func(c command) bool { return c.name == r.Command }); !commands[at].quiet {
-			audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
-		}
-		b, err := marshal(d.result)
-		if err != nil {
-			return nil, err
-		}
-		return marshal(answer{Result: b, Did: d.did()})
+	var d Done
+	if err == nil {
+		c.given().answers = slices.Contains(editors, role)
+		d, err = s.runs(c)(ctx) // decode refuses commands that no handler has
 	}
+	what = append(what, d.More...)
+	if err != nil {
+		s.audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))),
+			slog.Any("err", err))...)
+		return marshal(answer{Problem: document(err), Did: d.did()})
+	}
+	if !c.Spec().Quiet {
+		s.audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.Outcome))...)
+	}
+	b, err := marshal(d.Result)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(answer{Result: b, Did: d.did()})
 }
 
 // did returns nil for a command that did nothing.
-func (d *done) did() *did {
-	w := did{d.outcome, inLine(d.before), inLine(append(d.after, d.more...))}
+func (d *Done) did() *did {
+	w := did{d.Outcome, inLine(d.Before), inLine(append(d.After, d.More...))}
 	if w == (did{}) {
 		return nil
 	}
@@ -121,77 +161,3 @@ func inLine(attrs []slog.Attr) string {
 	}
 	return strings.Join(words, " ")
 }
-
-// attrs returns the audit log's fields of a request. It truncates their texts, because invalid requests are logged,
-// too. It omits the operator's reason, which the order's history records.
-func (r *request) attrs() []slog.Attr {
-	what := []slog.Attr{slog.String("who", short(r.Who)), slog.String("command", short(r.Command))}
-	if r.Item != "" {
-		what = append(what, slog.String("item", short(r.Item)))
-	}
-	if r.Stock != 0 {
-		what = append(what, slog.Int("stock", r.Stock))
-	}
-	if r.Activity != "" {
-		what = append(what, slog.String("activity", short(r.Activity)))
-	}
-	if r.Save != nil {
-		what = append(what, slog.String("activity", short(r.Save.ID)))
-	}
-	if !r.Start.IsZero() {
-		what = append(what, slog.String("start", r.Start.UTC().Format(time.RFC3339)))
-	}
-	if r.Order != "" {
-		what = append(what, slog.String("order", short(r.Order)))
-	}
-	if r.Day != "" {
-		what = append(what, slog.String("day", short(r.Day)))
-	}
-	if r.Subject != "" {
-		what = append(what, slog.String("subject", short(r.Subject)))
-	}
-	if n := len(r.Blocks); n == 1 {
-		what = append(what, slog.String("subject", short(r.Blocks[0].Subject)), slog.String("item",
-			short(r.Blocks[0].Item)))
-	} else if n > 1 {
-		what = append(what, slog.Int("blocks", n))
-	}
-	if n := len(r.Parcels); n == 1 {
-		what = append(what, slog.String("order", short(r.Parcels[0].Order)))
-	} else if n > 1 {
-		what = append(what, slog.Int("parcels", n))
-	}
-	if r.User != "" {
-		what = append(what, slog.String("user", short(r.User)))
-	}
-	if r.Act != "" {
-		what = append(what, slog.String("act", short(r.Act)))
-	}
-	if r.Person != "" {
-		what = append(what, slog.String("person", short(r.Person)))
-	}
-	if r.Queue != "" {
-		what = append(what, slog.String("queue", short(r.Queue)))
-	}
-	if len(r.Data) > 0 {
-		what = append(what, slog.Int("bytes", len(r.Data)))
-	}
-	if r.TradeNo != "" {
-		what = append(what, slog.String("trade_no", short(r.TradeNo)))
-	}
-	if r.Dry {
-		what = append(what, slog.Bool("dry", true))
-	}
-	if r.Restock {
-		what = append(what, slog.Bool("restock", true))
-	}
-	if r.Undo {
-		what = append(what, slog.Bool("undo", true))
-	}
-	if r.Raw {
-		what = append(what, slog.Bool("raw", true))
-	}
-	return what
-}
-
-func short(s string) string { return s[:min(len(s), maxWho)] }

@@ -67,8 +67,6 @@ type ItemState struct {
 type ItemChange struct {
 	ItemState
 	Changed bool `json:"changed"`
-
-	before, after []slog.Attr // of the audit log
 }
 
 // Health is what only the handler can tell an operator before a sale.
@@ -77,22 +75,39 @@ type Health struct {
 	Redis []seckill.CacheNode `json:"redis"`
 }
 
-// Health reads the clock and the state of the stock's servers. It changes nothing.
-func (d *ItemHandler) Health(ctx context.Context) Health {
+// ReadHealth reads the clock and the state of the stock's servers.
+type ReadHealth struct{ Given }
+
+func (*ReadHealth) Spec() Spec {
+	return Spec{Name: "health", Roles: everybody, In: "stage", Short: "Show the clock, and the state of Redis"}
+}
+
+func (*ReadHealth) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	h := Health{Now: d.stage.Clock.Now()}
 	if d.Look != nil {
 		h.Redis = d.Look(ctx)
 	}
-	return h
+	return readDone(h, nil)
 }
 
-// imports creates or changes the items of a JSON items file (package itemfile); dry: it checks them only. After a
+// Import creates or changes the items of a JSON items file (package itemfile); dry: it checks them only. After a
 // *FileError nothing was written. After a fault some items may be written; repeating the import is harmless.
-func (d *ItemHandler) imports(ctx context.Context, data []byte, dry bool) (done, error) {
-	items, places, err := itemfile.ParsePlaces("items.json", data, d.stage.Clock.Now())
+type Import struct {
+	Given
+	Items json.RawMessage `json:"items" log:"-" sample:"[]"`
+	Dry   bool            `json:"dry,omitempty"`
+}
+
+func (*Import) Spec() Spec {
+	return Spec{Name: "import", Path: "items import", Roles: editors, In: "stage", File: true,
+		Short: "Create or change the items of a file: all of them, or none"}
+}
+
+func (c *Import) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	items, places, err := itemfile.ParsePlaces("items.json", c.Items, d.stage.Clock.Now())
 	var bad *itemfile.Error
 	if err != nil && !errors.As(err, &bad) {
-		return done{}, &FileError{Err: err}
+		return Done{}, &FileError{Err: err}
 	}
 	d.one.Lock()
 	defer d.one.Unlock()
@@ -100,10 +115,10 @@ func (d *ItemHandler) imports(ctx context.Context, data []byte, dry bool) (done,
 	if bad != nil {
 		bad.Lines = append(bad.Lines, linesOf(err, items, places)...)
 		slices.SortStableFunc(bad.Lines, func(a, b itemfile.Line) int { return cmp.Compare(a.N, b.N) })
-		return done{}, &FileError{bad, bad.Lines}
+		return Done{}, &FileError{bad, bad.Lines}
 	}
 	in := plan.Imported
-	if err == nil && !dry {
+	if err == nil && !c.Dry {
 		if in, err = d.stage.Write(ctx, items); err == nil && d.Imported != nil {
 			d.Imported(ctx)
 		}
@@ -111,44 +126,85 @@ func (d *ItemHandler) imports(ctx context.Context, data []byte, dry bool) (done,
 	if lines := linesOf(err, items, places); len(lines) > 0 {
 		err = &FileError{err, lines}
 	}
-	out := done{result: in, outcome: changedIf(!dry && len(in.Made)+len(in.Changed) > 0),
-		more: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}
-	if err == nil && out.outcome == changed {
-		out.before, out.after = differences(plan.Changes, seckill.MaxAuditText-len(inLine(out.more)))
+	out := Done{Result: in, Outcome: changedIf(!c.Dry && len(in.Made)+len(in.Changed) > 0),
+		More: []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}
+	if err == nil && out.Outcome == changed {
+		out.Before, out.After = differences(plan.Changes, seckill.MaxAuditText-len(inLine(out.More)))
 	}
 	return out, err
 }
 
-// SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. It reads the stock's level at the same
+// Stop stops an item's sale.
+type Stop struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ID"`
+}
+
+func (*Stop) Spec() Spec {
+	return Spec{Name: "stop", Path: "items stop", Roles: operators, In: "stage", Short: "Stop an item's sale"}
+}
+
+func (c *Stop) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	return d.setStopped(ctx, c.Item, true)
+}
+
+// Resume resumes an item's sale.
+type Resume struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ID"`
+}
+
+func (*Resume) Spec() Spec {
+	return Spec{Name: "resume", Path: "items resume", Roles: operators, In: "stage", Short: "Resume an item's sale"}
+}
+
+func (c *Resume) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	return d.setStopped(ctx, c.Item, false)
+}
+
+// setStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. It reads the stock's level at the same
 // time, so that it waits only once for a slow Redis.
-func (d *ItemHandler) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
-	read := make(chan level, 1)
-	go func() { read <- d.level(ctx, id) }()
-	return d.change(ctx, id, func() error {
-		return d.stage.SetStopped(ctx, id, stopped)
-	}, func() level { return <-read })
+func (d *ItemHandler) setStopped(ctx context.Context, id string, stopped bool) (Done, error) {
+	seen := make(chan level, 1)
+	go func() { seen <- d.level(ctx, id) }()
+	return d.change(ctx, id, func() error { return d.stage.SetStopped(ctx, id, stopped) },
+		func() level { return <-seen })
 }
 
-// AddStock raises an item's stock to n units in total. Errors as stage.Flow.AddStock.
-func (d *ItemHandler) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
-	return d.change(ctx, id, func() error {
-		return d.stage.AddStock(ctx, id, n)
-	}, func() level { return d.level(ctx, id) })
+// AddStock raises an item's stock to a total of units, sold ones included. Errors as stage.Flow.AddStock.
+type AddStock struct {
+	Given
+	Item  string `json:"item" is:"item" arg:"ID"`
+	Stock int    `json:"stock" is:"stock" arg:"N"`
 }
 
-func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, look func() level) (ItemChange, error) {
+func (*AddStock) Spec() Spec {
+	return Spec{Name: "add-stock", Path: "items add-stock", Roles: operators, In: "stage",
+		Short: "Raise an item's stock to a total of N units",
+		Long: `Raise an item's stock to a total of N units, sold units included, also during the sale. N
+is the new total, not the number to add, so that a repetition adds nothing. Stock never shrinks.`}
+}
+
+func (c *AddStock) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	return d.change(ctx, c.Item, func() error { return d.stage.AddStock(ctx, c.Item, c.Stock) },
+		func() level { return d.level(ctx, c.Item) })
+}
+
+func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, look func() level) (Done, error) {
 	before, err := d.stage.Items.Get(ctx, id)
 	if err != nil {
-		return ItemChange{}, err
+		return Done{}, err
 	}
 	if err := edit(); err != nil {
-		return ItemChange{}, err
+		return Done{}, err
 	}
 	after, err := d.stage.Items.Get(ctx, id)
 	if err != nil {
-		return ItemChange{}, err
+		return Done{}, err
 	}
-	return ItemChange{d.state(&after, look()), after.Version != before.Version, edited(&before), edited(&after)}, nil
+	is := after.Version != before.Version
+	return Done{Result: ItemChange{d.state(&after, look()), is}, Outcome: changedIf(is), Before: edited(&before),
+		After: edited(&after)}, nil
 }
 
 // edited returns what these commands change of an item, and its version.
@@ -156,24 +212,29 @@ func edited(it *seckill.Item) []slog.Attr {
 	return []slog.Attr{slog.Int("stock", it.Stock), slog.Bool("stopped", it.Stopped), slog.Any("version", it.Version)}
 }
 
-// done returns the result of a command that may have changed the item.
-func (c *ItemChange) done() done {
-	return done{result: c, outcome: changedIf(c.Changed), before: c.before, after: c.after}
+// ReadLevel reads an item and its units, as this machine sees them.
+type ReadLevel struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-// Level returns an item and its units, as this machine sees them.
-func (d *ItemHandler) Level(ctx context.Context, id string) (seckill.LiveStock, error) {
-	it, err := d.stage.Items.Get(ctx, id)
+func (*ReadLevel) Spec() Spec {
+	return Spec{Name: "level", Roles: everybody, In: "stage", Quiet: true, Short: "Show an item's units"}
+}
+
+func (c *ReadLevel) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	it, err := d.stage.Items.Get(ctx, c.Item)
 	if err != nil {
-		return seckill.LiveStock{}, err
+		return Done{}, err
 	}
-	l, err := d.stage.Stock.Level(ctx, id)
+	l, err := d.stage.Stock.Level(ctx, c.Item)
 	if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
-		return seckill.LiveStock{}, err
+		return Done{}, err
 	}
 	now := d.stage.Clock.Now()
-	return seckill.LiveStock{Title: it.Commodity.Title, State: it.StateAt(now), Opens: it.Start, Closes: it.End,
-		Stock: it.Stock, Installed: err == nil, Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Clock: now}, nil
+	return readDone(seckill.LiveStock{Title: it.Commodity.Title, State: it.StateAt(now), Opens: it.Start,
+		Closes: it.End, Stock: it.Stock, Installed: err == nil, Left: l.Left, Held: l.Held, Awaiting: l.Awaiting,
+		Clock: now}, nil)
 }
 
 // State returns an item's current state.
@@ -207,47 +268,33 @@ type ItemView struct {
 	Rules []seckill.Rule  `json:"rules"` // how far a save may change each field now
 }
 
-// Item returns an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is empty.
-// Without answers, questions stand alone.
-func (d *ItemHandler) Item(ctx context.Context, id string, answers bool) (ItemView, error) {
-	l, err := d.stage.Listing(ctx, id)
-	if err != nil {
-		return ItemView{}, err
-	}
-	if !answers {
-		l.Questions = alone(l.Questions)
-	}
-	return ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil
+// ReadItem reads an item, with how far a save may change each field. CodeItemUnknown. An unreadable description is
+// empty. Only who sees answers gets them with the questions.
+type ReadItem struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ID"`
 }
 
-func (d *ItemHandler) commands() []command { return itemCommands }
+func (*ReadItem) Spec() Spec {
+	return Spec{Name: "item", Path: "items show", Roles: everybody, In: "stage",
+		Short: "Show an item, and which of its fields may change now",
+		Long: `Show an item: its state, what is left, each field, and whether an import may change the field now.
+--json has the item in full, as an items file has it.`}
+}
 
-// do executes a command.
-func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdImport:
-		return d.imports(ctx, r.Items, r.Dry)
-	case cmdItem:
-		view, err := d.Item(ctx, r.Item, r.answers)
-		return done{result: view, outcome: read}, err
-	case cmdItems:
-		list, err := d.list(ctx)
-		return done{result: list, outcome: read}, err
-	case cmdExport:
-		p, err := d.export(ctx, r.After, r.answers)
-		return done{result: p, outcome: read}, err
-	case cmdHealth:
-		return done{result: d.Health(ctx), outcome: read}, nil
-	case cmdLevel:
-		it, err := d.Level(ctx, r.Item)
-		return done{result: it, outcome: read}, err
-	case cmdAddStock:
-		it, err := d.AddStock(ctx, r.Item, r.Stock)
-		return it.done(), err
-	default: // the only other command that check allows
-		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
-		return it.done(), err
+func (c *ReadItem) Do(ctx context.Context, d *ItemHandler) (Done, error) {
+	l, err := d.stage.Listing(ctx, c.Item)
+	if err != nil {
+		return Done{}, err
 	}
+	if !c.answers {
+		l.Questions = alone(l.Questions)
+	}
+	return readDone(ItemView{d.State(ctx, &l.Item), asFile(l), l.Rules(d.stage.Clock.Now())}, nil)
+}
+
+func (d *ItemHandler) run(c Command) func(context.Context) (Done, error) {
+	return handler(func(ctx context.Context, c does[*ItemHandler]) (Done, error) { return c.Do(ctx, d) }).run(c)
 }
 
 // alone returns questions without their answers, which only editors see, as they may change them.
@@ -282,12 +329,18 @@ type ItemRows struct {
 	Unreadable []string  `json:"unreadable,omitempty"`
 }
 
-// list returns the items without their descriptions and questions.
-func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
+// ListItems lists the items without their descriptions and questions.
+type ListItems struct{ Given }
+
+func (*ListItems) Spec() Spec {
+	return Spec{Name: "items", Roles: everybody, In: "stage", Short: "List the items"}
+}
+
+func (*ListItems) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
-		return ItemRows{}, err
+		return Done{}, err
 	}
 	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
 	out := ItemRows{Items: make([]ItemRow, len(items)), Unreadable: unreadable}
@@ -297,17 +350,29 @@ func (d *ItemHandler) list(ctx context.Context) (ItemRows, error) {
 			it.Start.UTC(), it.End.UTC(), it.Stock, it.Limit, it.Checks,
 			it.Variant.Options.String(), it.Variant.LimitSpans}
 	}
-	return out, nil
+	return readDone(out, nil)
 }
 
-// export returns the items after an id, as many as fit into an answer.
-func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (page, error) {
+// Export returns the items after an id, as many as fit into an answer.
+type Export struct {
+	Given
+	After string `json:"after,omitempty" is:"item" log:"-"` // the last item of the page before
+}
+
+func (*Export) Spec() Spec {
+	return Spec{Name: "export", Path: "items export", Roles: everybody, In: "stage",
+		Short: "Write all items to standard output, as a JSON file for import"}
+}
+
+func (c *Export) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
-		return page{}, err
+		return Done{}, err
 	}
-	items = slices.DeleteFunc(items, func(it seckill.Item) bool { return after != "" && compareIDs(it.ID, after) <= 0 })
+	items = slices.DeleteFunc(items, func(it seckill.Item) bool {
+		return c.After != "" && compareIDs(it.ID, c.After) <= 0
+	})
 	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
 	var out page
 	var listings []seckill.Listing
@@ -316,7 +381,7 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 		described, err := d.stage.Items.Description(ctx, it.ID, it.Described)
 		bad, err := seckill.SplitUnreadable(err)
 		if err != nil {
-			return page{}, err
+			return Done{}, err
 		}
 		if bad != nil {
 			unreadable = append(unreadable, bad...)
@@ -325,9 +390,9 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 		l := seckill.Listing{Item: it, Description: described, Base: it.Version,
 			KeepsVariant: it.Variant.Family == ""}
 		if l.Questions, err = d.stage.Questions.Questions(ctx, it.ID); err != nil {
-			return page{}, err
+			return Done{}, err
 		}
-		if !answers {
+		if !c.answers {
 			l.Questions = alone(l.Questions)
 		}
 		if size += TextSize(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
@@ -337,7 +402,7 @@ func (d *ItemHandler) export(ctx context.Context, after string, answers bool) (p
 		listings = append(listings, l)
 	}
 	out.Items, out.Unreadable = itemfile.Format(listings), unreadable
-	return out, nil
+	return readDone(out, nil)
 }
 
 // compareIDs orders ids by number; they have no leading zeros.

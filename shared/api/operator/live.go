@@ -26,15 +26,53 @@ func NewLiveHandler(flow *watch.Flow, queues []LiveQueue) *LiveHandler {
 	return &LiveHandler{flow, queues}
 }
 
-func (h *LiveHandler) commands() []command { return liveCommands }
+func (h *LiveHandler) run(c Command) func(context.Context) (Done, error) {
+	return handler(func(ctx context.Context, c does[*LiveHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
+}
 
-// do executes a command.
-func (h *LiveHandler) do(ctx context.Context, r *request) (done, error) {
-	if r.Command == cmdRedrive {
-		return h.redrive(ctx, r.Queue)
+// ReadLive reads what the live screen shows of an item.
+type ReadLive struct {
+	Given
+	Item string `json:"item" is:"item" arg:"ITEM"`
+}
+
+func (*ReadLive) Spec() Spec {
+	return Spec{Name: cmdLive, Path: "live", Roles: everybody, In: itself, Quiet: true,
+		Short: "Watch the sale of an item: stock, orders, requests, queues, refunds"}
+}
+
+const cmdLive = "live"
+
+func (c *ReadLive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
+	return readDone(h.watch.Of(ctx, c.Item))
+}
+
+// Redrive moves the dead letters of a queue back to it.
+type Redrive struct {
+	Given
+	Queue string `json:"queue" is:"queue" arg:"QUEUE"`
+}
+
+func (*Redrive) Spec() Spec {
+	return Spec{Name: "redrive", Path: "redrive", Roles: operators, In: itself,
+		Short: "Move the dead letters of a queue back to it",
+		Long: `Move the messages of a queue's dead-letter queue back to the queue, orders or closings, whose function
+handles them again. What cannot be handled comes back: find the cause first
+(docs/runbooks/dead-letters.md). Handling a message twice is harmless, and an order older than an hour
+is rejected. SQS goes on moving after this command; a move that runs already goes on.`}
+}
+
+func (c *Redrive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
+	at := slices.IndexFunc(h.queues, func(q LiveQueue) bool { return q.Name == c.Queue })
+	if at < 0 {
+		return Done{}, seckill.Invalid("queue", strings.Join(Queues, ", "))
 	}
-	seen, err := h.watch.Of(ctx, r.Item)
-	return done{result: seen, outcome: read}, err
+	n, err := h.queues[at].Redrive(ctx)
+	if err != nil {
+		return Done{}, seckill.AsError(err)
+	}
+	return Done{Result: Redriven{c.Queue, n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("messages", n)}},
+		nil
 }
 
 // Redriven is the result of moving dead letters back.
@@ -43,42 +81,27 @@ type Redriven struct {
 	Messages int    `json:"messages"` // about how many
 }
 
-func (h *LiveHandler) redrive(ctx context.Context, queue string) (done, error) {
-	at := slices.IndexFunc(h.queues, func(q LiveQueue) bool { return q.Name == queue })
-	if at < 0 {
-		return done{}, seckill.Invalid("queue", strings.Join(Queues, ", "))
-	}
-	n, err := h.queues[at].Redrive(ctx)
-	if err != nil {
-		return done{}, seckill.AsError(err)
-	}
-	return done{result: Redriven{queue, n}, outcome: changedIf(n > 0), more: []slog.Attr{slog.Int("messages", n)}}, nil
-}
-
-// Redrive moves the dead letters of a queue, one of Queues, back to it.
-func (c *Client) Redrive(ctx context.Context, queue string) (out Redriven, err error) {
-	err = c.give(ctx, &request{Command: cmdRedrive, Queue: queue}, &out)
-	return out, err
-}
-
 // maxLive is the length of the longest body that Watches reads, in bytes.
 const maxLive = 1 << 10
 
 // Watches reports whether a request's body is the command that the live screen gives by itself, each second.
 func Watches(body []byte) bool {
-	var e envelope
-	return len(body) <= maxLive && strict(body, &e) == nil && e.Operator != nil && e.Operator.Command == cmdLive
+	if len(body) > maxLive {
+		return false
+	}
+	c, err := commandOf(all, body)
+	return err == nil && c.given().Command == cmdLive
 }
 
 // Live returns what the live screen shows of an item.
 func (c *Client) Live(ctx context.Context, item string) (out watch.Seen, err error) {
-	err = c.give(ctx, &request{Command: cmdLive, Item: item}, &out)
+	err = c.Give(ctx, &ReadLive{Item: item}, &out)
 	return out, err
 }
 
 // Level returns an item and its units, as the machine sees them that has the stock.
 func (c *Client) Level(ctx context.Context, item string) (out seckill.LiveStock, err error) {
-	err = c.give(ctx, &request{Command: cmdLevel, Item: item}, &out)
+	err = c.Give(ctx, &ReadLevel{Item: item}, &out)
 	return out, err
 }
 

@@ -37,7 +37,7 @@ func answers(result string) Client {
 // may give, and that a refusal keeps its code.
 func TestOfficeAsksForTheStock(t *testing.T) {
 	clock, key := memory.NewClock(officeNow), ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
-	made := &recording{list: itemCommands}
+	made := &recording{of: []Handler{&ItemHandler{}}}
 	var functions []string
 	o := Office{Stack: officeStack, Clock: clock, Key: func() ed25519.PrivateKey { return key },
 		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
@@ -51,7 +51,8 @@ func TestOfficeAsksForTheStock(t *testing.T) {
 	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is no stock
 		t.Error(err)
 	}
-	if len(made.got) != 1 || made.got[0].Command != cmdLevel || made.got[0].Item != "7" || functions[0] != "stage" {
+	level, ok := made.got[0].(*ReadLevel)
+	if len(made.got) != 1 || !ok || level.Item != "7" || functions[0] != "stage" {
 		t.Errorf("%v asked for %+v", functions, made.got)
 	}
 	source.Items = Client{Who: "a", Call: func(context.Context, []byte) ([]byte, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,33 +39,15 @@ type Office struct {
 	Pictures *PictureHandler
 }
 
-// itself is the short name of the function that the office runs in. It executes the commands about the audit log,
-// sessions, pictures, and a running sale.
-const itself = "admin"
-
-// executors has the commands of each function, by its short name.
-var executors = map[string][][]command{
-	"stage": {itemCommands, activityCommands}, "refund": {moneyCommands}, "reconcile": {billCommands},
-	"repair": {userCommands, blockCommands, orderCommands}, "tell": {eventCommands, countCommands},
-	"deliver": {webhookCommands}, "acts": {actCommands}, itself: {auditCommands, sessionCommands, liveCommands,
-		pictureCommands},
-}
-
 // Functions returns the short names of the functions that the office calls, sorted.
-func Functions() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(executors)), func(name string) bool { return name == itself })
-}
-
-// functionOf returns the short name of the function that executes a command, "" if there is none.
-func functionOf(name string) string {
-	for function, lists := range executors {
-		for _, list := range lists {
-			if slices.ContainsFunc(list, func(c command) bool { return c.name == name }) {
-				return function
-			}
+func Functions() (names []string) {
+	for _, c := range all {
+		if in := c.Spec().In; in != itself && !slices.Contains(names, in) {
+			names = append(names, in)
 		}
 	}
-	return ""
+	slices.Sort(names)
+	return names
 }
 
 // Handle answers one request. It returns no error: what goes wrong is a problem document.
@@ -115,15 +96,14 @@ type Caller struct {
 }
 
 // may returns the first of the caller's roles that may give a command; of what everybody reads, an editor sees most.
-func (c *Caller) may(command string) (seckill.Role, bool) {
-	if slices.Contains(c.Roles, seckill.RoleEditor) && seckill.RoleEditor.May(command) {
-		return seckill.RoleEditor, true
+func (c *Caller) may(command Command) (seckill.Role, bool) {
+	roles := command.Spec().Roles
+	for _, r := range append([]seckill.Role{seckill.RoleEditor}, c.Roles...) {
+		if slices.Contains(roles, r) && slices.Contains(c.Roles, r) {
+			return r, true
+		}
 	}
-	at := slices.IndexFunc(c.Roles, func(r seckill.Role) bool { return r.May(command) })
-	if at < 0 {
-		return "", false
-	}
-	return c.Roles[at], true
+	return "", false
 }
 
 // names are the caller's roles as the audit log has them.
@@ -138,22 +118,23 @@ func (c *Caller) names(separator string) string {
 // Do executes a command, whose body names no caller. An answer of a function is passed on as it is, problems of a
 // command included: Client reads both.
 func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out []byte) {
-	r, err := o.read(body, c.Who)
+	command, err := o.read(body, c.Who)
 	if err != nil {
 		return problem(err)
 	}
-	role, ok := c.may(r.Command)
-	switch {
+	role, ok := c.may(command)
+	switch spec := command.Spec(); {
 	case !ok:
-		least, _ := seckill.LeastRole(r.Command)
-		o.Record.refused(context.WithoutCancel(ctx), r, c.names(","), "role_forbidden")
-		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", c.names(", "), r.Command,
-			least))
-	case c.Stale && !readsOnly(r.Command):
+		o.Record.refused(context.WithoutCancel(ctx), command, c.names(","), "role_forbidden")
+		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", c.names(", "), spec.Name,
+			spec.Roles[0]))
+	case c.Stale && !readsOnly(command):
 		return problem(&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.StaffAgain,
 			Err: errors.New("operator: nobody can say now whether the caller still has their roles")})
 	}
-	answer, err := o.Record.record(ctx, r, c.names(","), func() ([]byte, error) { return o.execute(ctx, r, role) })
+	answer, err := o.Record.record(ctx, command, c.names(","), func() ([]byte, error) {
+		return o.execute(ctx, command, role)
+	})
 	if err != nil {
 		return problem(err)
 	}
@@ -161,30 +142,34 @@ func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out
 }
 
 // execute has the command's function execute it.
-func (o *Office) execute(ctx context.Context, r *request, role seckill.Role) ([]byte, error) {
-	function := functionOf(r.Command)
-	command, err := marshal(envelope{r})
-	switch {
-	case err != nil:
-		return nil, err
-	case function == itself:
-		return o.own(ctx, r, command)
+func (o *Office) execute(ctx context.Context, c Command, role seckill.Role) ([]byte, error) {
+	if c.Spec().In == itself {
+		return o.own(ctx, c)
 	}
-	return o.invoke(ctx, function, role, command)
+	event, err := marshal(envelope[Command]{c})
+	if err != nil {
+		return nil, err
+	}
+	return o.invoke(ctx, c.Spec().In, role, event)
 }
 
 // own executes a command itself.
-func (o *Office) own(ctx context.Context, r *request, command []byte) ([]byte, error) {
-	live := r.Command == cmdLive || r.Command == cmdRedrive
-	switch {
-	case o.Record == nil, live && o.Live == nil, r.Command == cmdPicture && o.Pictures == nil:
+func (o *Office) own(ctx context.Context, c Command) ([]byte, error) {
+	if o.Record == nil {
 		return nil, seckill.Refuse(seckill.CodeNotFound)
-	case live:
-		return Serve(o.Record.Text, o.Live)(ctx, command)
-	case r.Command == cmdPicture:
-		return Serve(o.Record.Text, o.Pictures)(ctx, command)
 	}
-	return Serve(o.Record.Text, NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions))(ctx, command)
+	handlers := []Handler{NewAuditHandler(o.Record.Log), NewSessionHandler(o.Sessions)}
+	if o.Live != nil {
+		handlers = append(handlers, o.Live)
+	}
+	if o.Pictures != nil {
+		handlers = append(handlers, o.Pictures)
+	}
+	s := server{audit: o.Record.Text, handlers: handlers}
+	if s.runs(c) == nil {
+		return nil, seckill.Refuse(seckill.CodeNotFound)
+	}
+	return s.answer(ctx, seckill.RoleEditor, c, nil)
 }
 
 // invoke has a function execute a command.
@@ -204,27 +189,30 @@ func (o *Office) invoke(ctx context.Context, function string, role seckill.Role,
 // Items returns a client of the commands about items, which the office itself gives as a viewer.
 func (o *Office) Items() Client {
 	return Client{Who: "the live screen", Call: func(ctx context.Context, event []byte) ([]byte, error) {
-		return o.invoke(ctx, functionOf(cmdLevel), seckill.RoleViewer, event)
+		return o.invoke(ctx, (&ReadLevel{}).Spec().In, seckill.RoleViewer, event)
 	}}
 }
 
 // read returns a body's command with the verified caller.
-func (o *Office) read(body []byte, who string) (*request, error) {
+func (o *Office) read(body []byte, who string) (Command, error) {
 	if len(body) > MaxEvent {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
-	var r envelope
-	if err := strict(body, &r); err != nil || r.Operator == nil || !utf8.Valid(body) {
-		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
+	if !utf8.Valid(body) {
+		return nil, seckill.Invalid("operator", "")
 	}
-	if len(body) > MaxSmall && !large(r.Operator.Command) {
+	c, err := commandOf(all, body)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > MaxSmall && !c.Spec().File {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
-	if r.Operator.Who != "" { // a claim
+	if c.given().Who != "" { // a claim
 		return nil, seckill.Invalid("who", "")
 	}
-	r.Operator.Who = who
-	return r.Operator, r.Operator.check(allCommands())
+	c.given().Who = who
+	return c, check(c)
 }
 
 // forbidden returns the problem document of a caller who may not do this.

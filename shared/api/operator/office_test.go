@@ -19,7 +19,6 @@ import (
 
 	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/drivertest/operatortest"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
@@ -34,22 +33,26 @@ var officeNow = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 
 // recording is a Handler that executes nothing, and keeps what it was given.
 type recording struct {
-	list []command
-	got  []request
+	of  []Handler // it takes their commands
+	got []Command
 }
 
-func (r *recording) commands() []command { return r.list }
-
-func (r *recording) do(_ context.Context, got *request) (done, error) {
-	r.got = append(r.got, *got)
-	return done{result: true, outcome: changed}, nil
+func (r *recording) run(c Command) func(context.Context) (Done, error) {
+	if (&server{handlers: r.of}).runs(c) == nil {
+		return nil
+	}
+	return func(context.Context) (Done, error) {
+		r.got = append(r.got, c)
+		return Done{Result: true, Outcome: changed}, nil
+	}
 }
 
 // deployed has the handlers of each function, as its main in functions has them.
-var deployed = map[string][]Handler{"stage": {&ItemHandler{}, &ActivityHandler{}}, "refund": {&PaymentHandler{}},
-	"reconcile": {&BillHandler{}}, "repair": {&UserHandler{}, &BlockHandler{}, &OrderHandler{}},
-	"deliver": {&WebhookHandler{}},
-	"tell":    {&EventHandler{}, &CountHandler{}}, "acts": {&ActHandler{}}}
+var deployed = map[string][]Handler{"stage": {&ItemHandler{}, &ActivityHandler{}}, "refund": {NewPaymentHandler(nil)},
+	"reconcile": {NewBillHandler(nil)},
+	"repair":    {NewUserHandler(nil), NewBlockHandler(nil), NewOrderHandler(nil)},
+	"deliver":   {NewWebhookHandler(nil)}, "tell": {NewEventHandler(nil), NewCountHandler(nil)},
+	"acts": {NewActHandler(nil)}}
 
 // office is an Office with a function for each short name, behind a server that plays API Gateway: it tells the
 // caller's identity as AWS_IAM does, and passes headers and body as they are.
@@ -70,7 +73,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{clock: memory.NewClock(officeNow), key: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)),
-		made: &recording{list: allCommands()}, verify: map[string]*Verifier{}, who: officeARN}
+		made: &recording{}, verify: map[string]*Verifier{}, who: officeARN}
 	audit := slog.New(slog.NewTextHandler(&o.log, nil))
 	o.trail = newTrail(t, o.clock)
 	record := o.trail.recorder(audit)
@@ -84,10 +87,7 @@ func newOffice(t *testing.T) *office {
 			if o.fail != nil {
 				return nil, o.fail
 			}
-			o.made.list = nil // a function executes the commands of its own handlers only
-			for _, h := range deployed[function] {
-				o.made.list = append(o.made.list, h.commands()...)
-			}
+			o.made.of = deployed[function] // a function executes the commands of its own handlers only
 			return ServeSigned(audit, o.verifier(function), o.made)(ctx, event)
 		}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -148,31 +148,27 @@ func TestEveryRoleAndCommand(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, role := range append(seckill.Roles(), "admin", "") {
-		for _, c := range allCommands() {
+		for _, c := range Acts() {
 			o.called, o.made.got = nil, nil
-			body := operatortest.Body(c.name)
-			if body == "" {
-				t.Fatalf("operatortest has no request of %s", c.name)
-			}
-			status, text := o.post(t, "/operator/"+string(role), body)
+			status, text := o.post(t, "/operator/"+string(role), Sample(c))
 			switch {
 			case !seckill.ValidRole(role):
 				if status != http.StatusNotFound || o.called != nil {
-					t.Errorf("role %q, %s: %d %s, called %v", role, c.name, status, text, o.called)
+					t.Errorf("role %q, %s: %d %s, called %v", role, c, status, text, o.called)
 				}
-			case role.May(c.name):
-				if functionOf(c.name) == itself {
+			case May(role, c):
+				if New(c).Spec().In == itself {
 					if status != http.StatusOK || !strings.HasPrefix(text, `{"result":{`) || o.called != nil {
-						t.Errorf("%s may %s: %d %s, called %v", role, c.name, status, text, o.called)
+						t.Errorf("%s may %s: %d %s, called %v", role, c, status, text, o.called)
 					}
 				} else if status != http.StatusOK || !strings.HasPrefix(text, `{"result":true,`) || len(o.made.got) != 1 ||
-					o.made.got[0].Who != officeARN || o.made.got[0].Command != c.name {
-					t.Errorf("%s may %s: %d %s, executed %+v", role, c.name, status, text, o.made.got)
+					o.made.got[0].given().Who != officeARN || o.made.got[0].Spec().Name != c {
+					t.Errorf("%s may %s: %d %s, executed %+v", role, c, status, text, o.made.got)
 				}
 			default:
 				if status != http.StatusForbidden || !strings.Contains(text, `"code":"role_forbidden"`) ||
 					o.called != nil {
-					t.Errorf("%s may not %s: %d %s, called %v", role, c.name, status, text, o.called)
+					t.Errorf("%s may not %s: %d %s, called %v", role, c, status, text, o.called)
 				}
 			}
 		}
@@ -321,7 +317,7 @@ func TestTextIsSignedAsItIs(t *testing.T) {
 	o := newOffice(t)
 	items := "[ {\"a\" : \"<b>&amp;\u2028\\u2028 表 \\\" \U0001F600\"},\n1.50e+1, 12345678901234567890 ]"
 	status, text := o.post(t, "/operator/editor", `{"operator":{"command":"import","items":`+items+`}}`)
-	if status != http.StatusOK || !sameJSON(t, o.made.got[0].Items, []byte(items)) {
+	if status != http.StatusOK || !sameJSON(t, o.made.got[0].(*Import).Items, []byte(items)) {
 		t.Errorf("%d %s, %+v", status, text, o.made.got)
 	}
 	var again bytes.Buffer

@@ -9,12 +9,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// OrderHandler executes commands about orders after they are paid. It is safe for concurrent use. No answer contains an
-// address.
-type OrderHandler struct{ fulfil *fulfil.Flow }
-
-// NewOrderHandler returns a handler that uses the flow.
-func NewOrderHandler(flow *fulfil.Flow) *OrderHandler { return &OrderHandler{flow} }
+// NewOrderHandler returns a handler of the commands about orders after they are paid. No answer contains an address.
+func NewOrderHandler(flow *fulfil.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*fulfil.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Order is an order as staff see it.
 type Order struct {
@@ -75,44 +73,149 @@ func shown(o *seckill.Order) Order {
 	return out
 }
 
-func (h *OrderHandler) commands() []command { return orderCommands }
-
-// do executes a command.
-func (h *OrderHandler) do(ctx context.Context, r *request) (done, error) {
-	switch who := signature(r.Who); r.Command {
-	case cmdOrders:
-		page, err := h.list(ctx, r)
-		return done{result: page, outcome: read}, err
-	case cmdOrder:
-		o, err := h.order(ctx, r.Order)
-		return done{result: o, outcome: read}, err
-	case cmdShip:
-		out, err := h.fulfil.Ship(ctx, who, r.Parcels, r.Confirm, r.Dry)
-		return done{result: out, outcome: changedIf(out.Shipped > 0), more: []slog.Attr{
-			slog.Int("shipped", out.Shipped), slog.Int("faults", len(out.Faults))}}, err
-	case cmdConfirm:
-		is, err := h.fulfil.Confirm(ctx, r.Order, who)
-		return h.after(ctx, r.Order, is, err)
-	case cmdNote:
-		is, err := h.fulfil.Note(ctx, r.Order, who, r.Why)
-		return h.after(ctx, r.Order, is, err)
-	default: // the only other command that check allows
-		is, err := h.fulfil.Hide(ctx, r.Order, who, r.Why, !r.Undo)
-		return h.after(ctx, r.Order, is, err)
-	}
+// ListOrders lists orders of an item or of a user.
+type ListOrders struct {
+	Given
+	Item   string        `json:"item,omitempty" is:"item" help:"id of the item"`
+	User   string        `json:"user,omitempty" is:"user" help:"id of the user, instead of --item"`
+	State  seckill.State `json:"state,omitempty" is:"state" log:"-" help:"only orders in this state, such as paid"`
+	From   time.Time     `json:"from,omitzero" log:"-" help:"only orders made since, such as 2026-11-11T02:00:00Z"`
+	To     time.Time     `json:"to,omitzero" log:"-" help:"only orders made before, such as 2026-11-12T02:00:00Z"`
+	Asked  bool          `json:"asked,omitempty" flag:"refund-asked" log:"-" help:"only orders whose shopper asks for a refund"`
+	All    bool          `json:"all,omitempty" flag:"hidden" log:"-" help:"also hidden orders"`
+	Cursor string        `json:"cursor,omitempty" is:"cursor" log:"-" help:"where the page begins"`
+	Limit  int           `json:"limit" is:"page" log:"-" help:"orders in a page"`
 }
 
-// after returns the order after a change.
-func (h *OrderHandler) after(ctx context.Context, id string, is bool, err error) (done, error) {
+func (*ListOrders) Spec() Spec {
+	return Spec{Name: "orders", Path: "orders list", Roles: seeShoppers, In: "repair",
+		Short: "List orders of an item or a user"}
+}
+
+func (c *ListOrders) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	page, err := flow.List(ctx, fulfil.Query{Item: c.Item, User: c.User, State: c.State, Hidden: c.All, Asked: c.Asked,
+		From: c.From, To: c.To}, c.Cursor, c.Limit)
+	out := OrderList{Orders: make([]Order, len(page.Orders)), Next: page.Next}
+	for i := range page.Orders {
+		out.Orders[i] = shown(&page.Orders[i])
+	}
+	return readDone(out, err)
+}
+
+// ReadOrder reads an order with its history.
+type ReadOrder struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+}
+
+func (*ReadOrder) Spec() Spec {
+	return Spec{Name: "order", Path: "orders show", Roles: seeShoppers, In: "repair",
+		Short: "Show an order and its history: who changed it, and when",
+		Long: `Show an order and its history: who changed it, and when. "seckill payments ORDER" shows its money,
+"seckill events delivery ORDER" where to ship it.`}
+}
+
+func (c *ReadOrder) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	return readDone(orderOf(ctx, flow, c.Order))
+}
+
+// Confirm takes up a paid order.
+type Confirm struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+}
+
+func (*Confirm) Spec() Spec {
+	return Spec{Name: "confirm", Path: "orders confirm", Roles: operators, In: "repair",
+		Short: "Confirm a paid order: the shop takes it up",
+		Long: `Confirm a paid order: the shop takes it up, and will ship it. Its history has your name.
+"seckill orders ship --confirm" confirms and ships at once.`}
+}
+
+func (c *Confirm) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	is, err := flow.Confirm(ctx, c.Order, signature(c.Who))
+	return orderAfter(ctx, flow, c.Order, is, err)
+}
+
+// Ship ships orders, with confirm also paid ones; dry: it checks them only.
+type Ship struct {
+	Given
+	Parcels Parcels `json:"parcels" sample:"[{\"order\":\"obbbbbbbbbbbbbbbbbbbbbbbbbb\",\"carrier\":\"sf\",\"number\":\"1\"}]"`
+	Confirm bool    `json:"confirm,omitempty" log:"-"`
+	Dry     bool    `json:"dry,omitempty"`
+}
+
+// Parcels are the parcels of orders; the flow checks them.
+type Parcels []fulfil.Parcel
+
+func (p Parcels) attrs() []slog.Attr {
+	if len(p) == 1 {
+		return []slog.Attr{slog.String("order", short(p[0].Order))}
+	}
+	return []slog.Attr{slog.Int("parcels", len(p))}
+}
+
+func (*Ship) Spec() Spec {
+	return Spec{Name: "ship", Path: "orders ship", Roles: operators, In: "repair", File: true, Short: "Ship orders"}
+}
+
+func (c *Ship) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	out, err := flow.Ship(ctx, signature(c.Who), c.Parcels, c.Confirm, c.Dry)
+	return Done{Result: out, Outcome: changedIf(out.Shipped > 0), More: []slog.Attr{
+		slog.Int("shipped", out.Shipped), slog.Int("faults", len(out.Faults))}}, err
+}
+
+// Note adds a note to an order's history.
+type Note struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Why   string `json:"why" log:"-" help:"the note, up to 500 characters"`
+}
+
+func (*Note) Spec() Spec {
+	return Spec{Name: "note", Path: "orders note", Roles: operators, In: "repair",
+		Short: "Add a note to an order's history",
+		Long: `Add a note to an order's history, for staff. It is one line of up to 500 characters. An order takes
+up to 200 entries. Write no address or phone number: notes are kept as long as the order.`}
+}
+
+func (c *Note) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	is, err := flow.Note(ctx, c.Order, signature(c.Who), c.Why)
+	return orderAfter(ctx, flow, c.Order, is, err)
+}
+
+// Hide takes an order off the lists; undo: it puts it back.
+type Hide struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Why   string `json:"why" log:"-" help:"your reason, up to 500 characters"`
+	Undo  bool   `json:"undo,omitempty" help:"put the order back on the lists"`
+}
+
+func (*Hide) Spec() Spec {
+	return Spec{Name: "hide", Path: "orders hide", Roles: operators, In: "repair",
+		Short: "Take an order for which nothing is left to do off the lists, or put it back",
+		Long: `Take an order for which nothing is left to do off the lists of staff: one that is completed, expired,
+cancelled, rejected or refunded. "seckill orders list --hidden" lists it, and --undo puts it back.
+Nothing else changes for it: its shopper sees it, and money that comes late goes back.`}
+}
+
+func (c *Hide) Do(ctx context.Context, flow *fulfil.Flow) (Done, error) {
+	is, err := flow.Hide(ctx, c.Order, signature(c.Who), c.Why, !c.Undo)
+	return orderAfter(ctx, flow, c.Order, is, err)
+}
+
+// orderAfter returns the order after a change.
+func orderAfter(ctx context.Context, flow *fulfil.Flow, id string, is bool, err error) (Done, error) {
 	if err != nil {
-		return done{}, err
+		return Done{}, err
 	}
-	o, err := h.order(ctx, id)
-	return done{result: OrderChange{o, is}, outcome: changedIf(is)}, err
+	o, err := orderOf(ctx, flow, id)
+	return Done{Result: OrderChange{o, is}, Outcome: changedIf(is)}, err
 }
 
-func (h *OrderHandler) order(ctx context.Context, id string) (Order, error) {
-	o, err := h.fulfil.Order(ctx, id)
+func orderOf(ctx context.Context, flow *fulfil.Flow, id string) (Order, error) {
+	o, err := flow.Order(ctx, id)
 	if err != nil {
 		return Order{}, err
 	}
@@ -121,49 +224,15 @@ func (h *OrderHandler) order(ctx context.Context, id string) (Order, error) {
 	return out, nil
 }
 
-func (h *OrderHandler) list(ctx context.Context, r *request) (OrderList, error) {
-	page, err := h.fulfil.List(ctx, fulfil.Query{Item: r.Item, User: r.User, State: r.State, Hidden: r.All,
-		Asked: r.Asked, From: r.From, To: r.To}, r.Cursor, r.Limit)
-	out := OrderList{Orders: make([]Order, len(page.Orders)), Next: page.Next}
-	for i := range page.Orders {
-		out.Orders[i] = shown(&page.Orders[i])
-	}
+// Order reads an order with its history.
+func (c *Client) Order(ctx context.Context, id string) (out Order, err error) {
+	err = c.Give(ctx, &ReadOrder{Order: id}, &out)
 	return out, err
 }
 
 // Orders lists orders; cursor is "" or the Next of an earlier page. A page may have fewer than limit.
 func (c *Client) Orders(ctx context.Context, q fulfil.Query, cursor string, limit int) (out OrderList, err error) {
-	err = c.give(ctx, &request{Command: cmdOrders, Item: q.Item, User: q.User, State: q.State, All: q.Hidden,
-		Asked: q.Asked, From: q.From, To: q.To, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
-// Order reads an order with its history.
-func (c *Client) Order(ctx context.Context, id string) (out Order, err error) {
-	err = c.give(ctx, &request{Command: cmdOrder, Order: id}, &out)
-	return out, err
-}
-
-// Confirm takes up a paid order.
-func (c *Client) Confirm(ctx context.Context, id string) (out OrderChange, err error) {
-	err = c.give(ctx, &request{Command: cmdConfirm, Order: id}, &out)
-	return out, err
-}
-
-// Ship ships orders, up to fulfil.MaxParcels, with confirm also paid ones; with dry it only checks them.
-func (c *Client) Ship(ctx context.Context, parcels []fulfil.Parcel, confirm, dry bool) (out fulfil.Shipped, err error) {
-	err = c.give(ctx, &request{Command: cmdShip, Parcels: parcels, Confirm: confirm, Dry: dry}, &out)
-	return out, err
-}
-
-// Note adds a note to an order's history.
-func (c *Client) Note(ctx context.Context, id, text string) (out OrderChange, err error) {
-	err = c.give(ctx, &request{Command: cmdNote, Order: id, Why: text}, &out)
-	return out, err
-}
-
-// Hide takes an order off the lists; undo: it puts it back.
-func (c *Client) Hide(ctx context.Context, id, why string, undo bool) (out OrderChange, err error) {
-	err = c.give(ctx, &request{Command: cmdHide, Order: id, Why: why, Undo: undo}, &out)
+	err = c.Give(ctx, &ListOrders{Item: q.Item, User: q.User, State: q.State, All: q.Hidden, Asked: q.Asked,
+		From: q.From, To: q.To, Cursor: cursor, Limit: limit}, &out)
 	return out, err
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxShown is how many entries each list in an answer of PaymentHandler has.
+// maxShown is how many entries each list in an answer about money has.
 const maxShown = 1000
 
-// PaymentHandler executes commands about money. It is safe for concurrent use. No answer contains an address.
-type PaymentHandler struct{ refund *refund.Flow }
-
-// NewPaymentHandler returns a handler that uses the flow.
-func NewPaymentHandler(flow *refund.Flow) *PaymentHandler { return &PaymentHandler{flow} }
+// NewPaymentHandler returns a handler of the commands about money. No answer contains an address.
+func NewPaymentHandler(flow *refund.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*refund.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Payment is one trade's money.
 type Payment struct {
@@ -137,13 +136,20 @@ func waiting(p *seckill.Proposal) Waiting {
 	return Waiting{Order: p.Order, Amount: p.Amount, Who: p.Who, Why: p.Why, Restock: p.Restock, Since: p.At}
 }
 
-// Open lists the money that is not yet where it belongs.
-func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
-	open, err := d.refund.Open(ctx)
+// ListMoney lists the money that is not yet where it belongs.
+type ListMoney struct{ Given }
+
+func (*ListMoney) Spec() Spec {
+	return Spec{Name: "open", Path: "payments", Roles: seeMoney, In: "refund",
+		Short: "List money that is due back, refused or unknown"}
+}
+
+func (*ListMoney) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	open, err := flow.Open(ctx)
 	if err != nil {
-		return OpenMoney{}, err
+		return Done{}, err
 	}
-	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
+	out := OpenMoney{Now: flow.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
 		Unknown: UnknownList{Count: len(open.Unknown), More: open.MoreUnknown, Orders: []UnknownOrder{}}}
 	out.Due.More, out.Refused.More = open.MoreDue, open.MoreRefused
 	out.Waiting = WaitingList{len(open.Waiting), open.MoreWaiting, []Waiting{}}
@@ -161,91 +167,182 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	}
 	slices.SortStableFunc(out.Unknown.Orders, func(a, b UnknownOrder) int { return a.Since.Compare(b.Since) })
 	out.Unknown.Orders = out.Unknown.Orders[:min(len(out.Unknown.Orders), maxShown)]
-	return out, nil
+	return readDone(out, nil)
 }
 
-// Case reads everything about one order's money; raw: with unabridged notifications. CodeOrderUnknown.
-func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
-	c, err := d.refund.Case(ctx, id)
+// ReadCase reads everything about one order's money; raw: with unabridged notifications. CodeOrderUnknown.
+type ReadCase struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Raw   bool   `json:"raw,omitempty"`
+}
+
+func (*ReadCase) Spec() Spec {
+	return Spec{Name: "case", Roles: seeMoney, In: "refund", Short: "Show everything about one order's money"}
+}
+
+func (c *ReadCase) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	all, err := flow.Case(ctx, c.Order)
 	if err != nil {
-		return MoneyCase{}, err
+		return Done{}, err
 	}
-	o := &c.Order
+	o := &all.Order
 	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),
 		Amount: o.Amount, State: o.State, Created: o.Created,
-		PayBy: o.PayBy, Payments: payments(c.Payments).Payments, Notifications: []Notification{}, History: o.History}
+		PayBy: o.PayBy, Payments: payments(all.Payments).Payments, Notifications: []Notification{}, History: o.History}
 	size := 0
-	for i := range c.Notifications {
-		n := &c.Notifications[i]
+	for i := range all.Notifications {
+		n := &all.Notifications[i]
 		shown := Notification{ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: n.At, Outcome: n.Outcome}
-		if size += TextSize([]byte(n.Raw)); raw && size <= maxPage {
+		if size += TextSize([]byte(n.Raw)); c.Raw && size <= maxPage {
 			shown.Raw = n.Raw
 		}
 		out.Notifications = append(out.Notifications, shown)
 	}
 	slices.SortStableFunc(out.Notifications, func(a, b Notification) int { return a.At.Compare(b.At) })
 	out.Notifications = out.Notifications[:min(len(out.Notifications), maxShown)]
-	return out, nil
+	return readDone(out, nil)
 }
 
-// Refund refunds a paid order. Errors as refund.Flow.Order.
-func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
-	did, err := d.refund.Order(ctx, id, signature(who), why, restock)
-	if err != nil {
-		return MoneyChange{}, err
-	}
-	out, err := d.after(ctx, id, "", did.Started)
-	if did.Waiting != nil {
-		w := waiting(did.Waiting)
-		out.Waits = &w
-	}
-	return out, err
+// Refund refunds a paid order; restock: its units are sold again. Errors as refund.Flow.Order.
+type Refund struct {
+	Given
+	Order   string `json:"order" is:"order" arg:"ORDER"`
+	Why     string `json:"why" log:"-"` // the flow checks its limits
+	Restock bool   `json:"restock,omitempty"`
+}
+
+func (*Refund) Spec() Spec {
+	return Spec{Name: "refund", Path: "refund", Roles: financiers, In: "refund",
+		Short: "Give the money of a paid order back"}
+}
+
+func (c *Refund) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		did, err := flow.Order(ctx, c.Order, signature(c.Who), c.Why, c.Restock)
+		if err != nil {
+			return MoneyChange{}, err
+		}
+		out, err := moneyAfter(ctx, flow, c.Order, "", did.Started)
+		if did.Waiting != nil {
+			w := waiting(did.Waiting)
+			out.Waits = &w
+		}
+		return out, err
+	})
 }
 
 // Withdraw drops a refund that waits for a second person. Errors as refund.Flow.Withdraw.
-func (d *PaymentHandler) Withdraw(ctx context.Context, id, who, why string) (MoneyChange, error) {
-	is, err := d.refund.Withdraw(ctx, id, signature(who), why)
-	if err != nil {
-		return MoneyChange{}, err
-	}
-	return d.after(ctx, id, "", is)
+type Withdraw struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Why   string `json:"why" log:"-"`
+}
+
+func (*Withdraw) Spec() Spec {
+	return Spec{Name: "withdraw", Roles: financiers, In: "refund", Short: "Drop a refund that waits for another person"}
+}
+
+func (c *Withdraw) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		is, err := flow.Withdraw(ctx, c.Order, signature(c.Who), c.Why)
+		if err != nil {
+			return MoneyChange{}, err
+		}
+		return moneyAfter(ctx, flow, c.Order, "", is)
+	})
 }
 
 // Again retries an order's open refunds at once, including refused ones. CodeOrderUnknown; other errors as
 // refund.Flow.Again.
-func (d *PaymentHandler) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
-	if _, err := d.refund.Case(ctx, id); err != nil {
-		return MoneyChange{}, err
-	}
-	n, err := d.refund.Again(ctx, id, signature(who), why)
-	if err != nil {
-		return MoneyChange{}, err
-	}
-	out, err := d.after(ctx, id, "", n > 0)
-	out.Asked = n
-	return out, err
+type Again struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Why   string `json:"why" log:"-"`
+}
+
+func (*Again) Spec() Spec {
+	return Spec{Name: "again", Roles: financiers, In: "refund", Short: "Retry an order's open refunds at once"}
+}
+
+func (c *Again) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		if _, err := flow.Case(ctx, c.Order); err != nil {
+			return MoneyChange{}, err
+		}
+		n, err := flow.Again(ctx, c.Order, signature(c.Who), c.Why)
+		if err != nil {
+			return MoneyChange{}, err
+		}
+		out, err := moneyAfter(ctx, flow, c.Order, "", n > 0)
+		out.Asked = n
+		return out, err
+	})
 }
 
 // Ask makes the shop ask the provider at once whether a closing order is paid. Errors as refund.Flow.Ask.
-func (d *PaymentHandler) Ask(ctx context.Context, id, who, why string) (MoneyChange, error) {
-	if err := d.refund.Ask(ctx, id, signature(who), why); err != nil {
-		return MoneyChange{}, err
-	}
-	return d.after(ctx, id, "", true)
+type Ask struct {
+	Given
+	Order string `json:"order" is:"order" arg:"ORDER"`
+	Why   string `json:"why" log:"-"`
+}
+
+func (*Ask) Spec() Spec {
+	return Spec{Name: "ask", Roles: financiers, In: "refund", Short: "Ask the provider whether an order is paid"}
+}
+
+func (c *Ask) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		if err := flow.Ask(ctx, c.Order, signature(c.Who), c.Why); err != nil {
+			return MoneyChange{}, err
+		}
+		return moneyAfter(ctx, flow, c.Order, "", true)
+	})
 }
 
 // RecordTrade asks the provider about one trade of an order and records its money. Errors as refund.Flow.RecordTrade.
-func (d *PaymentHandler) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
-	is, err := d.refund.RecordTrade(ctx, id, tradeNo, signature(who), why)
-	if err != nil {
-		return MoneyChange{}, err
-	}
-	return d.after(ctx, id, tradeNo, is)
+type RecordTrade struct {
+	Given
+	Order   string `json:"order" is:"order" arg:"ORDER"`
+	TradeNo string `json:"trade_no" is:"trade"` // the provider's number
+	Why     string `json:"why" log:"-"`
 }
 
-// after reads an order after a command about it, or about one trade of it.
-func (d *PaymentHandler) after(ctx context.Context, id, tradeNo string, is bool) (MoneyChange, error) {
-	c, err := d.refund.Case(ctx, id)
+func (*RecordTrade) Spec() Spec {
+	return Spec{Name: "record-trade", Roles: financiers, In: "refund",
+		Short: "Ask the provider about one trade of an order, and record its money"}
+}
+
+func (c *RecordTrade) Do(ctx context.Context, flow *refund.Flow) (Done, error) {
+	return moneyDone(ctx, flow, c.Order, func() (MoneyChange, error) {
+		is, err := flow.RecordTrade(ctx, c.Order, c.TradeNo, signature(c.Who), c.Why)
+		if err != nil {
+			return MoneyChange{}, err
+		}
+		return moneyAfter(ctx, flow, c.Order, c.TradeNo, is)
+	})
+}
+
+// moneyDone returns what a command did to an order's money. The state before is left out if it cannot be read, which
+// the command itself will say.
+func moneyDone(ctx context.Context, flow *refund.Flow, order string, do func() (MoneyChange, error)) (Done, error) {
+	var did Done
+	if before, err := moneyAfter(ctx, flow, order, "", false); err == nil {
+		did.Before = before.attrs()
+	}
+	out, err := do()
+	if did.Result, did.Outcome = out, changedIf(out.Changed); err == nil {
+		did.After = out.attrs()
+	}
+	if out.Waits != nil {
+		did.Outcome = waits
+	}
+	return did, err
+}
+
+// moneyAfter reads an order after a command about it, or about one trade of it.
+func moneyAfter(ctx context.Context, flow *refund.Flow, id, tradeNo string, is bool) (MoneyChange, error) {
+	c, err := flow.Case(ctx, id)
 	if err != nil {
 		return MoneyChange{}, err
 	}
@@ -302,52 +399,6 @@ func signature(who string) string {
 	return who
 }
 
-func (d *PaymentHandler) commands() []command { return moneyCommands }
-
-// do executes a command.
-func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
-	switch r.Command {
-	case cmdOpen:
-		open, err := d.Open(ctx)
-		return done{result: open, outcome: read}, err
-	case cmdCase:
-		c, err := d.Case(ctx, r.Order, r.Raw)
-		return done{result: c, outcome: read}, err
-	}
-	var out MoneyChange
-	var err error
-	before := d.money(ctx, r.Order)
-	switch r.Command {
-	case cmdRefund:
-		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
-	case cmdWithdraw:
-		out, err = d.Withdraw(ctx, r.Order, r.Who, r.Why)
-	case cmdAgain:
-		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
-	case cmdRecordTrade:
-		out, err = d.RecordTrade(ctx, r.Order, r.TradeNo, r.Who, r.Why)
-	default: // the only other command that check allows
-		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
-	}
-	did := done{result: out, outcome: changedIf(out.Changed), before: before}
-	if err == nil {
-		did.after = out.attrs()
-	}
-	if out.Waits != nil {
-		did.outcome = waits
-	}
-	return did, err
-}
-
-// money returns the order before a command; nothing if it cannot be read, which the command itself will say.
-func (d *PaymentHandler) money(ctx context.Context, order string) []slog.Attr {
-	m, err := d.after(ctx, order, "", false)
-	if err != nil {
-		return nil
-	}
-	return m.attrs()
-}
-
 func (m *MoneyChange) attrs() []slog.Attr {
 	out := []slog.Attr{slog.String("state", string(m.State)), slog.Int64("due", int64(m.Due)),
 		slog.Int64("refused", int64(m.Refused))}
@@ -359,42 +410,36 @@ func (m *MoneyChange) attrs() []slog.Attr {
 
 // Open lists the money that is not yet where it belongs.
 func (c *Client) Open(ctx context.Context) (out OpenMoney, err error) {
-	err = c.give(ctx, &request{Command: cmdOpen}, &out)
+	err = c.Give(ctx, &ListMoney{}, &out)
 	return out, err
 }
 
 // Case reads everything about one order's money; raw: with unabridged notifications.
 func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
-	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
+	err = c.Give(ctx, &ReadCase{Order: id, Raw: raw}, &out)
 	return out, err
 }
 
 // Refund refunds a paid order; restock: its units are sold again; otherwise they are not.
 func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
-	return out, err
-}
-
-// Withdraw drops a refund that waits for a second person.
-func (c *Client) Withdraw(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdWithdraw, Order: id, Why: why}, &out)
+	err = c.Give(ctx, &Refund{Order: id, Why: why, Restock: restock}, &out)
 	return out, err
 }
 
 // Again retries an order's open refunds at once, including refused ones.
 func (c *Client) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdAgain, Order: id, Why: why}, &out)
+	err = c.Give(ctx, &Again{Order: id, Why: why}, &out)
 	return out, err
 }
 
 // Ask makes the shop ask the provider at once whether a closing order is paid.
 func (c *Client) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
+	err = c.Give(ctx, &Ask{Order: id, Why: why}, &out)
 	return out, err
 }
 
 // RecordTrade asks the provider about one trade of an order and, if it is paid, records its money.
 func (c *Client) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdRecordTrade, Order: id, TradeNo: tradeNo, Why: why}, &out)
+	err = c.Give(ctx, &RecordTrade{Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err
 }

@@ -32,26 +32,36 @@ func KeptOf(p *seckill.Picture) PictureKept {
 	return PictureKept{seckill.PicturePath + p.Name, p.Width, p.Height, len(p.Data)}
 }
 
-func (h *PictureHandler) commands() []command { return pictureCommands }
+func (h *PictureHandler) run(c Command) func(context.Context) (Done, error) {
+	return handler(func(ctx context.Context, c does[*PictureHandler]) (Done, error) { return c.Do(ctx, h) }).run(c)
+}
 
-// do executes the only command.
-func (h *PictureHandler) do(ctx context.Context, r *request) (done, error) {
+// KeepPicture makes a picture safe to show, and stores it.
+type KeepPicture struct {
+	Given
+	Data File `json:"data" sample:"\"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==\""`
+}
+
+// File is a file's bytes.
+type File []byte
+
+func (f File) attrs() []slog.Attr { return []slog.Attr{slog.Int("bytes", len(f))} }
+
+func (*KeepPicture) Spec() Spec {
+	return Spec{Name: "picture", Path: "items picture", Roles: editors, In: itself, File: true,
+		Short: "Make a picture safe to show, and give it to the shop"}
+}
+
+func (c *KeepPicture) Do(ctx context.Context, h *PictureHandler) (Done, error) {
 	h.one.Lock()
-	p, err := cover.Make(r.Data, cover.Upload)
+	p, err := cover.Make(c.Data, cover.Upload)
 	debug.FreeOSMemory() // two in a row take more than function admin has
 	h.one.Unlock()
 	if err != nil {
-		return done{}, &PictureError{err.Error()}
+		return Done{}, &PictureError{err.Error()}
 	}
 	if err := h.store.Put(ctx, &p); err != nil {
-		return done{}, err
+		return Done{}, err
 	}
-	return done{result: KeptOf(&p), outcome: changed,
-		more: []slog.Attr{slog.String("picture", p.Name)}}, nil
-}
-
-// Picture has a picture made safe to show, and stored.
-func (c *Client) Picture(ctx context.Context, data []byte) (out PictureKept, err error) {
-	err = c.give(ctx, &request{Command: cmdPicture, Data: data}, &out)
-	return out, err
+	return Done{Result: KeptOf(&p), Outcome: changed, More: []slog.Attr{slog.String("picture", p.Name)}}, nil
 }

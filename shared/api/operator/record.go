@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,26 +40,27 @@ const unknown = "unknown"
 // Serve is Serve with each command recorded; an invalid one is refused, and not recorded.
 func (rec *Recorder) Serve(text *slog.Logger, handlers ...Handler) func(ctx context.Context,
 	event []byte) ([]byte, error) {
-	serve := Serve(text, handlers...)
+	s := newServer(text, handlers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		r, err := decode(allCommands(), event)
+		c, err := decode(s.commands, event)
+		answer := func() ([]byte, error) { return s.answer(ctx, seckill.RoleEditor, c, err) }
 		if err != nil {
-			return serve(ctx, event)
+			return answer()
 		}
-		return rec.record(ctx, r, "", func() ([]byte, error) { return serve(ctx, event) })
+		return rec.record(ctx, c, "", answer)
 	}
 }
 
 // record executes a command with do, which returns an answer, and records it. What an auditor may do changes nothing;
 // what a viewer may do shows nothing of shoppers either, and is not recorded. Nor are pages of the log: each would
 // lengthen it. A command that cannot be recorded is refused, and nothing is done or shown.
-func (rec *Recorder) record(ctx context.Context, r *request, roles string,
+func (rec *Recorder) record(ctx context.Context, c Command, roles string,
 	do func() ([]byte, error)) ([]byte, error) {
-	if rec == nil || seckill.RoleViewer.May(r.Command) || r.Command == cmdAudit {
+	if _, log := c.(*ListAudit); rec == nil || log || slices.Contains(c.Spec().Roles, seckill.RoleViewer) {
 		return do()
 	}
-	e := r.entry(roles)
-	if readsOnly(r.Command) {
+	e := entry(c, roles)
+	if readsOnly(c) {
 		answer, err := do()
 		ended(&e, answer, err)
 		if failed := rec.Log.Write(ctx, e); failed != nil {
@@ -79,25 +81,20 @@ func (rec *Recorder) record(ctx context.Context, r *request, roles string,
 	return answer, err
 }
 
-// readsOnly reports whether a command changes nothing.
-func readsOnly(command string) bool {
-	return seckill.RoleViewer.May(command) || seckill.RoleAuditor.May(command)
-}
-
 // refused counts a command that nobody executes, and records it, once a minute for each person and command; of the
 // others there is a line in the function's log. It is refused whether or not that can be recorded.
-func (rec *Recorder) refused(ctx context.Context, r *request, roles, result string) {
+func (rec *Recorder) refused(ctx context.Context, c Command, roles, result string) {
 	if rec == nil {
 		return
 	}
 	rec.Log.Meter.Count(seckill.EventForbidden, 1)
-	leftOut, ok := rec.due(r.Who + "\n" + r.Command)
+	leftOut, ok := rec.due(c.given().Who + "\n" + c.given().Command)
 	if !ok {
-		rec.Text.LogAttrs(ctx, slog.LevelWarn, "a forbidden command is only here", append(r.attrs(),
+		rec.Text.LogAttrs(ctx, slog.LevelWarn, "a forbidden command is only here", append(attrs(c),
 			slog.String("roles", roles), slog.String("result", result))...)
 		return
 	}
-	e := r.entry(roles)
+	e := entry(c, roles)
 	if e.Result = result; leftOut > 0 {
 		e.Subject = strings.TrimSpace(fmt.Sprintf("%s left_out=%d", e.Subject, leftOut))
 	}
@@ -141,13 +138,9 @@ func (rec *Recorder) oldest() (key string) {
 func answerOf(err error) answer { return answer{Problem: document(err)} }
 
 // entry returns what a command says about itself. It has ids and numbers, and the operator's reason.
-func (r *request) entry(roles string) seckill.AuditEntry {
-	why := r.Why
-	if len(r.Blocks) == 1 {
-		why = r.Blocks[0].Reason
-	}
-	const named = 2 // who and command come first
-	return seckill.AuditEntry{Who: r.Who, Roles: roles, Act: r.Command, Subject: inLine(r.attrs()[named:]), Why: why}
+func entry(c Command, roles string) seckill.AuditEntry {
+	return seckill.AuditEntry{Who: c.given().Who, Roles: roles, Act: c.Spec().Name, Subject: inLine(arguments(c)),
+		Why: reason(c)}
 }
 
 // ended adds what an answer says.

@@ -191,13 +191,13 @@ func TestNothingHappensUnrecorded(t *testing.T) {
 // TestBlocksAreRecorded: of one block, whom and why; of many, how many.
 func TestBlocksAreRecorded(t *testing.T) {
 	t.Parallel()
-	one := request{Command: cmdBlock, Blocks: []Block{{Subject: "1001", Item: "7", Reason: "resells"}}}
-	two := request{Command: cmdBlock, Blocks: []Block{{Subject: "1", Reason: "a"}, {Subject: "2", Reason: "b"}}}
+	one := PutBlocks{Blocks: Blocks{{Subject: "1001", Item: "7", Reason: "resells"}}}
+	two := PutBlocks{Blocks: Blocks{{Subject: "1", Reason: "a"}, {Subject: "2", Reason: "b"}}}
 	for _, tt := range []struct {
-		r            request
+		c            PutBlocks
 		subject, why string
 	}{{one, "subject=1001 item=7", "resells"}, {two, "blocks=2", ""}} {
-		if e := tt.r.entry(""); e.Subject != tt.subject || e.Why != tt.why {
+		if e := entry(&tt.c, ""); e.Subject != tt.subject || e.Why != tt.why {
 			t.Errorf("got %+v, want %s %s", e, tt.subject, tt.why)
 		}
 	}

@@ -12,12 +12,16 @@ import (
 // maxSessions is how many sessions an answer has at most.
 const maxSessions = 1000
 
-// SessionHandler executes commands about staff who are signed in to the back office in a browser. It is safe for
-// concurrent use.
-type SessionHandler struct{ flow *session.Flow }
-
-// NewSessionHandler returns a handler that uses the flow; nil: nobody signs in.
-func NewSessionHandler(flow *session.Flow) *SessionHandler { return &SessionHandler{flow} }
+// NewSessionHandler returns a handler of the commands about staff who are signed in to the back office in a browser. It
+// uses the flow; nil: nobody signs in.
+func NewSessionHandler(flow *session.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*session.Flow]) (Done, error) {
+		if flow == nil {
+			return Done{}, seckill.Refuse(seckill.CodeNotFound)
+		}
+		return c.Do(ctx, flow)
+	})
+}
 
 // Session is a person of staff who is signed in.
 type Session struct {
@@ -40,34 +44,53 @@ type SessionsEnded struct {
 	Ended int `json:"ended"`
 }
 
-func (h *SessionHandler) commands() []command { return sessionCommands }
+// ListSessions lists who of the staff is signed in in a browser.
+type ListSessions struct{ Given }
 
-// do executes a command.
-func (h *SessionHandler) do(ctx context.Context, r *request) (done, error) {
-	if h.flow == nil {
-		return done{}, seckill.Refuse(seckill.CodeNotFound)
-	}
-	if r.Command == cmdEndSessions {
-		n, err := h.flow.EndAll(ctx, r.Person)
-		return done{result: SessionsEnded{n}, outcome: changedIf(n > 0), more: []slog.Attr{slog.Int("ended", n)}}, err
-	}
-	list, err := h.flow.List(ctx)
+func (*ListSessions) Spec() Spec {
+	return Spec{Name: "sessions", Path: "staff sessions", Roles: seeShoppers, In: itself,
+		Short: "List who of the staff is signed in in a browser",
+		Long: `List who of the staff is signed in in a browser, with roles, and until when unless the sign-in is
+confirmed before. Times are UTC.`}
+}
+
+func (*ListSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {
+	list, err := flow.List(ctx)
 	out := Sessions{Sessions: make([]Session, 0, min(len(list), maxSessions)), More: len(list) > maxSessions}
 	for i := range list[:min(len(list), maxSessions)] {
 		s := &list[i]
 		out.Sessions = append(out.Sessions, Session{s.Who, s.Name, s.Roles, s.Began, s.Confirmed, s.EndsAt()})
 	}
-	return done{result: out, outcome: read}, err
+	return readDone(out, err)
+}
+
+// EndSessions ends all sessions of a person at once.
+type EndSessions struct {
+	Given
+	Person string `json:"person" is:"who" arg:"WHO" sample:"id.example.com/9f3c"` // as ListSessions names them
+}
+
+func (*EndSessions) Spec() Spec {
+	// operators: whoever is awake when somebody's laptop is stolen
+	return Spec{Name: "end-sessions", Path: "staff end", Roles: operators, In: itself,
+		Short: "End all sign-ins of a person at once",
+		Long: `End all sign-ins of a person in browsers at once. WHO is as "sessions" prints it. Take their roles
+away at the issuer first: until then they can sign in again.`}
+}
+
+func (c *EndSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) {
+	n, err := flow.EndAll(ctx, c.Person)
+	return Done{Result: SessionsEnded{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("ended", n)}}, err
 }
 
 // Sessions lists who of the staff is signed in to the back office in a browser.
 func (c *Client) Sessions(ctx context.Context) (out Sessions, err error) {
-	err = c.give(ctx, &request{Command: cmdSessions}, &out)
+	err = c.Give(ctx, &ListSessions{}, &out)
 	return out, err
 }
 
 // EndSessions ends all sessions of a person at once.
 func (c *Client) EndSessions(ctx context.Context, who string) (out SessionsEnded, err error) {
-	err = c.give(ctx, &request{Command: cmdEndSessions, Person: who}, &out)
+	err = c.Give(ctx, &EndSessions{Person: who}, &out)
 	return out, err
 }

@@ -160,32 +160,19 @@ func (v *Verifier) signed(s *signed) bool {
 // would err.
 func ServeSigned(audit *slog.Logger, v *Verifier, handlers ...Handler) func(ctx context.Context,
 	event []byte) ([]byte, error) {
-	serve := serveAs(audit, handlers...)
+	s := newServer(audit, handlers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		command, role, err := v.open(event)
 		if err != nil {
 			audit.WarnContext(ctx, "event refused", "err", err)
 			return nil, err
 		}
-		var e envelope
-		if err := json.Unmarshal(command, &e); err != nil || e.Operator == nil || !role.May(e.Operator.Command) {
+		var e envelope[Given]
+		if err := json.Unmarshal(command, &e); err != nil || !May(role, e.Operator.Command) {
 			err := errors.New(notSigned + "no command of role " + short(string(role)))
 			audit.WarnContext(ctx, "event refused", "err", err)
 			return nil, err
 		}
-		return serve(ctx, role, command)
+		return s.serve(ctx, role, command)
 	}
-}
-
-// strict decodes one JSON value without unknown fields.
-func strict(b []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("more than one value")
-	}
-	return nil
 }

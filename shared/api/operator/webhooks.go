@@ -11,33 +11,39 @@ import (
 
 var errNoWebhooks = errors.New("this shop posts no webhooks: a run posts them with --events")
 
-// WebhookHandler executes the command about webhooks. It is safe for concurrent use.
-type WebhookHandler struct{ deliver *deliver.Flow }
-
-// NewWebhookHandler returns a handler that uses the flow; nil: the shop has no webhooks.
-func NewWebhookHandler(flow *deliver.Flow) *WebhookHandler { return &WebhookHandler{flow} }
+// NewWebhookHandler returns a handler of the command about webhooks. It uses the flow; nil: the shop has no webhooks.
+func NewWebhookHandler(flow *deliver.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*deliver.Flow]) (Done, error) { return c.Do(ctx, flow) })
+}
 
 // Redelivered is the result of posting again what was given up.
 type Redelivered struct {
 	Orders int `json:"orders"` // that are due again
 }
 
-func (h *WebhookHandler) commands() []command { return webhookCommands }
+// Redeliver makes the orders due again whose events were given up.
+type Redeliver struct{ Given }
 
-// do executes the command.
-func (h *WebhookHandler) do(ctx context.Context, _ *request) (done, error) {
-	if h.deliver == nil {
-		return done{}, &seckill.Error{Code: seckill.CodeUnavailable, Err: errNoWebhooks}
+func (*Redeliver) Spec() Spec {
+	return Spec{Name: "redeliver", Path: "events redeliver", Roles: operators, In: "deliver",
+		Short: "Post webhooks again that were given up",
+		Long: `Post the events of orders again that the endpoint did not acknowledge for a day, and that were
+given up. They are posted within a minute, and again for a day.`}
+}
+
+func (*Redeliver) Do(ctx context.Context, flow *deliver.Flow) (Done, error) {
+	if flow == nil {
+		return Done{}, &seckill.Error{Code: seckill.CodeUnavailable, Err: errNoWebhooks}
 	}
-	n, err := h.deliver.Resume(ctx)
+	n, err := flow.Resume(ctx)
 	if err != nil {
 		err = seckill.AsError(err)
 	}
-	return done{result: Redelivered{n}, outcome: changedIf(n > 0), more: []slog.Attr{slog.Int("orders", n)}}, err
+	return Done{Result: Redelivered{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("orders", n)}}, err
 }
 
 // Redeliver makes the orders due again whose events were given up.
 func (c *Client) Redeliver(ctx context.Context) (out Redelivered, err error) {
-	err = c.give(ctx, &request{Command: cmdRedeliver}, &out)
+	err = c.Give(ctx, &Redeliver{}, &out)
 	return out, err
 }

@@ -1,8 +1,4 @@
-// Package staffdoor is the back office's door for browsers: it signs staff in and out, and passes the commands of
-// whoever a browser's cookie names on to what executes them. In: requests under /admin/. Out: JSON, or a problem
-// document (RFC 9457). It serves no page, and decides nothing: package session says who it is and until when, package
-// operator what their roles may do.
-package staffdoor
+package operator
 
 import (
 	"context"
@@ -15,19 +11,18 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
-	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Header is the header that every request which changes something must have: no page of another site can send it.
-const Header = "X-Seckill-Staff"
+// StaffHeader is the header that every request which changes something must have: no page of another site can send it.
+const StaffHeader = "X-Seckill-Staff"
 
-// Options are the settings of New.
-type Options struct {
+// DoorOptions are the settings of NewDoor.
+type DoorOptions struct {
 	Sessions *session.Flow
-	// Do executes a command, as operator.Office.Do.
-	Do func(ctx context.Context, c operator.Caller, body []byte) (status int, answer []byte)
+	// Do executes a command, as Office.Do.
+	Do func(ctx context.Context, c Caller, body []byte) (status int, answer []byte)
 	// Plain: the door is reached by http, as on this machine only; browsers take a __Host- cookie by https only
 	Plain bool
 	Links *Links // one-time links that sign in whoever has them; nil: none
@@ -46,7 +41,7 @@ type Options struct {
 
 // Door serves the routes. It is safe for concurrent use.
 type Door struct {
-	Options
+	DoorOptions
 	mux    http.Handler
 	page   string // the path of the page
 	limits *limits
@@ -60,9 +55,9 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	may := []string{}
-	for _, act := range operator.Acts() {
+	for _, act := range Acts() {
 		for _, role := range s.Roles {
-			if role.May(act) {
+			if May(role, act) {
 				may = append(may, act)
 				break
 			}
@@ -80,7 +75,7 @@ func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, err)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(operator.MostOf(s.Roles))))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(MostOf(s.Roles))))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		httpapi.Problem(w, r, seckill.Refuse(seckill.CodeTooLarge))
@@ -89,14 +84,14 @@ func (d *Door) command(w http.ResponseWriter, r *http.Request) {
 		httpapi.Problem(w, r, seckill.Invalid("body", ""))
 		return
 	}
-	if !operator.Watches(body) {
+	if !Watches(body) {
 		if s, err = d.Sessions.Confirm(r.Context(), d.cookie(r), s); err != nil {
 			d.fail(w, r, err)
 			return
 		}
 	}
 	// A browser that hangs up does not stop a command halfway.
-	status, answer := d.Do(context.WithoutCancel(r.Context()), operator.Caller{Who: s.Who, Roles: s.Roles,
+	status, answer := d.Do(context.WithoutCancel(r.Context()), Caller{Who: s.Who, Roles: s.Roles,
 		Stale: d.Sessions.Stale(&s)}, body)
 	var got struct {
 		Result, Problem json.RawMessage

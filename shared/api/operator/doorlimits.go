@@ -1,4 +1,4 @@
-package staffdoor
+package operator
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package staffdoor_test
+package operator_test
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/staffdoor"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
@@ -67,7 +66,7 @@ func (meter) Count(seckill.Event, int) {}
 // office is a door, and a browser with its cookies.
 type office struct {
 	*testing.T
-	door   *staffdoor.Door
+	door   *operator.Door
 	flow   *session.Flow
 	clock  *memory.Clock
 	issuer *issuer
@@ -88,7 +87,7 @@ func newOffice(t *testing.T) *office {
 	o.flow = session.New(session.Deps{Sessions: o.log, Issuer: o.issuer, Random: ids, Clock: o.clock, Meter: meter{},
 		Audit: audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
 	var err error
-	o.door, err = staffdoor.New(staffdoor.Options{Sessions: o.flow, Public: public, SignIn: true, Clock: o.clock,
+	o.door, err = operator.NewDoor(operator.DoorOptions{Sessions: o.flow, Public: public, SignIn: true, Clock: o.clock,
 		Random: ids, Log: slog.New(slog.DiscardHandler),
 		Do: func(_ context.Context, c operator.Caller, _ []byte) (int, []byte) {
 			o.did = append(o.did, c)
@@ -133,7 +132,7 @@ func (o *office) give() *http.Response { return o.giveOne(`"command":"open"`) }
 
 func (o *office) giveOne(command string) *http.Response {
 	o.Helper()
-	return o.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, staffdoor.Header, "1",
+	return o.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, operator.StaffHeader, "1",
 		"Origin", "https://shop.example.com", "Sec-Fetch-Site", "same-origin")
 }
 
@@ -199,7 +198,7 @@ func TestSignInAtTheIssuer(t *testing.T) {
 		o.did[0].Who != "id.example.com/ada" || len(o.did[0].Roles) != 1 || o.did[0].Stale {
 		t.Errorf("command: %d, %+v", a.StatusCode, o.did)
 	}
-	a = o.send(http.MethodPost, "/admin/signout", "", staffdoor.Header, "1")
+	a = o.send(http.MethodPost, "/admin/signout", "", operator.StaffHeader, "1")
 	if a.StatusCode != http.StatusNoContent || len(o.jar) != 1 || o.jar["__Host-staff-left"] != "1" || o.issuer.anew {
 		t.Errorf("sign-out: %d, cookies %v", a.StatusCode, o.jar)
 	}
@@ -277,12 +276,12 @@ func TestOnlyThePageGivesCommands(t *testing.T) {
 		want    string
 	}{
 		"no header":               {[]string{"Sec-Fetch-Site", "same-origin"}, "header_missing"},
-		"another value":           {[]string{staffdoor.Header, "true"}, "header_missing"},
-		"another site":            {[]string{staffdoor.Header, "1", "Sec-Fetch-Site", "cross-site"}, "cross_site"},
-		"another host of ours":    {[]string{staffdoor.Header, "1", "Sec-Fetch-Site", "same-site"}, "cross_site"},
-		"an older browser":        {[]string{staffdoor.Header, "1", "Origin", "https://evil.example"}, "cross_site"},
-		"an origin like the shop": {[]string{staffdoor.Header, "1", "Origin", public + ".evil"}, "cross_site"},
-		"no origin at all":        {[]string{staffdoor.Header, "1", "Origin", "null"}, "cross_site"},
+		"another value":           {[]string{operator.StaffHeader, "true"}, "header_missing"},
+		"another site":            {[]string{operator.StaffHeader, "1", "Sec-Fetch-Site", "cross-site"}, "cross_site"},
+		"another host of ours":    {[]string{operator.StaffHeader, "1", "Sec-Fetch-Site", "same-site"}, "cross_site"},
+		"an older browser":        {[]string{operator.StaffHeader, "1", "Origin", "https://evil.example"}, "cross_site"},
+		"an origin like the shop": {[]string{operator.StaffHeader, "1", "Origin", public + ".evil"}, "cross_site"},
+		"no origin at all":        {[]string{operator.StaffHeader, "1", "Origin", "null"}, "cross_site"},
 	} {
 		for _, path := range []string{"/admin/commands", "/admin/signout"} {
 			if a := o.send(http.MethodPost, path, `{"operator":{"command":"open"}}`, c.headers...); a.StatusCode !=
@@ -322,7 +321,7 @@ func TestWhoseCookie(t *testing.T) {
 		t.Errorf("a cookie that another host can set: %d", a.StatusCode)
 	}
 	o.jar = nil
-	a := o.send(http.MethodPost, "/admin/commands", "{}", staffdoor.Header, "1", "Cookie",
+	a := o.send(http.MethodPost, "/admin/commands", "{}", operator.StaffHeader, "1", "Cookie",
 		"__Host-staff="+right+"; __Host-staff="+right)
 	if a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("two cookies: %d", a.StatusCode)
@@ -426,7 +425,7 @@ func TestBodies(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.net/admin/commands",
 				&unread{t, c.most})
 			r.RemoteAddr = o.from
-			r.Header.Set(staffdoor.Header, c.header)
+			r.Header.Set(operator.StaffHeader, c.header)
 			r.AddCookie(&http.Cookie{Name: "__Host-staff", Value: strings.Repeat("A", 43)})
 			if c.role != "" {
 				o.issuer.member.Roles = []seckill.Role{c.role}
@@ -540,7 +539,7 @@ func TestAKeyTurns(t *testing.T) {
 	o := newOffice(t)
 	for turned, want := range map[string]int{"old": http.StatusForbidden, "new old": http.StatusSeeOther} {
 		keys := "old"
-		options := o.door.Options
+		options := o.door.DoorOptions
 		options.Keys = func() (all [][]byte) {
 			for key := range strings.FieldsSeq(keys) {
 				all = append(all, []byte(key))
@@ -551,7 +550,7 @@ func TestAKeyTurns(t *testing.T) {
 			keys = "new"
 		}
 		var err error
-		if o.door, err = staffdoor.New(options); err != nil {
+		if o.door, err = operator.NewDoor(options); err != nil {
 			t.Fatal(err)
 		}
 		if a := o.signIn("right", func(url.Values) { keys = turned }); a.StatusCode != want {

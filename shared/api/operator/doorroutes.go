@@ -1,4 +1,4 @@
-package staffdoor
+package operator
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"net/url"
 )
 
-// New returns a door. The error is about Public.
-func New(o Options) (*Door, error) {
+// NewDoor returns a door. The error is about Public.
+func NewDoor(o DoorOptions) (*Door, error) {
 	public, err := url.Parse(o.Public)
 	if err != nil {
-		return nil, fmt.Errorf("staffdoor: public address: %w", err)
+		return nil, fmt.Errorf("operator: public address: %w", err)
 	}
-	d := &Door{Options: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
+	d := &Door{DoorOptions: o, page: public.Path + "/admin", limits: newLimits(o.Clock)}
 	if d.Keys == nil {
 		own := [][]byte{d.Random.Bytes(signInBytes)}
 		d.Keys = func() [][]byte { return own }
@@ -35,7 +35,7 @@ func New(o Options) (*Door, error) {
 	protection := http.NewCrossOriginProtection()
 	if public.Host != "" { // an API behind a CDN hears another Host
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, fmt.Errorf("staffdoor: public address: %w", err)
+			return nil, fmt.Errorf("operator: public address: %w", err)
 		}
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -49,9 +49,9 @@ func New(o Options) (*Door, error) {
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get(Header) != "1" {
-		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + Header + ": 1.", 0,
-			nil})
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get(StaffHeader) != "1" {
+		refuse(w, &refusal{http.StatusForbidden, "header_missing", "The request lacks the header " + StaffHeader +
+			": 1.", 0, nil})
 		return
 	}
 	d.mux.ServeHTTP(w, r)

@@ -1,4 +1,4 @@
-package staffdoor
+package operator
 
 import (
 	"context"
@@ -28,7 +28,7 @@ const (
 )
 
 // words are what a person reads who comes back from the issuer and is not let in: in Chinese and in English.
-var words = map[string][2]string{
+var doorWords = map[string][2]string{
 	"no_role": {"您的账号没有后台的任何角色，请联系管理员。",
 		"Your account has no role in this back office. Ask whoever administers it."},
 	"signin_refused": {"登录没有完成，请从后台页面重新登录。",
@@ -204,9 +204,9 @@ func (d *Door) refused(w http.ResponseWriter, r *http.Request, who, result strin
 
 // say answers a person in plain words, in their language.
 func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code string) {
-	text, language := words[code][0], "zh-CN"
+	text, language := doorWords[code][0], "zh-CN"
 	if httpapi.English(r.Header["Accept-Language"]) {
-		text, language = words[code][1], "en"
+		text, language = doorWords[code][1], "en"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Language", language)

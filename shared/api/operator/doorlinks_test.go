@@ -1,4 +1,4 @@
-package staffdoor_test
+package operator_test
 
 import (
 	"net/http"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/shared/api/staffdoor"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/system"
 )
 
@@ -15,10 +15,10 @@ import (
 // the same person.
 func TestLinks(t *testing.T) {
 	o := newOffice(t)
-	links := &staffdoor.Links{Clock: o.clock, Random: system.NewIDs(nil)}
-	options := o.door.Options
+	links := &operator.Links{Clock: o.clock, Random: system.NewIDs(nil)}
+	options := o.door.DoorOptions
 	options.Links = links
-	door, err := staffdoor.New(options)
+	door, err := operator.NewDoor(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +35,13 @@ func TestLinks(t *testing.T) {
 	}{
 		{"a new one", func(string) {}, http.StatusSeeOther},
 		{"once used", func(path string) { status(path) }, http.StatusForbidden},
-		{"just before its end", func(string) { o.clock.Advance(staffdoor.LinkLife - time.Millisecond) },
+		{"just before its end", func(string) { o.clock.Advance(operator.LinkLife - time.Millisecond) },
 			http.StatusSeeOther},
-		{"at its end", func(string) { o.clock.Advance(staffdoor.LinkLife) }, http.StatusForbidden},
+		{"at its end", func(string) { o.clock.Advance(operator.LinkLife) }, http.StatusForbidden},
 		{"after another one", func(string) { links.New("ann") }, http.StatusForbidden},
 		{"after another person's", func(string) { links.New("ben") }, http.StatusSeeOther},
 		{"after those of too many people", func(string) {
-			for i := range staffdoor.MaxLinks {
+			for i := range operator.MaxLinks {
 				links.New(strconv.Itoa(i))
 			}
 		}, http.StatusForbidden},

@@ -1,0 +1,22 @@
+package operator
+
+// A new command has its line here, and all else in a file of its own.
+func init() {
+	all = []Command{
+		&Import{}, &Export{}, &Stop{}, &Resume{}, &AddStock{}, &ReadHealth{}, &ReadLevel{}, &ReadItem{}, &ListItems{},
+		&ListActivities{}, &ReadActivity{}, &SaveActivity{}, &DeleteActivity{}, &CopyActivity{}, &Offline{}, &Online{},
+		&ListMoney{}, &ReadCase{}, &Refund{}, &Withdraw{}, &Again{}, &Ask{}, &RecordTrade{},
+		&Reconcile{}, &ListReconciled{},
+		&Erase{},
+		&Tell{}, &Replay{}, &ReadDelivery{},
+		&ReadCounts{}, &Recount{},
+		&Redeliver{},
+		&PutBlocks{}, &DropBlock{}, &ListBlocks{},
+		&ListActs{}, &ReadAct{}, &HandleAct{},
+		&ListAudit{},
+		&ListOrders{}, &ReadOrder{}, &Confirm{}, &Ship{}, &Note{}, &Hide{},
+		&ListSessions{}, &EndSessions{},
+		&ReadLive{}, &Redrive{},
+		&KeepPicture{},
+	}
+}
