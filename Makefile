@@ -236,7 +236,8 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
 	$(GO) test ./infra/plan -run TestText -update
 	$(GO) test ./cmd/seckill -run TestDeployPageListsRoles -update
-	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
+	$(GO) test ./shared/driver/ledger ./shared/driver/dynamoledger -run TestDataPageLists -update
+	$(GO) test ./e2e/template -run TestAlarmsAreCounted -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
 
 .PHONY: house
