@@ -237,7 +237,7 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) test ./infra/plan -run TestText -update
 	$(GO) test ./cmd/seckill -run TestDeployPageListsRoles -update
 	$(GO) test ./shared/driver/ledger ./shared/driver/dynamoledger -run TestDataPageLists -update
-	$(GO) test ./e2e/template -run TestAlarmsAreCounted -update
+	$(GO) test ./e2e/template -run 'TestAlarmsAreCounted|TestIdleCost' -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
 
 .PHONY: house
