@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // issuers are two, one whose metadata are elsewhere.
@@ -199,6 +200,14 @@ func TestPlansCanBeDeployed(t *testing.T) {
 				t.Errorf("%d shoppers: a nested stack gets %s=%s, want %s", s.Shoppers, name, got, value)
 			}
 		}
+	}
+}
+
+// TestTheHoldIsTheSameEverywhere: a stack that says nothing has the hold that a run has.
+func TestTheHoldIsTheSameEverywhere(t *testing.T) {
+	text := str(open(t).tree, "Parameters", "Hold", "Default")
+	if hold, err := time.ParseDuration(text); err != nil || hold != seckill.DefaultHold {
+		t.Errorf("template.yaml has the hold %q, seckill.DefaultHold is %s", text, seckill.DefaultHold)
 	}
 }
 
