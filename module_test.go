@@ -70,7 +70,7 @@ func TestPay(t *testing.T) {
 		","+strings.TrimSpace(run(t, ".", "go", "env", "GOPROXY")))
 	t.Setenv("GOSUMDB", "off")
 	t.Setenv("GOMODCACHE", filepath.Join(temp, "modules"))
-	t.Setenv("GOFLAGS", "-modcacherw -mod=mod")
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -modcacherw -mod=mod")
 	if out := run(t, shop, "go", "test", "-v", "./..."); !strings.Contains(out, "--- PASS: TestPay") {
 		t.Error(out)
 	}

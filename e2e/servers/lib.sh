@@ -127,9 +127,10 @@ main() {
     install
     start
     ;;
+  install) install ;;
   stop) stop ;;
   *)
-    echo "$name: start or stop, not $1" >&2
+    echo "$name: start, stop or install, not $1" >&2
     exit 2
     ;;
   esac

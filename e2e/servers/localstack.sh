@@ -48,8 +48,8 @@ END
 
 install() {
   need go python java npm docker busybox
-  docker info >/dev/null 2>&1 || { echo "no Docker daemon answers: e2e/servers/docker.sh start DIR starts one" >&2; return 1; }
   once "$home" fill
+  docker info >/dev/null 2>&1 || { echo "no Docker daemon answers: e2e/servers/docker.sh start DIR starts one" >&2; return 1; }
   java_wrapper
   local rapid
   rapid=$lib/lambda-runtime/$INIT/$(uname -m | sed 's/aarch64/arm64/')/var/rapid

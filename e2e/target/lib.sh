@@ -4,7 +4,7 @@
 servers=$root/e2e/servers
 architecture=$(uname -m | sed 's/aarch64/arm64/')
 built=$root/.aws-sam/$architecture # beside what is built for AWS
-export CGO_ENABLED=0 GOFLAGS=-trimpath # as make compiles
+export CGO_ENABLED=0 GOFLAGS="-trimpath -ldflags=-w -gcflags=all=-dwarf=false" # as make compiles
 
 # standin ENDPOINT: from here on AWS is what answers there, and nobody's account.
 standin() {
@@ -20,7 +20,7 @@ build() {
     cd "$root"
     go build -o bin/ ./cmd/seckill
     go build -o "$root/.tools/" ./e2e/target/stackfile ./infra/deployment
-    GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" "$servers/sam.sh" build --config-file "$here/samconfig.toml" --template template.yaml \
+    GOFLAGS="$GOFLAGS -tags=lambda.norpc -ldflags=-s" "$servers/sam.sh" build --config-file "$here/samconfig.toml" --template template.yaml \
       --build-dir "$built" --parallel --parameter-overrides "Architecture=$architecture" >"$log" 2>&1
   ) || {
     tail -n 40 "$log" >&2

@@ -2,22 +2,29 @@
 # The end-to-end suite on a stack that is deployed for it: starts the servers, builds, makes secrets, deploys, tests, stops everything it started.
 #   run.sh ministack|localstack|samlocal|aws [flags of go test]
 #   run.sh ministack|localstack|samlocal|aws -- COMMAND…    runs that instead of the suite, with the suite's environment
+#   run.sh build                                            only builds; then BUILT=yes of the environment is for those that deploy it
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 target=${1-}
 case $target in
-ministack | localstack | samlocal | aws) shift ;;
+build | ministack | localstack | samlocal | aws) shift ;;
 *)
-  sed -n '2,4s/^# \?//p' "$0" >&2
+  sed -n '2,5s/^# \?//p' "$0" >&2
   exit 2
   ;;
 esac
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+dir=$(mktemp -d)
+if [ "$target" = build ]; then
+  need go python
+  trap 'rm -rf "$dir"' EXIT
+  build
+  exit
+fi
 # shellcheck disable=SC1090
 . "$here/$target.sh"
 need "${needs[@]}"
-dir=$(mktemp -d)
 times=""
 
 # part NAME COMMAND…: how long each part took is told at the end.
@@ -74,7 +81,7 @@ suite() {
 }
 
 part servers up
-part build build
+[ -n "${BUILT-}" ] || part build build
 part secrets each secrets
 part deploy each deploy_stack
 each describe
