@@ -208,7 +208,7 @@ func TestPicturesAreShown(t *testing.T) {
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
-const maxWords = 30800
+const maxWords = 24000
 
 var (
 	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
