@@ -238,8 +238,12 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) test ./infra/plan -run TestText -update
 	$(GO) test ./cmd/seckill -run TestDeployPageListsRoles -update
 	$(GO) test ./shared/driver/ledger ./shared/driver/dynamoledger -run TestDataPageLists -update
-	$(GO) test ./e2e/template -run 'TestAlarmsAreCounted|TestIdleCost' -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
+
+.PHONY: alarms
+alarms: ## write the list of alarms, and what an idle month costs, from the templates
+	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -tags sam ./e2e/template \
+		-run 'TestAlarmsAreCounted|TestIdleCost' -update
 
 .PHONY: house
 house: ## how large the house is: packages, lines, tables, parameters, bytes of a function

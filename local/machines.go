@@ -5,9 +5,6 @@ import (
 	"net/netip"
 )
 
-// MaxMachines is the number of machines that a simulated crowd can have.
-const MaxMachines = 250
-
 // MachineAddr is the loopback address from which a simulated crowd sends the requests of its machine n, from 1. With
 // Options.Machines such a request counts as one from the internet, so that the limits of a network apply to it. Only
 // the source address of the connection counts, no header; a system that others use has no such option.

@@ -51,7 +51,6 @@ type Limits struct {
 // Times of limits, which are not scaled.
 const (
 	GrowthTime = 10 * time.Second
-	InitLimit  = 10 * time.Second // of a cold start. "Lambda execution environment lifecycle"
 	TableGrows = 30 * time.Minute // an on-demand table allows twice its peak of this long ago
 	CacheGrows = 12 * time.Minute // ElastiCache Serverless doubles its rate every 10 to 12 minutes
 )

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +16,7 @@ import (
 // of other requests, and that the methods that pages call together allow less than an account with default limits.
 func TestThrottles(t *testing.T) {
 	rare := 0
-	api, got := open(t).resource("Api").prop(), map[string]string{}
+	api, got := file(t, "infra/api.yaml").resource("Api").prop(), map[string]string{}
 	var limited []string
 	for _, m := range list(api, "MethodSettings") {
 		if path := str(m, "ResourcePath"); path != everyPath {
@@ -62,50 +60,6 @@ func TestThrottles(t *testing.T) {
 	}
 }
 
-// TestReservations checks that functions which a crowd must not starve have reserved instances if the account is
-// large enough, and no reservations otherwise.
-func TestReservations(t *testing.T) {
-	tpl := open(t)
-	params := maps.Clone(whole)
-	params["Size"] = plan.Planned
-	params["Plan"] = strings.Replace(plan.SizeText(plan.Small), "ConsumeConcurrency=20", "ConsumeConcurrency=50", 1)
-	for _, c := range []struct {
-		on   string
-		want map[string]string
-	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "7",
-		"refund": "3", "repair": "5", "signin": "20", "stage": "5", "acts": "3", "admin": "7"}}} {
-		params["ReserveConcurrency"] = c.on
-		w, got, sum := tpl.deploy(params), map[string]string{}, 0
-		for step, f := range tpl.functions() {
-			v, err := w.eval(f.prop("ReservedConcurrentExecutions"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v != nil && v != (nothing{}) {
-				got[step] = fmt.Sprint(v)
-				if n, ok := v.(int); ok && step != "consume" && step != "notify" && step != "signin" {
-					sum += n
-				}
-			}
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("ReserveConcurrency=%s: -want +got: %s", c.on, diff)
-		}
-		if c.on == "true" && (sum != plan.Reserved || int(plan.Today.Reserved())+plan.Unreserved > 1000) {
-			t.Errorf("%d are reserved beside those of consume, notify and signin", sum)
-		}
-	}
-	browsers := 0
-	for _, m := range list(tpl.resource("Api").prop(), "MethodSettings") {
-		if n, ok := at(m, "ThrottlingBurstLimit").(int); ok && str(m, "ResourcePath") == staffPath {
-			browsers += n
-		}
-	}
-	if browsers == 0 || browsers > 10-2 {
-		t.Errorf("anybody may start %d instances of admin at once, which leaves too few of 10 to commands", browsers)
-	}
-}
-
 // Paths of method settings: what anybody may ask of function admin, and all without their own.
 const (
 	staffPath = "/~1admin~1{proxy+}"
@@ -115,7 +69,7 @@ const (
 // TestEndpointsInChina checks that of the services that functions reach through endpoints only SQS has another name
 // there.
 func TestEndpointsInChina(t *testing.T) {
-	network := string(open(t).files["infra/network.yaml"])
+	network := string(all(t)["infra/network.yaml"])
 	var got []string
 	for _, m := range regexp.MustCompile(`ServiceName: (!Sub .*)`).FindAllStringSubmatch(network, -1) {
 		got = append(got, m[1])
@@ -135,7 +89,7 @@ func TestAnyPartition(t *testing.T) {
 	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com", "delivery.logs.amazonaws.com",
 		"codedeploy.amazonaws.com", "elasticache.amazonaws.com", "ops.apigateway.amazonaws.com",
 		"replication.dynamodb.amazonaws.com", "email.cognito-idp.amazonaws.com", "sts.amazonaws.com"}
-	files := open(t).files
+	files := all(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for _, found := range regexp.MustCompile(`arn:aws:|[a-z0-9.-]+\.amazonaws\.com`).FindAllString(
 			string(files[name]), -1) {
@@ -146,33 +100,10 @@ func TestAnyPartition(t *testing.T) {
 	}
 }
 
-// TestQueuesRefusePlainHTTP checks that the policy that denies requests without TLS covers each queue.
-func TestQueuesRefusePlainHTTP(t *testing.T) {
-	tpl, held := open(t), map[string]bool{}
-	for _, p := range tpl.resources("AWS::SQS::QueuePolicy") {
-		s := list(p.prop("PolicyDocument"), "Statement")[0]
-		if str(s, "Effect") == "Deny" && str(s, "Condition", "Bool", "aws:SecureTransport") == "false" &&
-			str(s, "Action") == "sqs:*" {
-			for _, q := range list(p.prop(), "Queues") {
-				held[target(q)] = true
-			}
-		}
-	}
-	for _, q := range tpl.resources(kindQueue) {
-		if !held[q.id] {
-			t.Errorf("%s takes messages without TLS", q.id)
-		}
-	}
-}
-
 // TestEndpointsAreOfThisAccount checks that requests which leave the network through an endpoint reach only this
 // account's resources, with its principals.
 func TestEndpointsAreOfThisAccount(t *testing.T) {
-	tree, err := parse(open(t).files["infra/network.yaml"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	endpoints := (&template{tree: tree}).resources("AWS::EC2::VPCEndpoint")
+	endpoints := file(t, "infra/network.yaml").resources("AWS::EC2::VPCEndpoint")
 	for _, e := range endpoints {
 		statements := list(e.prop("PolicyDocument"), "Statement")
 		if len(statements) != 1 || str(statements[0], "Condition", "StringEquals", "aws:PrincipalAccount",
@@ -189,11 +120,7 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 // TestPoolOfShoppers checks what the pool of CreateIdentity asks of passwords and gives to pages: the shop's page keeps
 // no secret, gets codes only, and its tokens end within an hour.
 func TestPoolOfShoppers(t *testing.T) {
-	tree, err := parse(open(t).files["infra/identity.yaml"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	tpl := &template{tree: tree}
+	tpl := file(t, "infra/identity.yaml")
 	if n := number(tpl.resource("Pool").prop("Policies", "PasswordPolicy"), "MinimumLength"); n < 12 {
 		t.Errorf("passwords of %d characters", n)
 	}

@@ -73,7 +73,7 @@ var (
 // property, also through Fn::If and through a parameter.
 func TestClosedLists(t *testing.T) {
 	seen := map[string]int{}
-	for file, text := range open(t).files {
+	for file, text := range all(t) {
 		tree := asDeployed(t, file, text, "false")
 		for _, problem := range strays(tree, seen) {
 			t.Errorf("%s: %s", file, problem)

@@ -61,12 +61,12 @@ func matches(patterns []string, right string) bool {
 // update and delete what the templates have: it gives all of that, and nothing else.
 func TestDeployersRights(t *testing.T) {
 	kinds := map[string]bool{}
-	for file, text := range open(t).files {
+	for file, text := range all(t) {
 		tree := asDeployed(t, file, text, "true")
 		if name := filepath.Base(file); name == "deployer.yaml" || name == "wall.yaml" { // a person's own rights
 			continue
 		}
-		for _, r := range (&template{tree: tree}).resources("") {
+		for _, r := range (&template{tree}).resources("") {
 			kinds[r.kind] = true
 		}
 	}
@@ -75,7 +75,7 @@ func TestDeployersRights(t *testing.T) {
 			delete(kinds, kind)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), append([]string{"rights.py"},
+	cmd := exec.CommandContext(t.Context(), samPython(t), append([]string{"rights.py"},
 		slices.Sorted(maps.Keys(kinds))...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -92,7 +92,7 @@ func TestDeployersRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	var given, needed []string
-	for _, r := range (&template{tree: tree}).resources("AWS::IAM::ManagedPolicy") {
+	for _, r := range (&template{tree}).resources("AWS::IAM::ManagedPolicy") {
 		for _, s := range list(r.prop(), "PolicyDocument", "Statement") {
 			switch a := at(s, "Action").(type) {
 			case string:

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -28,7 +27,7 @@ func TestOverridesReachSAMWhole(t *testing.T) {
 	}
 	told := deployer(t, more...)("OVERRIDES=Plan=BuyRate=1000,BuyBurst=200")
 	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
-	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), "-c", samParser)
+	cmd := exec.CommandContext(t.Context(), samPython(t), "-c", samParser)
 	cmd.Args = append(cmd.Args, overrides...)
 	out, err := cmd.Output()
 	if err != nil {

@@ -1,8 +1,9 @@
+//go:build sam
+
 package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // TestRefusalsOfTheGateway compares them with what package httpapi writes.
 func TestRefusalsOfTheGateway(t *testing.T) {
-	api := open(t).resource("Api")
+	api := deployed(t, everything).resource("Api")
 	responses, _ := api.prop("GatewayResponses").(map[string]any)
 	refusal := httptest.NewRecorder()
 	httpapi.NewBuy(nil, nil, httpapi.Options{CORSOrigin: "*"}).ServeHTTP(refusal, httptest.NewRequest(http.MethodGet,
@@ -74,8 +75,8 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 // TestStaffAreAskedForASignature checks that only IAM opens staff's route and that it opens no other, for whichever CDN
 // stands in front, and that each role has a policy that lets its holder take that role alone.
 func TestStaffAreAskedForASignature(t *testing.T) {
-	tpl := open(t)
-	w, policies := tpl.deploy(sandbox), map[string]string{}
+	tpl := deployed(t, everything)
+	policies := map[string]string{}
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		text, err := json.Marshal(item)
@@ -94,13 +95,12 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 		"x-amazon-apigateway-authtype"); kind != "awsSigv4" {
 		t.Errorf("iam is %q", kind)
 	}
-	for _, r := range tpl.resources("AWS::IAM::ManagedPolicy") {
+	for _, r := range deployed(t, sandbox).resources("AWS::IAM::ManagedPolicy") {
 		statements := list(r.prop(), "PolicyDocument", "Statement")
-		resource, err := w.eval(at(statements[0], "Resource"))
-		if len(statements) != 1 || str(statements[0], "Action") != "execute-api:Invoke" || err != nil {
-			t.Errorf("%s: %v, %v", r.id, statements, err)
+		if len(statements) != 1 || str(statements[0], "Action") != "execute-api:Invoke" {
+			t.Errorf("%s: %v", r.id, statements)
 		}
-		policies[r.id] = fmt.Sprint(resource)
+		policies[r.id] = str(statements[0], "Resource")
 	}
 	for _, role := range seckill.Roles() {
 		id := strings.ToUpper(string(role[:1])) + string(role[1:]) + "Policy"
@@ -117,7 +117,7 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 
 // TestRefusalsOfStaff checks that the gateway's own refusals of staff are problems as admin writes them.
 func TestRefusalsOfStaff(t *testing.T) {
-	responses, _ := open(t).resource("Api").prop("GatewayResponses").(map[string]any)
+	responses, _ := deployed(t, everything).resource("Api").prop("GatewayResponses").(map[string]any)
 	for kind, code := range map[string]string{"ACCESS_DENIED": "role_denied", "EXPIRED_TOKEN": "signature_expired"} {
 		var got map[string]any
 		text := str(responses[kind], "ResponseTemplates", "application/json")

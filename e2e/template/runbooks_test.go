@@ -1,6 +1,9 @@
+//go:build sam
+
 package main
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -9,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
@@ -67,7 +72,7 @@ func TestRunbooks(t *testing.T) {
 
 // TestRestoreNamesAll: the page about a restore has every table, every queue's mapping and every schedule of a shop.
 func TestRestoreNamesAll(t *testing.T) {
-	page, all := read(t, filepath.Join(root, "docs", "runbooks", "restore.md")), open(t)
+	page, all := read(t, filepath.Join(root, "docs", "runbooks", "restore.md")), deployed(t, everything)
 	var tables []string
 	for _, line := range regexp.MustCompile(`(?m)^TABLES="(?:\$TABLES )?(.*)"$`).FindAllStringSubmatch(page, -1) {
 		tables = append(tables, strings.Fields(line[1])...)
@@ -89,7 +94,7 @@ func TestRestoreNamesAll(t *testing.T) {
 		}
 		kept++
 		if at(table.prop(), "TimeToLiveSpecification") != nil {
-			want = append(want, strings.TrimPrefix(str(table.prop(), "TableName", "Fn::Sub"), "${AWS::StackName}-"))
+			want = append(want, strings.TrimPrefix(str(table.prop(), "TableName"), "shop-"))
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(expiring)), slices.Sorted(slices.Values(want))) {
@@ -102,7 +107,7 @@ func TestRestoreNamesAll(t *testing.T) {
 			t.Errorf("DEPLOY.md does not say %q", fact)
 		}
 	}
-	if says := str(all.tree, "Parameters", "ReserveConcurrency", "Description"); !strings.HasPrefix(says,
+	if says := str(file(t, rootFile).tree, "Parameters", "ReserveConcurrency", "Description"); !strings.HasPrefix(says,
 		fmt.Sprintf("Keep %d and ", plan.Reserved)) {
 		t.Errorf("ReserveConcurrency: %s", says)
 	}
@@ -123,11 +128,137 @@ func TestRestoreNamesAll(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, name string) string {
+// alarms returns the alarms of a shop with all that it may have, and of its CDN.
+func alarms(t *testing.T) []*resource {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
+	stack := deployed(t, whole)
+	return append(stack.resources(kindAlarm), file(t, "infra/edge.yaml").resources(kindAlarm)...)
+}
+
+// alarmName returns an alarm's name, after the stack's.
+func alarmName(a *resource) string {
+	_, name, _ := strings.Cut(str(a.prop(), "AlarmName")+str(a.prop(), "AlarmName", "Fn::Sub"), "-")
+	return name
+}
+
+var severity = regexp.MustCompile(`^Severity ([123]): `)
+
+var update = flag.Bool("update", false, "write what docs/DEPLOY.md and docs/runbooks/README.md have of the templates")
+
+// TestAlarmsAreCounted checks that each alarm has a severity, that the index of runbooks has each alarm (-update writes
+// it). The alarm of a sale at risk knows all of severity 1 that are in its region.
+func TestAlarmsAreCounted(t *testing.T) {
+	of, first := map[string]int{}, map[string]bool{}
+	index := map[string]map[string][]string{} // names of alarms by page and severity
+	for _, a := range alarms(t) {
+		says := severity.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
+		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
+		if says == nil || page == nil {
+			t.Errorf("%s has no severity or no page: %q", a.id, str(a.prop(), "AlarmDescription"))
+			continue
+		}
+		of[says[1]]++
+		if index[page[1]] == nil {
+			index[page[1]] = map[string][]string{}
+		}
+		name := alarmName(a)
+		index[page[1]][says[1]] = append(index[page[1]][says[1]], name)
+		if says[1] == "1" && name != "api-faults-edge" {
+			first[name] = true
+		}
 	}
-	return string(b)
+	holdIndex(t, index, of)
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile(`ALARM\("\$\{Name\}-([a-z-]+)"\)`).FindAllStringSubmatch(
+		read(t, filepath.Join(root, "infra", "alert.yaml")), -1) {
+		known[m[1]] = true
+	}
+	if diff := cmp.Diff(first, known); diff != "" {
+		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
+	}
+}
+
+// holdIndex compares the index of docs/runbooks/README.md with the alarms of each page, by severity.
+func holdIndex(t *testing.T, index map[string]map[string][]string, of map[string]int) {
+	t.Helper()
+	want := fmt.Sprintf("%d alarms have severity 1, %d severity 2 and %d severity 3.\n\n", of["1"], of["2"], of["3"]) +
+		"| page | severity 1 | severity 2 | severity 3 |\n|---|---|---|---|\n"
+	for _, page := range slices.Sorted(maps.Keys(index)) {
+		want += fmt.Sprintf("| [%s](%[1]s.md) ", page)
+		for _, s := range []string{"1", "2", "3"} {
+			names := slices.Sorted(slices.Values(index[page][s]))
+			for i := range names { // each begins with the page's name
+				if names[i] = strings.TrimPrefix(names[i], page+"-"); names[i] == page {
+					names[i] = "the page's own"
+				}
+			}
+			want += "| " + strings.Join(names, ", ") + " "
+		}
+		want += "|\n"
+	}
+	holdBlock(t, filepath.Join(root, "docs", "runbooks", "README.md"), "alarms", want)
+}
+
+// holdBlock compares a generated block of a page with want; -update writes it.
+func holdBlock(t *testing.T, name, block, want string) {
+	t.Helper()
+	open, end := "<!-- generated: "+block+", by make alarms -->\n", "<!-- end: "+block+" -->"
+	before, rest, opened := strings.Cut(read(t, name), open)
+	got, after, ended := strings.Cut(rest, end)
+	switch {
+	case !opened || !ended:
+		t.Errorf("%s has no place for the %s", name, block)
+	case *update:
+		if err := os.WriteFile(name, []byte(before+open+want+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	case got != want:
+		t.Errorf("%s (make alarms):\n%s", name, cmp.Diff(want, got))
+	}
+}
+
+// idleMonth has what a stack costs that nobody uses: what, why, and USD in us-east-1 and in ap-southeast-1.
+var idleMonth = []struct {
+	what, why string
+	usd       [2]float64
+}{
+	{"endpoints of SQS and Secrets Manager", "CreateCache: 2 in 2 zones × 730 h × 0.01 (0.013)",
+		[2]float64{29.20, 37.96}},
+	{"ElastiCache Serverless for Valkey", "CreateCache: 0.1 GB × 730 h × 0.084 (0.101)", [2]float64{6.13, 7.37}},
+	{"WAF: a web ACL with %d rules", "EDGE: 5 + %[1]d × 1", [2]float64{5, 5}},
+	{"%d alarms with a cache, a webhook and the CDN", "%[2]d × 0.10 + 0.50", [2]float64{0.5, 0.5}},
+	{"dashboard", "CreateDashboard", [2]float64{3, 3}},
+	{"secrets, metrics, polling, storage", "about; more in a month of sales", [2]float64{6, 6}},
+}
+
+// TestIdleCost compares the idle month of DEPLOY.md with the list above and with what the templates have; -update
+// writes it.
+func TestIdleCost(t *testing.T) {
+	rules, n := len(list(file(t, "infra/edge.yaml").tree, "Resources", "Acl", "Properties", "Rules")), len(alarms(t))
+	var sum, cdn, cache [2]float64
+	want := "| resource | why | us-east-1 | ap-southeast-1 |\n|---|---|---|---|\n"
+	for _, row := range idleMonth {
+		switch {
+		case strings.HasPrefix(row.what, "WAF"):
+			row.what, row.why = fmt.Sprintf(row.what, rules), fmt.Sprintf(row.why, rules)
+			row.usd[0], row.usd[1] = row.usd[0]+float64(rules), row.usd[1]+float64(rules)
+		case strings.Contains(row.what, "alarms"): // and the sale at risk
+			row.what, row.why = fmt.Sprintf(row.what, n+1), fmt.Sprintf(row.why, n+1, n)
+			row.usd[0], row.usd[1] = row.usd[0]+float64(n)/10, row.usd[1]+float64(n)/10
+		}
+		for i, usd := range row.usd {
+			sum[i] += usd
+			if strings.HasPrefix(row.why, "EDGE: ") {
+				cdn[i] += usd
+			} else if strings.HasPrefix(row.why, "CreateCache: ") {
+				cache[i] += usd
+			}
+		}
+		want += fmt.Sprintf("| %s | %s | %.2f | %.2f |\n", row.what, row.why, row.usd[0], row.usd[1])
+	}
+	want += fmt.Sprintf("| | **together** | **%.2f** | **%.2f** |\n", sum[0], sum[1]) +
+		fmt.Sprintf("| | **without the CDN** | **%.2f** | **%.2f** |\n", sum[0]-cdn[0], sum[1]-cdn[1]) +
+		fmt.Sprintf("| | **and with a Redis of your own** | **%.2f** | **%.2f** |\n", sum[0]-cdn[0]-cache[0],
+			sum[1]-cdn[1]-cache[1])
+	holdBlock(t, filepath.Join(root, "docs", "DEPLOY.md"), "idle month", want)
 }

@@ -2,29 +2,34 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// template is template.yaml with all that it opens unconditionally, as if it were one file.
-type template struct {
-	files    map[string][]byte         // by path from the project's folder
-	tree     map[string]any            // the combined tree
-	values   map[string]any            // values of nested stacks' parameters that are not plain references
-	patterns map[string]*regexp.Regexp // of parameters
-}
+// template is one with its resources: a file, or all that a stack has (translator.deploy).
+type template struct{ tree map[string]any }
 
-// load reads the templates of the project in the folder root.
-func load(root string) (*template, error) {
-	files, err := texts(os.DirFS(root))
+// texts returns the texts of all templates of the project in the folder root, by path.
+func texts(root string) (map[string][]byte, error) {
+	project := os.DirFS(root)
+	names, err := fs.Glob(project, "infra/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	return flatten(files)
+	files := map[string][]byte{}
+	for _, name := range append(names, rootFile) {
+		if files[name], err = fs.ReadFile(project, name); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
+
+// rootFile is the outermost template; it names the nested ones.
+const rootFile = "template.yaml"
 
 // at follows a path through maps; nil if it does not exist.
 func at(v any, path ...string) any {
@@ -85,14 +90,12 @@ func (t *template) resource(id string) *resource {
 // Types of resources.
 const (
 	kindFunction   = "AWS::Serverless::Function"
-	kindAPI        = "AWS::Serverless::Api"
 	kindTable      = "AWS::DynamoDB::Table"
 	kindQueue      = "AWS::SQS::Queue"
 	kindLog        = "AWS::Logs::LogGroup"
 	kindAlarm      = "AWS::CloudWatch::Alarm"
 	kindRole       = "AWS::IAM::Role"
 	kindPermission = "AWS::Lambda::Permission"
-	kindStack      = "AWS::CloudFormation::Stack"
 )
 
 // functions returns the functions by the step that they are named after.
@@ -104,12 +107,12 @@ func (t *template) functions() map[string]*resource {
 	return out
 }
 
-// environment returns a function's environment, unevaluated.
-func (t *template) environment(function *resource) map[string]any {
-	out := map[string]any{}
-	for _, of := range []any{at(t.tree, "Globals", "Function"), function.all["Properties"]} {
-		vars, _ := at(of, "Environment", "Variables").(map[string]any)
-		maps.Copy(out, vars)
+// environment returns a function's settings.
+func environment(function *resource) map[string]string {
+	out := map[string]string{}
+	all, _ := function.prop("Environment", "Variables").(map[string]any)
+	for name, v := range all {
+		out[name] = fmt.Sprint(v)
 	}
 	return out
 }
@@ -129,16 +132,20 @@ func events(function *resource) (out []event) {
 	return out
 }
 
-// target returns the resource that a Ref, or a GetAtt of its ARN or name, means; "" for anything else.
+// queueURL is a queue's Ref, up to its name.
+const queueURL = "https://sqs.eu-west-1.amazonaws.com/111122223333/"
+
+// target returns the resource that an evaluated Ref or GetAtt means; "" for an ARN, or what is no text.
 func target(v any) string {
-	if id := str(v, "Ref"); id != "" {
-		return id
+	s, _ := v.(string)
+	id, attribute, _ := strings.Cut(strings.TrimPrefix(s, queueURL), ".")
+	switch {
+	case strings.ContainsAny(id, ":/"):
+		return ""
+	case attribute == "StreamArn":
+		return id + "/stream"
 	}
-	if l := list(v, "Fn::GetAtt"); len(l) == 2 {
-		id, _ := l[0].(string)
-		return id
-	}
-	return ""
+	return id
 }
 
 // right is one action on one resource.
@@ -153,9 +160,6 @@ func (t *template) rights(function *resource) (out []right, err error) {
 	}
 	for _, p := range list(role.prop(), "Policies") {
 		for _, s := range list(p, "PolicyDocument", "Statement") {
-			if only := list(s, "Fn::If"); len(only) > 1 { // in some stacks only
-				s = only[1]
-			}
 			if str(s, "Effect") != "Allow" {
 				return nil, fmt.Errorf("%s: effect %q", role.id, str(s, "Effect"))
 			}
@@ -185,19 +189,19 @@ func several(v any) []any {
 // drawn is the end of a secret's ARN: a hyphen and six characters that AWS draws.
 const drawn = "-??????"
 
-// beginnings maps prefixes of ARNs that nested stacks receive to the short name of the resource.
+// beginnings maps prefixes of ARNs to the short name of the resource.
 var beginnings = map[string]func(rest string) string{
-	"${SecretsArn}": secretName,
-	"${LogsArn}":    func(rest string) string { return logID(strings.TrimSuffix(rest, ":*")) },
-	"arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${PushId}/": func(rest string) string {
-		return "Push/" + rest
+	"arn:aws:secretsmanager:eu-west-1:111122223333:secret:/seckill/default/": secretName,
+	"arn:aws:logs:eu-west-1:111122223333:log-group:/aws/lambda/shop-": func(rest string) string {
+		return logID(strings.TrimSuffix(rest, ":*"))
 	},
-	"arn:${AWS::Partition}:s3:::${Bucket}/": func(rest string) string { return "Bucket/" + rest },
-	"${FunctionsArn}": func(rest string) string {
+	"arn:aws:execute-api:eu-west-1:111122223333:Api/": func(rest string) string { return "Push/" + rest },
+	"arn:aws:s3:::Bucket/":                            func(rest string) string { return "Bucket/" + rest },
+	"arn:aws:lambda:eu-west-1:111122223333:function:shop-": func(rest string) string {
 		step, alias, _ := strings.Cut(rest, ":")
 		return strings.ToUpper(step[:1]) + step[1:] + "Function:" + alias
 	},
-	"${TablesArn}": func(rest string) string {
+	"arn:aws:dynamodb:eu-west-1:111122223333:table/shop-": func(rest string) string {
 		name, index, _ := strings.Cut(rest, "/")
 		if index == "" {
 			return tableID(name)
@@ -213,7 +217,7 @@ func short(on any) (string, error) {
 	if id := target(on); id != "" {
 		return id, nil
 	}
-	s := str(on, "Fn::Sub")
+	s, _ := on.(string)
 	for beginning, name := range beginnings {
 		if rest, ok := strings.CutPrefix(s, beginning); ok {
 			return name(rest), nil

@@ -3,40 +3,52 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// processed returns a template of functions as CloudFormation sees it, by SAM's own translator in the Python that
-// SAM_PYTHON names.
-func processed(t *testing.T, file string, params map[string]string) map[string]any {
+// samOnce starts sam.py once for all tests.
+var samOnce = sync.OnceValues(func() (*translator, error) { return startSAM(context.Background(), root) })
+
+func ask(t *testing.T, request map[string]any) map[string]any {
 	t.Helper()
-	input, err := json.Marshal(params)
+	s, err := samOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, complaints bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), "translate.py", filepath.Join(root, "infra", file))
-	cmd.Env = append(os.Environ(), "AWS_DEFAULT_REGION=eu-west-1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &complaints
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, complaints.String())
-	}
-	var tree map[string]any
-	if err := json.Unmarshal(out.Bytes(), &tree); err != nil {
+	tree, err := s.ask(request)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return tree
+}
+
+// deployed returns a stack with these parameters, and the defaults of the others. The caller may change it.
+func deployed(t *testing.T, params map[string]string) *template {
+	t.Helper()
+	return &template{ask(t, map[string]any{"stack": params})}
+}
+
+func samPython(t *testing.T) string {
+	t.Helper()
+	name, err := python(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// processed returns a template of functions as CloudFormation sees it.
+func processed(t *testing.T, file string, params map[string]string) map[string]any {
+	t.Helper()
+	return ask(t, map[string]any{"file": file, "parameters": params})
 }
 
 // asDeployed returns a template as CloudFormation sees it: one with SAM's resources processed, another as it is.
@@ -83,8 +95,8 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 }
 
 // TestParametersReachTraffic checks that a deployment which changes only a parameter publishes and serves a new
-// version of each function, because the hash of everything (infra/deployment) changes, and that one without changes
-// publishes none.
+// version of each function, because the hash of everything (infra/deployment) changes, and that one without
+// changes publishes none.
 func TestParametersReachTraffic(t *testing.T) {
 	for file, n := range files {
 		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
@@ -93,8 +105,8 @@ func TestParametersReachTraffic(t *testing.T) {
 		if len(before) != n {
 			t.Fatalf("%s: %d functions have an alias, want %d", file, len(before), n)
 		}
-		if again := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
-			"Hold": "15m"}); !reflect.DeepEqual(first, again) {
+		if again := ask(t, map[string]any{"file": file, "again": true, "parameters": map[string]string{
+			"Deployment": monday, "GradualDeployment": "false", "Hold": "15m"}}); !cmp.Equal(first, again) {
 			t.Errorf("%s: the same deployment twice:\n%s", file, cmp.Diff(first, again))
 		}
 		if other := serves(t, processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",

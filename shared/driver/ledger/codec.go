@@ -55,7 +55,6 @@ var tagFlags = map[string]flags{"key": key, "opt": opt, "placed": placed, "rejec
 
 // form is how the values of one type are stored.
 type form struct {
-	is    string // DynamoDB's type: S, N or L
 	write func(reflect.Value) any
 	read  func(*decoder, string, reflect.Value)
 }
@@ -175,19 +174,19 @@ func at[T any](v reflect.Value) *T { return v.Addr().Interface().(*T) }
 // forms returns the types that are not stored as their kind is. A function that has no codec does not link it.
 func forms() map[reflect.Type]form {
 	return map[reflect.Type]form{
-		reflect.TypeFor[time.Time](): {"N", func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
+		reflect.TypeFor[time.Time](): {func(v reflect.Value) any { return at[time.Time](v).UnixMilli() },
 			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.time(name) }},
-		reflect.TypeFor[time.Duration](): {"N",
+		reflect.TypeFor[time.Duration](): {
 			func(v reflect.Value) any { return at[time.Duration](v).Milliseconds() },
 			func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name) * int64(time.Millisecond)) }},
-		reflect.TypeFor[map[string]int]():  {"SS", nil, decodeEntries},
+		reflect.TypeFor[map[string]int]():  {nil, decodeEntries},
 		reflect.TypeFor[[]int]():           asText("a list of numbers", encodeUnits, decodeUnits),
 		reflect.TypeFor[netip.Addr]():      asText("a network address", netip.Addr.String, netip.ParseAddr),
 		reflect.TypeFor[seckill.Options](): asText("a list of options", seckill.Options.String, seckill.ParseOptions),
 		reflect.TypeFor[seckill.Rules](): asText("a list of rules", seckill.Rules.String,
 			func(s string) (seckill.Rules, error) { return seckill.ParseRules(s), nil }),
 		reflect.TypeFor[[]seckill.Role](): asText("a list of roles", encodeRoles, decodeRoles),
-		reflect.TypeFor[[]string](): {"L", func(v reflect.Value) any { return slices.Clone(*at[[]string](v)) },
+		reflect.TypeFor[[]string](): {func(v reflect.Value) any { return slices.Clone(*at[[]string](v)) },
 			func(d *decoder, name string, v reflect.Value) {
 				list, ok := d.row[name].([]string)
 				if !ok {
@@ -203,26 +202,26 @@ func forms() map[reflect.Type]form {
 func formOf(all map[reflect.Type]form, t reflect.Type, is flags) form {
 	switch isTime := t == reflect.TypeFor[time.Time](); {
 	case is&seconds != 0 && isTime:
-		return form{"N", func(v reflect.Value) any { return at[time.Time](v).Unix() },
+		return form{func(v reflect.Value) any { return at[time.Time](v).Unix() },
 			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = time.Unix(d.number(name), 0).UTC() }}
 	case is&sorted != 0 && isTime:
-		return form{"S", func(v reflect.Value) any { return timeKey(*at[time.Time](v)) },
+		return form{func(v reflect.Value) any { return timeKey(*at[time.Time](v)) },
 			func(d *decoder, name string, v reflect.Value) { *at[time.Time](v) = d.sortable(name) }}
 	case is&sorted != 0:
-		return form{"S", nil, func(d *decoder, name string, v reflect.Value) { v.SetInt(int64(d.digits(name))) }}
+		return form{nil, func(d *decoder, name string, v reflect.Value) { v.SetInt(int64(d.digits(name))) }}
 	}
 	if f, ok := all[t]; ok {
 		return f
 	}
 	switch t.Kind() { //nolint:exhaustive // no other kind is stored
 	case reflect.String:
-		return form{"S", func(v reflect.Value) any { return v.String() },
+		return form{func(v reflect.Value) any { return v.String() },
 			func(d *decoder, name string, v reflect.Value) { v.SetString(d.text(name)) }}
 	case reflect.Int, reflect.Int64:
-		return form{"N", func(v reflect.Value) any { return v.Int() },
+		return form{func(v reflect.Value) any { return v.Int() },
 			func(d *decoder, name string, v reflect.Value) { v.SetInt(d.number(name)) }}
 	case reflect.Bool:
-		return form{"N", func(v reflect.Value) any { return number(v.Bool()) },
+		return form{func(v reflect.Value) any { return number(v.Bool()) },
 			func(d *decoder, name string, v reflect.Value) { v.SetBool(d.number(name) == 1) }}
 	}
 	panic(fmt.Sprintf("ledger: no row has a %s", t))
@@ -237,7 +236,7 @@ func number(is bool) int64 {
 
 // asText is the form of a type that is stored as one text.
 func asText[T any](want string, write func(T) string, read func(string) (T, error)) form {
-	return form{"S", func(v reflect.Value) any { return write(*at[T](v)) },
+	return form{func(v reflect.Value) any { return write(*at[T](v)) },
 		func(d *decoder, name string, v reflect.Value) {
 			value, err := read(d.text(name))
 			if err != nil {
@@ -249,7 +248,7 @@ func asText[T any](want string, write func(T) string, read func(string) (T, erro
 
 // asList is the form of a slice that is stored as a list of texts.
 func asList[T any](want string, write func(T) string, read func(string) (T, error)) form {
-	return form{"L", func(v reflect.Value) any {
+	return form{func(v reflect.Value) any {
 		values := *at[[]T](v)
 		list := make([]string, len(values))
 		for i := range values {

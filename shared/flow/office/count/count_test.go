@@ -81,7 +81,7 @@ func change(item, order string, states ...seckill.State) seckill.OrderChange {
 
 const (
 	placed, closing, paid = seckill.PendingPayment, seckill.Closing, seckill.Paid
-	expired, owed         = seckill.Expired, seckill.RefundOwed
+	expired               = seckill.Expired
 )
 
 // TestEachChangeCountsOnce passes batches whose changes come late, twice, in parts and in another order.

@@ -29,7 +29,6 @@ const (
 const (
 	cookieBytes = 32
 	page        = 100 // sessions in a read
-	tries       = 3   // of a save that somebody else was faster with
 )
 
 // ErrEnded: the session has ended, or never was. The person has to sign in again.
