@@ -176,8 +176,8 @@ edge: ## the CDN's function in Node and in njs, which reads what CloudFront read
 	SECKILL_TEST_EDGE=1 $(GO) test -count=1 ./infra/edge
 
 .PHONY: pictures
-pictures: ## as browser, and keep the screenshots in docs/pictures
-	$(MAKE) browser PICTURES=$(CURDIR)/docs/pictures
+pictures: browser ## as browser, and replace those screenshots that docs/pictures has
+	cd docs/pictures && for f in *.png; do cp "$(PICTURES)/$$f" .; done
 
 .PHONY: film
 film: build ## a sale as an animated picture, docs/pictures/sale.webp
@@ -234,11 +234,16 @@ generate: ## write what is made from code: pages of docs/, and the shop's own in
 	$(GO) run ./web/bundle
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
 	$(GO) test ./proof/sim -run 'TestPaymentPage|TestKillPoints' -update
-	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
+	$(GO) test . -run 'TestDecisionsAreListed|TestArchitecture' -update
 	$(GO) test ./infra/plan -run TestText -update
 	$(GO) test ./cmd/seckill -run TestDeployPageListsRoles -update
-	$(GO) test ./shared/driver/ledger -run TestDataPageListsTheSchema -update
+	$(GO) test ./shared/driver/ledger ./shared/driver/dynamoledger -run TestDataPageLists -update
 	$(GO) test ./shared/fake/fakegateway -run TestEachFaultIsExplained -update
+
+.PHONY: alarms
+alarms: ## write the list of alarms, and what an idle month costs, from the templates
+	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -tags sam ./e2e/template \
+		-run 'TestAlarmsAreCounted|TestIdleCost' -update
 
 .PHONY: house
 house: ## how large the house is: packages, lines, tables, parameters, bytes of a function

@@ -42,7 +42,14 @@ A check without an answer, for lack of a right or because a stand-in for AWS doe
 question, is reported as "?". It makes the exit code 1, too, unless AWS_ENDPOINT_URL is set, which
 means a stand-in.
 
-docs/DEPLOY.md lists the rights that the command needs.`,
+Rights: sts:GetCallerIdentity; cloudformation:DescribeStacks, cloudformation:ListStackResources (of
+the CDN in us-east-1, too); lambda:GetAlias, lambda:GetFunctionConfiguration, lambda:InvokeFunction,
+lambda:GetEventSourceMapping, lambda:GetAccountSettings; secretsmanager:GetSecretValue on P/*;
+events:DescribeRule, events:ListTargetsByRule; cloudwatch:DescribeAlarms,
+sns:ListSubscriptionsByTopic; sqs:GetQueueAttributes; dynamodb:DescribeTable,
+dynamodb:DescribeTimeToLive, dynamodb:DescribeContinuousBackups; apigateway:GET on
+/restapis/*/stages/live and /account (GetStage, GetAccount); execute-api:Invoke on
+*/POST/operator/*.`,
 		Example: `  seckill doctor --stack seckill-prod --region eu-central-1 --profile shop
   seckill doctor --stack seckill-prod --crowd 1000000 --within 60s
   seckill doctor --stack seckill-prod --json`,

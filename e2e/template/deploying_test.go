@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -103,52 +101,6 @@ func TestOverridesPublish(t *testing.T) {
 	hash := func(told []string) string { return fmt.Sprint(given(told, "Deployment")) }
 	if hash(plain) == hash(day) || hash(day) != hash(again) || hash(back) != hash(plain) || len(hash(day)) != 66 {
 		t.Errorf("deployments %s, %s, %s, %s", hash(plain), hash(day), hash(again), hash(back))
-	}
-}
-
-// TestIdleCostAddsUp: the rows of DEPLOY.md's idle month add up, in each region, and count what the templates have.
-func TestIdleCostAddsUp(t *testing.T) {
-	page := read(t, filepath.Join(root, "docs", "DEPLOY.md"))
-	_, page, _ = strings.Cut(page, "| resource | why |")
-	page, _, _ = strings.Cut(page, "\n\n")
-	var sum, cdn, cache [2]float64
-	for line := range strings.Lines(page) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 6 {
-			continue
-		}
-		for i := range sum {
-			usd, err := strconv.ParseFloat(strings.Trim(cells[3+i], " *"), 64)
-			if err != nil {
-				continue
-			}
-			want := -1.0
-			switch why := strings.Trim(cells[2], " *"); {
-			case why == "together":
-				want = sum[i]
-			case why == "without the CDN":
-				want = sum[i] - cdn[i]
-			case why == "and with a Redis of your own":
-				want = sum[i] - cdn[i] - cache[i]
-			case strings.HasPrefix(why, "EDGE: "):
-				cdn[i] += usd
-			case strings.HasPrefix(why, "CreateCache: "):
-				cache[i] += usd
-			}
-			if want < 0 {
-				sum[i] += usd
-			} else if math.Abs(want-usd) > 0.001 {
-				t.Errorf("%s adds up to %.2f", strings.TrimSpace(line), want)
-			}
-		}
-	}
-	if sum[0] == 0 {
-		t.Fatal("DEPLOY.md has no idle month")
-	}
-	rules := len(list(file(t, "infra/edge.yaml").tree, "Resources", "Acl", "Properties", "Rules"))
-	if want := fmt.Sprintf("a web ACL with %d rules | EDGE: 5 + %[1]d × 1 | %.2f |", rules, 5+float64(rules)); !strings.
-		Contains(page, want) {
-		t.Errorf("no %q", want)
 	}
 }
 

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // issuers are two, one whose metadata are elsewhere.
@@ -184,6 +186,14 @@ func (t *template) refusals(given map[string]string) (out []string) {
 		}
 	}
 	return out
+}
+
+// TestTheHoldIsTheSameEverywhere: a stack that says nothing has the hold that a run has.
+func TestTheHoldIsTheSameEverywhere(t *testing.T) {
+	text := str(file(t, rootFile).tree, "Parameters", "Hold", "Default")
+	if hold, err := time.ParseDuration(text); err != nil || hold != seckill.DefaultHold {
+		t.Errorf("template.yaml has the hold %q, seckill.DefaultHold is %s", text, seckill.DefaultHold)
+	}
 }
 
 // matching has each pattern compiled once.

@@ -18,7 +18,7 @@ import (
 // Parts of a sale other than the ledger's tables.
 const (
 	PartItems  = "items"          // the row of the items table
-	PartTrades = "gateway_trades" // the fake gateway's trades, as docs/DATA.md describes them
+	PartTrades = "gateway_trades" // the fake gateway's trades: see package gatewaytable
 	PartRedis  = "redis"          // the item's keys
 	PartQueues = "queues"
 )

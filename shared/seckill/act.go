@@ -73,7 +73,7 @@ func ParseRules(text string) (r Rules) {
 
 // Act is a step of admission, or of a purchase, that a shopper took.
 type Act struct {
-	ID     string    `row:"id,key"` // of one that is kept; see ActID
+	ID     string    `row:"id,key"` // of one that is kept: its time in ms, a hyphen, hexadecimal digits
 	At     time.Time `row:"at"`
 	Item   string    `row:"item"`
 	Action Action    `row:"action"`

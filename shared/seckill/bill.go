@@ -75,7 +75,7 @@ const MaxDifferences = 1000
 
 // Reconciliation is the result of comparing a day's bill with the ledger.
 type Reconciliation struct {
-	Day string    `json:"day" row:"day,key"`      // a Day
+	Day string    `json:"day" row:"day,key"`      // the bill's
 	At  time.Time `json:"at" row:"at,key,sorted"` // when it was done
 	// NoBill: the provider had none. Nothing moved, or it is not made yet
 	NoBill      bool         `json:"no_bill" row:"no_bill,opt"`

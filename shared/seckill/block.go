@@ -78,10 +78,10 @@ func NetworkSubjects(addr netip.Addr) []Subject {
 
 // Block keeps a user, or a range of network addresses, from buying.
 type Block struct {
-	Subject Subject   `row:"subject,key"`
-	Item    string    `row:"item,key"` // an item's id, or Everywhere
-	Reason  string    `row:"reason"`   // for operators; shoppers are not told it
-	By      string    `row:"by"`       // the operator
+	Subject Subject   `row:"subject,key"` // user:ID or net:RANGE
+	Item    string    `row:"item,key"`    // an item's id, or Everywhere ("*")
+	Reason  string    `row:"reason"`      // for operators; shoppers are not told it
+	By      string    `row:"by"`          // the operator
 	Made    time.Time `row:"made"`
 	Until   time.Time // zero: for good
 }

@@ -42,7 +42,7 @@ type Order struct {
 	Price   Fen       `row:"price"`        // per unit, fixed at placement
 	Amount  Fen       `row:"amount"`       // Price × Count
 	Given             // empty after it is erased, and if rejected
-	Erased  time.Time `row:"erased,later"` // when Given was erased; zero: it was not
+	Erased  time.Time `row:"erased,later"` // when what the shopper gave was erased; zero: it was not
 	State   State     `row:"state"`
 	Created time.Time `row:"created"`         // when buy received the request
 	Placed  time.Time `row:"placed"`          // when the row was written
@@ -108,7 +108,7 @@ type Payment struct {
 	Amount  Fen          `row:"amount"`
 	State   PaymentState `row:"state"`
 	At      time.Time    `row:"at"`    // when the ledger recorded it
-	Cause   string       `row:"cause"` // "notify" or "query"
+	Cause   string       `row:"cause"` // "notify", "query", or the operator and the reason
 
 	Tries int       `row:"tries,later"`            // refund_due: failed attempts to refund it
 	Due   time.Time `row:"refund_at,later,sorted"` // refund_due: when to try next

@@ -57,8 +57,8 @@ type KeptNotification struct {
 	TradeNo string    `row:"trade_no"`
 	Amount  Fen       `row:"amount"`
 	At      time.Time `row:"at"`      // when the first copy arrived
-	Outcome string    `row:"outcome"` // NotificationRecorded, NotificationNothing, or the code of the refusal
-	Raw     string    `row:"raw"`     // as Notification.Raw
+	Outcome string    `row:"outcome"` // "recorded", "nothing" (no new money), or the code of the refusal
+	Raw     string    `row:"raw"`     // all parameters with the signature, form-encoded
 	// when the row may be deleted, in whole seconds; the table may take a few more days; zero:
 	// never
 	Expires time.Time `row:"expires,opt,seconds"`

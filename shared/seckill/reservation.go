@@ -35,10 +35,10 @@ type Request struct {
 // Given is what is known of a shopper with a purchase, for people to read. Each step copies it as one, from the request
 // to the order; the stock and the queue do not read it. It is erased as one.
 type Given struct {
-	Address string `json:"address,omitempty" row:"address,placed,personal"` // delivery address
+	Address string `json:"address,omitempty" row:"address,placed,personal"` // where to deliver; not in a rejected order
 	// Name is the shopper's, as the sign-in tells it; "": it does not
 	Name string `json:"shopper_name,omitempty" row:"shopper_name,placed,opt,personal"`
-	// Network is the network address that the request came from, whole; the zero Addr: the shop does not keep it, or
+	// Network is the network address that the request came from, whole; zero: the shop does not keep it, or
 	// has erased it before the rest
 	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
 }

@@ -26,7 +26,7 @@ type Webhook struct {
 	Order   string    `row:"order,key"`
 	Known   int       `row:"known"`             // entries of the order's history that have to reach it
 	Sent    int       `row:"sent"`              // those that the endpoint acknowledged, from the first one on
-	Due     time.Time `row:"due_at,opt,sorted"` // of the next post; zero when all are sent. GivenUp: when that was
+	Due     time.Time `row:"due_at,opt,sorted"` // of the next post; once given up, when that was; zero: all are sent
 	GivenUp bool      // the next event was posted in vain for WebhookPatience
 	Tries   int       `row:"tries"`     // posts of the next event in vain
 	Since   time.Time `row:"since,opt"` // the first of these; zero without any

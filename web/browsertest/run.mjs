@@ -1,5 +1,5 @@
 // A shopper's whole way, in two languages on two sizes, with a picture of each page:
-//   node run.mjs BASE OUT     e.g. node run.mjs http://localhost:8100 ../../docs/pictures
+//   node run.mjs BASE OUT     e.g. node run.mjs http://localhost:8100 ../../.tools/pictures
 // It needs a fresh `seckill run` with its demo data: a live item with at least 3 units, one per shopper, an upcoming
 // item, and two demo shoppers. It moves that system's clock.
 import { ADDRESS, EXPECTED, GRACE, advance, ask, base, card, cashierTab, check, close, fillAddress, finish, has, mine, open, payAt, picture, same, says, startPurchase, stockOf, until } from './harness.mjs';

@@ -330,3 +330,18 @@ func TestSchemaCheckerSeesMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitsAreDescribed compares limits in docs/openapi.yaml with the code's.
+func TestLimitsAreDescribed(t *testing.T) {
+	for name, want := range map[string]int{
+		"Purchase.address.maxLength": seckill.MaxAddress, "Order.count.maximum": seckill.MaxCount,
+		"Solved.answer.maxLength": seckill.MaxAnswer, "Commodity.title.maxLength": seckill.MaxTitle,
+		"Activity.title.maxLength": seckill.MaxTitle,
+	} {
+		key := strings.Split(name, ".")
+		got := at(document, "components", "schemas", key[0], "properties", key[1], key[2])
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("docs/openapi.yaml: %s is %v, the code has %d", name, got, want)
+		}
+	}
+}

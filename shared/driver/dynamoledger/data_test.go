@@ -2,9 +2,9 @@ package dynamoledger_test
 
 import (
 	"encoding/json"
+	"flag"
 	"math"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,34 +17,78 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// attributeRow matches a row of the attribute tables in docs/DATA.md.
-var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
+var update = flag.Bool("update", false, "write the attributes of items in docs/DATA.md")
 
+// itemMeanings says what the attributes of an item's rows mean, by table.
+var itemMeanings = map[string]string{dynamoledger.TableItems: `
+id: partition key
+version: rises with every change except erased and networks_erased
+described: the description's version, or 0
+commodity: its id
+title:
+price: the ordinary one
+commodity_created:
+sk_price: the sale's
+start:
+end: exclusive
+created:
+stock: units
+limit: units per user
+buckets: how many partitions the item's units have
+stopped:
+checks: standard or strict; absent: off
+cover: the first of the description's covers
+family: of a variant
+options: of a variant
+limit_spans: 1: the limit counts the whole family
+stops: the latest ten, from-to in ms; no end while it lasts
+erased: when its last address was erased
+networks_erased: the same of network addresses
+v: 1, or 2 with family
+`, dynamoledger.TableCatalog: `
+id: item# and the item's id
+version: the item's
+detail: sanitized HTML
+covers: addresses of pictures
+v: 1
+`}
+
+// TestDataPageListsWhatAnItemsRowsHave compares attributes in docs/DATA.md with what Put writes; -update writes them.
 func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
 		End:   begun.Add(1),
 		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
 		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
 			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
-	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n",
-		dynamoledger.TableCatalog: "\n### item#ID\n"} {
-		_, section, _ := strings.Cut(string(page), heading)
-		section, _, _ = strings.Cut(section, "\n##")
-		listed, written := map[string]string{"v": "N"}, map[string]string{}
-		for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
-			listed[m[1]] = m[2]
-		}
-		for attr, v := range rows[table] {
-			for kind := range v {
-				written[attr] = kind
+	const file = "../../../docs/DATA.md"
+	for table, meanings := range itemMeanings {
+		want := "| attribute | type | meaning |\n|---|---|---|\n"
+		for line := range strings.Lines(strings.TrimSpace(meanings)) {
+			attr, means, _ := strings.Cut(strings.TrimSpace(line), ":")
+			for kind := range rows[table][attr] {
+				want += "| " + attr + " | " + kind + " | " + strings.TrimSpace(means) + " |\n"
 			}
+			if rows[table][attr] == nil {
+				t.Errorf("%s: nothing writes %s", table, attr)
+			}
+			delete(rows[table], attr)
 		}
-		if diff := cmp.Diff(written, listed); diff != "" {
-			t.Errorf("%s: docs/DATA.md (+) and what Put writes (-) differ:\n%s", table, diff)
+		for attr := range rows[table] {
+			t.Errorf("%s: %s is written, and nothing says what it means", table, attr)
+		}
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, end := "<!-- generated: rows of "+table+", by make generate -->\n", "<!-- end: rows of "+table+" -->"
+		before, rest, _ := strings.Cut(string(page), open)
+		got, after, found := strings.Cut(rest, end)
+		if *update && found {
+			if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if got != want {
+			t.Errorf("%s (make generate):\n%s", file, cmp.Diff(want, got))
 		}
 	}
 }

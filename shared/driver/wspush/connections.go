@@ -14,7 +14,11 @@ import (
 // TableConnections is the table's name without the prefix.
 const TableConnections = "connections"
 
-// Table declares the table. A test compares docs/DATA.md with it.
+// Table declares the table. Its rows, by owner and place:
+//
+//	user/ID        1 or 2  connection: whose place it is; since: when that was opened, in ms; expires: 3 h later
+//	connection/ID  0       user: who has the place; expires, the same
+//	pass/NONCE     0       expires: a day after the used pass would have
 var Table = ledger.Table{Name: TableConnections, PK: "owner", SK: "place", TTL: attrExpires}
 
 const (

@@ -20,7 +20,7 @@ const (
 	IndexNotificationsDue = "notifications_due"
 )
 
-// Table declares the table. A test compares docs/DATA.md with it.
+// Table declares the table. A write of a row requires the version that was read.
 var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 	Indexes: []ledger.Index{{Name: IndexNotificationsDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
 

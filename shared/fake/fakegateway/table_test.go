@@ -2,8 +2,6 @@ package fakegateway_test
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -95,56 +93,6 @@ func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 		}
 		if (row["paid"] != nil) == r.Paid.IsZero() {
 			t.Errorf("%s: paid %v", name, row["paid"])
-		}
-	}
-}
-
-// attributeRow matches a row of the attribute tables in docs/DATA.md.
-var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
-
-func TestDataPageListsWhatIsWritten(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## The fake gateway's table\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	listed := map[string]string{"v": "N"}
-	for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
-		listed[m[1]] = m[2]
-	}
-	rows := embedded()
-	r := paidTrade()
-	r.Refunds = []fakegateway.Refund{{RequestNo: "r", Amount: 1, At: start}}
-	r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "m", Next: start})
-	if err := fakegateway.NewTable(rows).Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	row, _, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades, PK: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	written := map[string]string{}
-	for attr, v := range row {
-		written[attr] = "S"
-		switch v.(type) {
-		case int64:
-			written[attr] = "N"
-		case []string:
-			written[attr] = "L"
-		}
-	}
-	if diff := cmp.Diff(written, listed); diff != "" {
-		t.Errorf("docs/DATA.md (+) and what is written (-) differ:\n%s", diff)
-	}
-	for _, prefix := range []string{"#number#", "#moved#"} {
-		if !strings.Contains(section, "| `"+prefix+"`") {
-			t.Errorf("docs/DATA.md does not list the rows under %s", prefix)
-		}
-	}
-	for _, word := range []string{fakegateway.TableTrades, fakegateway.IndexNotificationsDue} {
-		if !strings.Contains(section, "`"+word+"`") {
-			t.Errorf("docs/DATA.md does not name %s", word)
 		}
 	}
 }
