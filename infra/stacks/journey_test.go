@@ -74,8 +74,8 @@ func project(t *testing.T) (root string) {
 	put(t, filepath.Join(root, "bin/sam"), fmt.Sprintf("#!/bin/sh\nJOURNEY=sam exec %q \"$@\"\n", self))
 	put(t, filepath.Join(root, "bin/go"), fmt.Sprintf("#!/bin/sh\nshift\nname=${1##*/}\nshift\nexec %q/$name \"$@\"\n",
 		filepath.Join(root, "bin")))
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(root, "bin")+"/", "../guard", "../cdn", "../destroy",
-		"../deployment").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-o", filepath.Join(root, "bin")+"/", "../stack").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return root

@@ -145,25 +145,3 @@ func TestRedisScriptsAreAtomic(t *testing.T) {
 	wg.Wait()
 	checkRedis(t, r, redisStep{"GET k", strconv.Itoa(callers * each)})
 }
-
-// redisReserveLike resembles the stock's busiest script: it reads the item, looks the user up, draws a unit, and
-// writes to four keys.
-const redisReserveLike = `
-local item = redis.call('HMGET', KEYS[1], 'start', 'end', 'limit', 'stock', 'high')
-if not item[1] then return redis.error_reply('NOTINSTALLED') end
-local now = tonumber(ARGV[1])
-if now < tonumber(item[1]) or now >= tonumber(item[2]) then return {'closed'} end
-if redis.call('HGET', KEYS[4], ARGV[2]) then return {'again'} end
-local mine = redis.call('HGET', KEYS[5], ARGV[3])
-if mine and #mine > 1000 then return {'limit', string.match(mine, '^(o%w+):')} end
-local n = redis.call('ZPOPMIN', KEYS[2])[1]
-if not n then
-	n = tonumber(item[5]) + 1
-	if n > tonumber(item[4]) then return {'none'} end
-	redis.call('HSET', KEYS[1], 'high', n)
-end
-redis.call('HSET', KEYS[3], n, ARGV[2])
-redis.call('HSET', KEYS[4], ARGV[2], ARGV[1] .. ':' .. ARGV[3] .. ':' .. n .. ':' .. ARGV[4])
-redis.call('ZADD', KEYS[6], now + 30000, ARGV[2])
-redis.call('HSET', KEYS[5], ARGV[3], ARGV[2] .. ':' .. '1')
-return {'reserved', tostring(n)}`
