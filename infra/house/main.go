@@ -1,4 +1,5 @@
-// Command house prints how large the house is. In: the checkout, whose root it runs in. Out: a table.
+// Command house prints how large the house is; `go run ./infra/house arrows [-v] [PACKAGES]` prints how many arrows
+// between the files of a package go back up. In: the checkout, whose root it runs in. Out: a table.
 package main
 
 import (
@@ -20,7 +21,11 @@ const ourFiles = "{{if .Module}}{{if .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{
 var wiring = map[string]bool{"functions/": true, "local/": true, "proof/": true, "cmd/": true, "e2e/": true}
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	what := run
+	if len(os.Args) > 1 && os.Args[1] == "arrows" {
+		what = func(w io.Writer) error { return printArrows(w, os.Args[2:]) }
+	}
+	if err := what(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "house:", err)
 		os.Exit(1)
 	}

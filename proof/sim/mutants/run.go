@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/sim/mutants/on"
-	"github.com/your-org/seckill/proof/sim/mutants/report"
 )
 
 // build builds the player with every mutant in it. It also returns the overlay's path, for go test.
@@ -41,7 +40,7 @@ func build(ctx context.Context, s *sources, mutants []Mutant, folder string) (pl
 
 // outcome is the result for one mutant.
 type outcome struct {
-	report.Result
+	on.Result
 	took time.Duration
 	err  error // an error of the player itself
 }

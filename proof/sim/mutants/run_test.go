@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/proof/sim/mutants/on"
-	"github.com/your-org/seckill/proof/sim/mutants/report"
 )
 
 // pretend makes this test binary act as the player, with an answer for each mutant.
@@ -55,7 +54,7 @@ func TestTry(t *testing.T) {
 	}
 	all = append(all, Mutant{Number: 8, Name: "confirmed-redrawn"})
 	tested := func(m *Mutant) outcome {
-		return outcome{Result: report.Result{Seeds: 1, Seed: 1, Check: "TestX", Detail: "TestX/a_case of " + m.Name}}
+		return outcome{Result: on.Result{Seeds: 1, Seed: 1, Check: "TestX", Detail: "TestX/a_case of " + m.Name}}
 	}
 	var out strings.Builder
 	got := try(t.Context(), &out, os.Args[0], tested, all, limits{mutant: 9, equivalent: 9, unmutated: 9}, 2)

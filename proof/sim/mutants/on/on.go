@@ -1,5 +1,5 @@
-// Package on holds the number of the mutant that a process runs. Only the mutated copies of the sources that
-// proof/sim/mutants writes import it: production code has no hooks for mutants.
+// Package on holds the number of the mutant that a process runs, and what such a process reports. Only the mutated copies
+// of the sources that proof/sim/mutants writes import it: production code has no hooks for mutants.
 package on
 
 import (

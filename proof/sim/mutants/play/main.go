@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/your-org/seckill/proof/sim/mutants/report"
+	"github.com/your-org/seckill/proof/sim/mutants/on"
 )
 
 // Limits above which a mutant counts as a hang. A seed of the unmutated system takes about 10 ms and 50 MB.
@@ -40,7 +40,7 @@ func main() {
 type runner struct {
 	mu     sync.Mutex
 	began  time.Time // when the current seed began
-	result report.Result
+	result on.Result
 }
 
 func (r *runner) start(seed uint64) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -21,11 +20,11 @@ type Decided struct {
 // is kept, and the first one by another person is executed; both must want the same of the units. If the order's refund
 // is owed already, nothing changes. CodeOrderUnknown; CodeInvalid, also for an order that is not paid, or is completed.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (Decided, error) {
-	if err := staff.CheckWords(who, why, maxWhy); err != nil {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return Decided{}, err
 	}
 	for range maxTries {
-		o, err := staff.Order(ctx, f.Ledger, id)
+		o, err := seckill.ReadOrder(ctx, f.Ledger, id)
 		switch {
 		case err != nil:
 			return Decided{}, err
@@ -111,10 +110,10 @@ func (f *Flow) started(ctx context.Context, id string, restock bool) {
 // Withdraw drops a refund that waits for a second person: who, and why. The result is false if none waits.
 // CodeOrderUnknown; CodeInvalid.
 func (f *Flow) Withdraw(ctx context.Context, id, who, why string) (bool, error) {
-	if err := staff.CheckWords(who, why, maxWhy); err != nil {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return false, err
 	}
-	if _, err := staff.Order(ctx, f.Ledger, id); err != nil {
+	if _, err := seckill.ReadOrder(ctx, f.Ledger, id); err != nil {
 		return false, err
 	}
 	first, err := f.Ledger.Proposal(ctx, id)

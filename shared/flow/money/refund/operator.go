@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
-	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -140,7 +139,7 @@ type Case struct {
 
 // Case reads one order's money. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
-	o, err := staff.Order(ctx, f.Ledger, id)
+	o, err := seckill.ReadOrder(ctx, f.Ledger, id)
 	if err != nil {
 		return Case{}, err
 	}
@@ -158,10 +157,10 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 // Ask makes expire ask the provider at once about a closing order. An operator requests it: who, and why. The error
 // is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order that is not closing.
 func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
-	if err := staff.CheckWords(who, why, maxWhy); err != nil {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return err
 	}
-	o, err := staff.Order(ctx, f.Ledger, id)
+	o, err := seckill.ReadOrder(ctx, f.Ledger, id)
 	if err != nil {
 		return err
 	}
@@ -183,10 +182,10 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 // It reports whether the payment was new. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for a
 // trade that belongs to another order, is not paid or has another amount.
 func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
-	if err := staff.CheckWords(who, why, maxWhy); err != nil {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return false, err
 	}
-	if _, err := staff.Order(ctx, f.Ledger, id); err != nil {
+	if _, err := seckill.ReadOrder(ctx, f.Ledger, id); err != nil {
 		return false, err
 	}
 	t, err := f.Trades.Trade(ctx, id, tradeNo)

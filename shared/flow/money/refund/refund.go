@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
-	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -156,7 +155,7 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 // Again makes all owed refunds of an order due at once, including refused ones, on an operator's request: who, and
 // why. It returns their number, 0 if the order owes nothing. CodeInvalid.
 func (f *Flow) Again(ctx context.Context, id, who, why string) (int, error) {
-	if err := staff.CheckWords(who, why, maxWhy); err != nil {
+	if err := seckill.CheckWords(who, why, maxWhy); err != nil {
 		return 0, err
 	}
 	all, err := f.Ledger.Payments(ctx, id)

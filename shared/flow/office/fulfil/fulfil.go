@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -48,7 +47,7 @@ func New(d Deps) *Flow { return &Flow{d} }
 
 // Order reads an order for staff. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Order(ctx context.Context, id string) (seckill.Order, error) {
-	return staff.Order(ctx, f.Ledger, id)
+	return seckill.ReadOrder(ctx, f.Ledger, id)
 }
 
 // change reads an order and has it changed, again if it changed meanwhile. do reports whether it changed the order.
@@ -74,7 +73,7 @@ func (f *Flow) change(ctx context.Context, id string, do func(o seckill.Order, n
 // Confirm takes up a paid order, in the operator's name. It reports whether the order was not confirmed before. The
 // error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order in another state.
 func (f *Flow) Confirm(ctx context.Context, id, who string) (bool, error) {
-	if err := staff.CheckName(who); err != nil {
+	if err := seckill.CheckWho(who); err != nil {
 		return false, err
 	}
 	return f.change(ctx, id, func(o seckill.Order, now time.Time) (bool, error) {
@@ -95,7 +94,7 @@ func (f *Flow) confirm(ctx context.Context, o *seckill.Order, now time.Time, who
 // Note adds a note to an order's history, in the operator's name. It reports whether the note is new. The error is an
 // *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order with MaxEntries.
 func (f *Flow) Note(ctx context.Context, id, who, text string) (bool, error) {
-	if err := staff.CheckWords(who, text, MaxNote); err != nil {
+	if err := seckill.CheckWords(who, text, MaxNote); err != nil {
 		return false, err
 	}
 	cause := "note by " + who + ": " + text
@@ -114,7 +113,7 @@ func (f *Flow) Note(ctx context.Context, id, who, text string) (bool, error) {
 // reports whether that changed something. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an
 // order that is not over.
 func (f *Flow) Hide(ctx context.Context, id, who, why string, hidden bool) (bool, error) {
-	if err := staff.CheckWords(who, why, MaxNote); err != nil {
+	if err := seckill.CheckWords(who, why, MaxNote); err != nil {
 		return false, err
 	}
 	did := "shown"

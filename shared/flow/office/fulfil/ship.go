@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/internal/staff"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,7 +36,7 @@ type Shipped struct {
 // alone, so a repetition goes on where a broken call ended. The error is an *seckill.Error: CodeInvalid.
 func (f *Flow) Ship(ctx context.Context, who string, parcels []Parcel, confirm, dry bool) (Shipped, error) {
 	var done Shipped
-	if err := staff.CheckName(who); err != nil {
+	if err := seckill.CheckWho(who); err != nil {
 		return done, err
 	}
 	if len(parcels) == 0 || len(parcels) > MaxParcels {

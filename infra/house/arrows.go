@@ -1,17 +1,11 @@
-// Command arrows counts, for each package, the arrows between files that go back up: `go run ./infra/arrows
-// [PACKAGES]`.
-//
-// A file has an arrow to another file of its package if it uses a name declared there: a function, a type, a method,
-// a field, a variable or a constant. Arrows that go back up are the fewest whose removal leaves no loop of files, as
-// far as a search that moves one file at a time finds them. Test files do not count.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"go/types"
+	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,17 +13,22 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-func main() {
-	verbose := flag.Bool("v", false, "also print each arrow that goes back up, and the names it uses")
-	flag.Parse()
-	patterns := flag.Args()
+// printArrows prints, for each package, how many arrows between its files go back up.
+//
+// A file has an arrow to another file of its package if it uses a name declared there: a function, a type, a method,
+// a field, a variable or a constant. Arrows that go back up are the fewest whose removal leaves no loop of files, as
+// far as a search that moves one file at a time finds them. Test files do not count.
+func printArrows(w io.Writer, args []string) error {
+	flags := flag.NewFlagSet("arrows", flag.ExitOnError)
+	verbose := flags.Bool("v", false, "also print each arrow that goes back up, and the names it uses")
+	_ = flags.Parse(args)
+	patterns := flags.Args()
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
 	list, err := Load(patterns...)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "arrows:", err)
-		os.Exit(1)
+		return err
 	}
 	total := 0
 	for _, p := range list {
@@ -37,14 +36,15 @@ func main() {
 		if len(p.Up) == 0 {
 			continue
 		}
-		fmt.Printf("%4d up of %3d arrows, %2d files  %s\n", len(p.Up), p.Arrows, p.Files, p.Folder)
+		fmt.Fprintf(w, "%4d up of %3d arrows, %2d files  %s\n", len(p.Up), p.Arrows, p.Files, p.Folder)
 		for _, a := range p.Up {
 			if *verbose {
-				fmt.Printf("       %s -> %s: %s\n", a.From, a.To, strings.Join(a.Names, " "))
+				fmt.Fprintf(w, "       %s -> %s: %s\n", a.From, a.To, strings.Join(a.Names, " "))
 			}
 		}
 	}
-	fmt.Printf("%4d up in %d packages\n", total, len(list))
+	fmt.Fprintf(w, "%4d up in %d packages\n", total, len(list))
+	return nil
 }
 
 // Package has the counts of one package.
@@ -73,12 +73,12 @@ func Load(patterns ...string) ([]Package, error) {
 		if len(p.Errors) > 0 {
 			return nil, fmt.Errorf("%s: %w", p.PkgPath, p.Errors[0])
 		}
-		out = append(out, count(p))
+		out = append(out, countArrows(p))
 	}
 	return out, nil
 }
 
-func count(p *packages.Package) Package {
+func countArrows(p *packages.Package) Package {
 	file := func(o types.Object) string { return filepath.Base(p.Fset.Position(o.Pos()).Filename) }
 	uses := map[string]map[string]map[string]bool{} // from, to, names
 	for id, o := range p.TypesInfo.Uses {

@@ -24,7 +24,7 @@ func TestArrows(t *testing.T) {
 			bound = most
 		}
 		if len(p.Up) > bound || listed && len(p.Up) < bound {
-			t.Errorf("%s: %d arrows between files go back up, want %d: go run ./infra/arrows -v ./%s", p.Folder,
+			t.Errorf("%s: %d arrows between files go back up, want %d: go run ./infra/house arrows -v ./%s", p.Folder,
 				len(p.Up), bound, p.Folder)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package report has the types of the report that proof/sim/mutants/play sends to proof/sim/mutants.
-package report
+package on
 
 // Result is the outcome of a run of seeds.
 type Result struct {
