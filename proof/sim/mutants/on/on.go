@@ -1,4 +1,4 @@
-// Package on holds the number of the mutant that a process runs, and what such a process reports. Only the mutated copies
+// Package on holds the number of the mutant that a process runs, and what it reports. Only the mutated copies
 // of the sources that proof/sim/mutants writes import it: production code has no hooks for mutants.
 package on
 
