@@ -40,7 +40,11 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	linked, err := list("go", "list", "-deps", "-f", ourFiles, "./functions/...")
+	mains, err := list("go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./functions/...")
+	if err != nil {
+		return err
+	}
+	linked, err := list("go", append([]string{"list", "-deps", "-f", ourFiles}, mains...)...)
 	if err != nil {
 		return err
 	}
