@@ -190,6 +190,7 @@ test('intentFor: the same body keeps its key, another one gets another', () => {
   assert.equal(core.intentFor(first, body, () => 'k2').key, 'k1');
   assert.equal(core.intentFor(first, { count: 2, address: 'a' }, () => 'k2').key, 'k2');
   assert.equal(core.intentFor(first, { count: 1, address: 'b' }, () => 'k2').key, 'k2');
+  assert.deepEqual(core.bodyOf({ ...first, title: 't' }), body);
 });
 
 table('decide', core.decide, [

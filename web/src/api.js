@@ -88,8 +88,8 @@ export const itemStatus = (item) => call('GET', `seckill/status/${id(item)}`, sh
 export const serverTime = async () => (await call('GET', 'seckill/time')).now_ms;
 
 /** Sends a purchase; the same key is the same purchase. */
-export const buy = (item, count, address, key, ticket) =>
-  call('POST', 'seckill/buy', { body: { seckill_id: item, count, address }, key, ticket, personal: true });
+export const buy = (item, body, key, ticket) =>
+  call('POST', 'seckill/buy', { body: { seckill_id: item, ...body }, key, ticket, personal: true });
 
 /** Asks for an item's "challenge", or answers it for a "ticket". */
 export const admit = (what, body) => call('POST', `seckill/${what}`, { body, personal: true });

@@ -2,7 +2,7 @@
 import { buy, itemStatus, myOrders, newestOrder, orderDetail } from './api.js';
 import { addressForm } from './address.js';
 import { at, knownNow, now, onSecond, sync } from './clock.js';
-import { addressFaults, addressText, clockText, counted, decide, gaveBack, holding, maxCount, noToken, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
+import { addressFaults, addressText, bodyOf, clockText, counted, decide, gaveBack, holding, maxCount, noToken, orderOf, outcome, phase, unitsOf, yuan } from './core.js';
 import { cover } from './cover.js';
 import { openSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
@@ -89,7 +89,7 @@ async function begin(io, back) {
     if (io.signal.aborted) return; // without an answer the form is still of use
   }
   const open = intents()[item.id];
-  if (open && back?.sent) return void run(io, { count: open.count, address: open.address });
+  if (open && back?.sent) return void run(io, bodyOf(open));
   if (open) return void unanswered(io, open);
   const count = readyFor(item.id);
   if (count && !back && phase(item, knownNow()) === 'live' && Object.keys(addressFaults(lastAddress())).length === 0) {
@@ -191,8 +191,8 @@ function waiting(io, name, { until, actions = [] } = {}) {
   });
 }
 
-function unanswered(io, meant) {
-  const again = action('keep_trying', () => run(io, { count: meant.count, address: meant.address }));
+function unanswered(io, body) {
+  const again = action('keep_trying', () => run(io, body));
   const other = el('button', { class: 'button plain', type: 'button', onclick: () => form(io) }, t('other_order'));
   waiting(io, 'unanswered', { actions: [again, other] });
 }
@@ -210,7 +210,7 @@ async function run(io, body, renewed = 0) {
   const result = await purchase({
     send() {
       waiting(io, attempts++ ? 'sending_again' : 'sending');
-      return buy(item.id, meant.count, meant.address, meant.key, got?.ticket);
+      return buy(item.id, body, meant.key, got?.ticket);
     },
     wait: (ms) => pause(ms, signal),
     now,
@@ -222,7 +222,7 @@ async function run(io, body, renewed = 0) {
       waiting(io, kind === 'waiting_start' ? kind : problem.status === 0 ? 'offline' : 'retrying', { until: now() + ms });
     },
   });
-  if (result.kind === 'unanswered') return void unanswered(io, meant);
+  if (result.kind === 'unanswered') return void unanswered(io, body);
   if (result.kind === 'left') return; // unanswered: the key is kept for the next time
   if (result.problem?.code === 'ticket_required' && renewed < RENEWALS) {
     item.checks ||= 'standard'; // since the page asked

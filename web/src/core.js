@@ -179,9 +179,12 @@ export function addressFaults(parts) {
  * two answers can only be about one order. Another body is another purchase.
  */
 export function intentFor(stored, body, mint) {
-  const same = stored && stored.key && stored.count === body.count && stored.address === body.address;
+  const same = stored?.key && Object.keys(body).every((name) => stored[name] === body[name]);
   return same ? stored : { key: mint(), ...body };
 }
+
+/** What of a purchase that a shopper means is sent in its body. */
+export const bodyOf = ({ key: _key, title: _title, ...body }) => body;
 
 /**
  * What to do about an unsuccessful buy: "retry" with the same key (the effect is unknown, or the server asks for it),
