@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -295,5 +298,24 @@ func TestShopRefusals(t *testing.T) {
 		h, s := newStubs()
 		s.err = c.err
 		want(t, do(t, h, c.method, c.path, ""), c.err.Code)
+	}
+}
+
+// TestShoppersSeeWhatTheyGave: an order's answer has each text that its shopper gave, under the name that it has
+// everywhere. What the sign-in and the network told is staff's.
+func TestShoppersSeeWhatTheyGave(t *testing.T) {
+	untold := []string{"shopper_name", "network_address"}
+	given := reflect.TypeFor[seckill.Given]()
+	for i := range given.NumField() {
+		name, _, _ := strings.Cut(given.Field(i).Tag.Get("json"), ",")
+		if slices.Contains(untold, name) {
+			continue
+		}
+		v := shop.OrderView{}
+		reflect.ValueOf(&v.Order.Given).Elem().Field(i).SetString("what was given")
+		answer, err := json.Marshal(newOrder(&v, time.Now()))
+		if err != nil || !strings.Contains(string(answer), `"`+name+`":"what was given"`) {
+			t.Errorf("no %s in %s, %v", name, answer, err)
+		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 // them executed by the stack's functions. Handle takes requests of POST /operator/{role} of an API that checks AWS
 // signatures (AWS_IAM): who gives a command is who signed the request, as API Gateway tells, and IAM says who may take
 // which role. Do takes commands of any other verified caller. Nothing that a request says about its caller is believed;
-// the table of package seckill says what a role may do. It is safe for concurrent use.
+// each command's Spec says which roles may give it. It is safe for concurrent use.
 type Office struct {
 	Stack string
 	Clock seckill.Clock
