@@ -73,8 +73,8 @@ func (d *drivers) GivenUp(ctx context.Context, order string, err error) {
 	d.s.log.ErrorContext(ctx, "events given up", "order", order, "err", err)
 }
 
-// StaffClock is the machine's for links, so that moving the shop's clock signs nobody out; with an issuer it is the
-// shop's, as for shoppers.
+// StaffClock is the machine's clock for links, so that moving the shop's clock signs nobody out; with an issuer it is
+// the shop's clock.
 func (d *drivers) StaffClock() seckill.Clock {
 	if d.staff != nil {
 		return d.s.Clock

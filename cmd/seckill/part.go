@@ -117,7 +117,7 @@ func (p *part) end(err error) error {
 		err = p.file.Sync()
 	}
 	err = errors.Join(err, p.file.Close())
-	defer func() { _ = p.unlock() }() // after the rename: who waits for the lock finds no part
+	defer func() { _ = p.unlock() }() // after the rename: whoever waits for the lock finds no part
 	if other := p.mine(); other != nil {
 		return fmt.Errorf("%s is not written: %w", p.name, cmp.Or(err, other))
 	}

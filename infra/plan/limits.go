@@ -105,8 +105,8 @@ const TellAtOnce = 4
 // distribution in DynamoDB").
 const partitionWrites = 1_000
 
-// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund, repair, acts and admin,
-// beside notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
+// Reserved is how many instances ReserveConcurrency=true reserves for stage, expire, refund, repair, acts and admin,
+// besides notify's, signin's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring
 // reserved concurrency", AWS Lambda developer guide).
 const (
 	Reserved   = 30

@@ -84,8 +84,8 @@ func (w *World) keyring(clock seckill.Clock) *keyring {
 	return k
 }
 
-// refresh is called before each event. It learns what this instance would have read by now; since no instance that
-// handles events reads less often, it knows a key when that one's time comes by the clock of any other.
+// refresh is called before each event. It learns the keys that this instance would have read by now; since no instance
+// that handles events reads less often, it knows a key before its time comes by any other instance's clock.
 func (k *keyring) refresh() {
 	n := k.known
 	for all := k.w.door.rotations; n < len(all); n++ {

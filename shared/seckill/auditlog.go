@@ -26,8 +26,8 @@ const (
 	AuditWhole AuditKind = "whole"
 )
 
-// AuditEntry is an entry of the audit log: who of the staff did what. It has ids and numbers of orders and items, and
-// the person's own reason; never a delivery address or a phone number.
+// AuditEntry is an entry of the audit log: what a staff member did. It has ids and numbers of orders and items, and the
+// person's own reason; never a delivery address or a phone number.
 type AuditEntry struct {
 	Day     string    `json:"day"` // of UTC+8
 	Seq     string    `json:"seq"` // place within the day; earlier releases numbered the entries

@@ -38,7 +38,7 @@ type Live struct {
 	Servers Figures[[]LiveServer] `json:"servers"`
 }
 
-// LiveStock is an item as whoever has the stock sees it. The units are 0 while the stock does not have the item.
+// LiveStock is an item as seen by whoever has the stock. The units are 0 while the stock does not have the item.
 type LiveStock struct {
 	Title     string    `json:"title"`
 	State     ItemState `json:"state"`
@@ -147,7 +147,7 @@ type LiveServer struct {
 	Problem string `json:"problem,omitempty"` // no_answer, replica, evicts, full
 }
 
-// LiveRow is a live row with its lease: who has it renews the row, and everybody else takes the row as it is.
+// LiveRow is a live row with its lease: its holder renews the row, and everybody else takes the row as it is.
 type LiveRow struct {
 	Live
 	Version int64     // of the lease, 0 without a row

@@ -43,7 +43,7 @@ func englishNumber(n int) string {
 
 // Painter draws sums.
 type Painter interface {
-	// Paint returns a PNG of at most MaxPicture bytes, always the same for the same arguments: who asks again gets no
+	// Paint returns a PNG of at most MaxPicture bytes, always the same for the same arguments: asking again gives no
 	// second look.
 	Paint(s Sum, seed int) []byte
 }

@@ -97,7 +97,7 @@ func (s *server) runs(c Command) func(context.Context) (Done, error) {
 func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
 	s := newServer(audit, handlers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		return s.serve(ctx, seckill.RoleEditor, event) // who calls it without a signature owns the machine
+		return s.serve(ctx, seckill.RoleEditor, event) // whoever calls it without a signature owns the machine
 	}
 }
 

@@ -44,7 +44,7 @@ type SessionsEnded struct {
 	Ended int `json:"ended"`
 }
 
-// ListSessions lists who of the staff is signed in in a browser.
+// ListSessions lists the staff who are signed in in a browser.
 type ListSessions struct{ Given }
 
 func (*ListSessions) Spec() Spec {
@@ -83,7 +83,7 @@ func (c *EndSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) 
 	return Done{Result: SessionsEnded{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("ended", n)}}, err
 }
 
-// Sessions lists who of the staff is signed in to the back office in a browser.
+// Sessions lists the staff who are signed in to the back office in a browser.
 func (c *Client) Sessions(ctx context.Context) (out Sessions, err error) {
 	err = c.Give(ctx, &ListSessions{}, &out)
 	return out, err

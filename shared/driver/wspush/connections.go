@@ -35,8 +35,8 @@ const (
 )
 
 // Store is seckill.Connections on rows: one conditional transaction of a few rows, or one read. It is safe for
-// concurrent use and caches nothing. Its table lives as long as connections do: it is no part of the ledger, and
-// nothing is lost with it but pushes.
+// concurrent use and caches nothing. Its table lives as long as connections do: it is not part of the ledger, and
+// losing it loses only pushes.
 //
 // A shopper has as many places as connections are allowed, and a connection takes one of them. A row of its own says
 // which one, because the end of a connection names only its id. A third kind of row says that a pass was used.

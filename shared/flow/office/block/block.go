@@ -142,9 +142,9 @@ func (f *Flow) Drop(ctx context.Context, s seckill.Subject, item string) (bool, 
 	return dropped, nil
 }
 
-// List lists blocks, also those that are over: of one subject or, if it is "", of all, in no order that means
-// anything. after is "" or the Next of an earlier page. A page may have fewer than limit rows. The error is an
-// *seckill.Error: CodeInvalid for another after.
+// List lists blocks, also those that are over: of one subject or, if it is "", of all, in no order that means anything.
+// after is "" or the Next of an earlier page. A page may have fewer than limit rows. List returns an *seckill.Error:
+// CodeInvalid for any other after.
 func (f *Flow) List(ctx context.Context, s seckill.Subject, after string, limit int) (seckill.Page[seckill.Block],
 	error) {
 	if s != "" {
