@@ -119,6 +119,17 @@ func CheckLine(field, text string, most int) error {
 	return nil
 }
 
+// CheckWords refuses a name, or a reason of more than most characters, that an order's history may not store.
+func CheckWords(who, why string, most int) error {
+	if err := CheckWho(who); err != nil {
+		return err
+	}
+	return CheckLine("why", why, most)
+}
+
+// CheckWho refuses a name that an order's history may not store.
+func CheckWho(who string) error { return CheckLine("who", who, MaxStaffName) }
+
 // RetryAfterFault is the wait before a retry after a fault that sets no wait of its own.
 const RetryAfterFault = time.Second
 

@@ -2,6 +2,7 @@ package seckill
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -45,6 +46,21 @@ type Ledger interface {
 type OrderReader interface {
 	// Order reads an order. ErrNoOrder.
 	Order(ctx context.Context, id string) (Order, error)
+}
+
+// ReadOrder reads an order. The error is an *Error: CodeOrderUnknown.
+func ReadOrder(ctx context.Context, l OrderReader, id string) (Order, error) {
+	if !ValidOrderID(id) {
+		return Order{}, Refuse(CodeOrderUnknown)
+	}
+	o, err := l.Order(ctx, id)
+	if errors.Is(err, ErrNoOrder) {
+		return Order{}, Refuse(CodeOrderUnknown)
+	}
+	if err != nil {
+		return Order{}, AsError(err)
+	}
+	return o, nil
 }
 
 // OrderPlacer places an order.

@@ -8,7 +8,6 @@ package tell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -71,7 +70,7 @@ func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventUntold, 1) }
 // Again tells every change of an order once more, and returns how many. The error is an *seckill.Error:
 // CodeOrderUnknown.
 func (f *Flow) Again(ctx context.Context, order string) (changes int, err error) {
-	o, err := f.order(ctx, order)
+	o, err := seckill.ReadOrder(ctx, f.Ledger, order)
 	if err == nil {
 		_, err = f.Changes(ctx, []seckill.OrderChange{{Order: o}})
 	}
@@ -83,19 +82,7 @@ func (f *Flow) Again(ctx context.Context, order string) (changes int, err error)
 
 // Delivery returns the order, with the address to ship to. The error is an *seckill.Error: CodeOrderUnknown.
 func (f *Flow) Delivery(ctx context.Context, order string) (seckill.Order, error) {
-	o, err := f.order(ctx, order)
-	if err != nil {
-		return seckill.Order{}, seckill.AsError(err)
-	}
-	return o, nil
-}
-
-func (f *Flow) order(ctx context.Context, id string) (seckill.Order, error) {
-	o, err := f.Ledger.Order(ctx, id)
-	if errors.Is(err, seckill.ErrNoOrder) {
-		return o, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	return o, err
+	return seckill.ReadOrder(ctx, f.Ledger, order)
 }
 
 // pageOrders is how many orders one step of Replay reads.

@@ -5,7 +5,6 @@ package pay
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -46,15 +45,12 @@ func (f *Flow) Pay(ctx context.Context, user, id string, kind seckill.PayKind) (
 	if kind != seckill.PayPage && kind != seckill.PayWap && kind != seckill.PayApp {
 		return Way{}, seckill.Invalid("kind", Kinds)
 	}
-	if !seckill.ValidOrderID(id) {
-		return Way{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	o, err := f.Ledger.Order(ctx, id)
+	o, err := seckill.ReadOrder(ctx, f.Ledger, id)
 	switch {
-	case errors.Is(err, seckill.ErrNoOrder), err == nil && o.User != user:
-		return Way{}, seckill.Refuse(seckill.CodeOrderUnknown)
 	case err != nil:
-		return Way{}, seckill.AsError(err)
+		return Way{}, err
+	case o.User != user:
+		return Way{}, seckill.Refuse(seckill.CodeOrderUnknown)
 	case !o.Payable(f.Clock.Now()):
 		return Way{}, &seckill.Error{Code: seckill.CodeNotPayable, Order: id}
 	}
