@@ -89,7 +89,7 @@ func (t *Items) list(ctx context.Context, filter string, names map[string]string
 		if err != nil {
 			return nil, fmt.Errorf("dynamoledger: list %s: %w", *in.TableName, err)
 		}
-		for _, row := range decodeRows(out.Items) {
+		for _, row := range t.rows.decodeRows(out.Items) {
 			if it, err := decodeItem(row); err != nil {
 				errs = append(errs, err)
 			} else {

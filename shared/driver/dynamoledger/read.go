@@ -36,7 +36,7 @@ func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger
 	if err != nil {
 		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", *r.name(k.Table), err)
 	}
-	row := decodeRow(out.Item)
+	row := r.decodeRow(out.Item)
 	return row, row != nil, nil
 }
 
@@ -78,7 +78,7 @@ func (r *Rows) batch(ctx context.Context, keys []ledger.Key, consistently bool) 
 			return nil, fmt.Errorf("dynamoledger: batch of %d reads of %s: %w", len(keys), *r.name(keys[0].Table), err)
 		}
 		for _, items := range out.Responses {
-			rows = append(rows, decodeRows(items)...)
+			rows = append(rows, r.decodeRows(items)...)
 		}
 		before := count
 		left, count = out.UnprocessedKeys, 0
@@ -136,7 +136,7 @@ func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (ro
 		if err != nil {
 			return nil, nil, fmt.Errorf("dynamoledger: query of %s%s: %w", *q.TableName, aws.ToString(q.IndexName), err)
 		}
-		rows = append(rows, decodeRows(out.Items)...)
+		rows = append(rows, r.decodeRows(out.Items)...)
 		if len(rows) >= limit || len(out.LastEvaluatedKey) == 0 {
 			return rows, out.LastEvaluatedKey, nil
 		}

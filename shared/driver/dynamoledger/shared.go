@@ -79,17 +79,6 @@ func homeOf(t ledger.Table) *home {
 	return h
 }
 
-// sharing has the homes of the ledger's tables that share one.
-var sharing = func() map[string]*home {
-	out := map[string]*home{}
-	for _, t := range ledger.Schema {
-		if h := homeOf(t); h.attrs != nil {
-			out[t.Name] = h
-		}
-	}
-	return out
-}()
-
 // attr returns an attribute's name in DynamoDB.
 func (h *home) attr(name string) string {
 	if in, is := h.attrs[name]; is {
@@ -103,8 +92,8 @@ func prefixed(attr string) bool { return attr == sharedPK || attr == listedPK }
 
 // value returns an attribute's value as DynamoDB has it.
 func (h *home) value(name string, v any) any {
-	if s, isText := v.(string); isText && h.attrs != nil && prefixed(h.attrs[name]) {
-		return h.Name + sep + s
+	if s, isText := v.(string); isText && prefixed(h.attrs[name]) {
+		return h.pk(s)
 	}
 	return v
 }
@@ -138,11 +127,11 @@ func (h *home) index(name string) string {
 }
 
 // restore gives a row of a shared table the attributes that it has in the ledger. It leaves others as they are.
-func restore(row ledger.Row) ledger.Row {
-	pk, _ := row[sharedPK].(string)
+func (r *Rows) restore(row ledger.Row) ledger.Row {
+	pk, isShared := row[sharedPK].(string)
 	name, _, _ := strings.Cut(pk, sep)
-	h := sharing[name]
-	if h == nil {
+	h := r.homes[name]
+	if !isShared || h == nil {
 		return row
 	}
 	for attr, in := range h.attrs {

@@ -47,7 +47,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 		if err == nil {
 			return nil
 		}
-		canceled, again, err := classify(err, len(writes))
+		canceled, again, err := r.classify(err, len(writes))
 		if canceled != nil {
 			return canceled
 		}
@@ -77,7 +77,7 @@ func (r *Rows) Update(ctx context.Context, w ledger.Write) error {
 	var failed *types.ConditionalCheckFailedException
 	switch {
 	case errors.As(err, &failed):
-		return &ledger.Canceled{Reasons: []ledger.Reason{{Code: ledger.ReasonCondition, Old: decodeRow(failed.Item)}}}
+		return &ledger.Canceled{Reasons: []ledger.Reason{{Code: ledger.ReasonCondition, Old: r.decodeRow(failed.Item)}}}
 	case err != nil:
 		return fmt.Errorf("dynamoledger: update of %s: %w", *u.TableName, err)
 	}
@@ -105,7 +105,7 @@ const (
 // next attempt, or a fault. The first refused row decides, because refusals have the order of the writes: a taken
 // unit proves nothing while another transaction holds the order's row, because that may be a repetition of this very
 // order. classify reads only the exception; nothing was written.
-func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
+func (r *Rows) classify(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
 	var e *types.TransactionCanceledException
 	if !errors.As(err, &e) || len(e.CancellationReasons) != writes {
 		return nil, false, err
@@ -115,7 +115,7 @@ func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fau
 		case string(ledger.ReasonNone), "":
 			continue
 		case string(ledger.ReasonCondition):
-			return reasons(e.CancellationReasons), false, nil
+			return r.reasons(e.CancellationReasons), false, nil
 		case reasonConflict, reasonThrottled, reasonThroughput:
 			return nil, true, err
 		}
@@ -124,14 +124,14 @@ func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fau
 	return nil, false, err
 }
 
-func reasons(from []types.CancellationReason) *ledger.Canceled {
+func (r *Rows) reasons(from []types.CancellationReason) *ledger.Canceled {
 	c := &ledger.Canceled{Reasons: make([]ledger.Reason, len(from))}
 	for i, reason := range from {
 		if aws.ToString(reason.Code) != string(ledger.ReasonCondition) {
 			c.Reasons[i].Code = ledger.ReasonNone
 			continue
 		}
-		c.Reasons[i] = ledger.Reason{Code: ledger.ReasonCondition, Old: decodeRow(reason.Item)}
+		c.Reasons[i] = ledger.Reason{Code: ledger.ReasonCondition, Old: r.decodeRow(reason.Item)}
 	}
 	return c
 }

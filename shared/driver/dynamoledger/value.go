@@ -78,8 +78,8 @@ func (h *home) encodeInto(out map[string]types.AttributeValue, row ledger.Row) e
 	return nil
 }
 
-// decodeRow decodes a stored item; nil if there is none.
-func decodeRow(item map[string]types.AttributeValue) ledger.Row {
+// decodeRow decodes a stored item into the row that the ledger wrote; nil if there is none.
+func (r *Rows) decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	if len(item) == 0 {
 		return nil
 	}
@@ -87,13 +87,13 @@ func decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	for attr, av := range item {
 		row[attr] = decodeValue(av)
 	}
-	return restore(row)
+	return r.restore(row)
 }
 
-func decodeRows(items []map[string]types.AttributeValue) []ledger.Row {
+func (r *Rows) decodeRows(items []map[string]types.AttributeValue) []ledger.Row {
 	rows := make([]ledger.Row, len(items))
 	for i, item := range items {
-		rows[i] = decodeRow(item)
+		rows[i] = r.decodeRow(item)
 	}
 	return rows
 }
