@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // addDeclared adds a subcommand for each staff command whose path no hand-written one has.
@@ -36,7 +35,7 @@ func addDeclared(root *cobra.Command, sayings []saying) {
 func declaredCommand(spec operator.Spec, name string, parents func(name string) *pflag.Flag,
 	sayings []saying) *cobra.Command {
 	c := operator.New(spec.Name)
-	changes := !operator.May(seckill.RoleViewer, spec.Name) && !operator.May(seckill.RoleAuditor, spec.Name)
+	changes := !operator.ReadsOnly(c)
 	cmd := &cobra.Command{Use: name, Short: spec.Short, Long: spec.Long, Example: "  seckill " + spec.Path}
 	var f moneyFlags
 	alone := parents("url") == nil

@@ -87,7 +87,7 @@ func names(list []Command) (names []string) {
 	return names
 }
 
-// May reports whether a role may give a command. What has no such name is nobody's.
+// May reports whether a role may give a command. Nobody may give one of a name that no command has.
 func May(r seckill.Role, name string) bool {
 	c := find(all, name)
 	return c != nil && slices.Contains(c.Spec().Roles, r)
@@ -102,8 +102,8 @@ func LeastRole(name string) (r seckill.Role, ok bool) {
 	return c.Spec().Roles[0], true
 }
 
-// readsOnly reports whether a command changes nothing: a viewer or an auditor may give it.
-func readsOnly(c Command) bool {
+// ReadsOnly reports whether a command changes nothing: a viewer or an auditor may give it.
+func ReadsOnly(c Command) bool {
 	roles := c.Spec().Roles
 	return slices.Contains(roles, seckill.RoleViewer) || slices.Contains(roles, seckill.RoleAuditor)
 }

@@ -76,7 +76,7 @@ func commandOf(list []Command, event []byte) (Command, error) {
 	}
 	c := find(list, name.Operator.Command)
 	if c == nil {
-		return &nobodys{*name.Operator}, seckill.Invalid("command", strings.Join(names(list), ", "))
+		return &unknownCommand{*name.Operator}, seckill.Invalid("command", strings.Join(names(list), ", "))
 	}
 	if err := strict(event, &envelope[Command]{c}); err != nil {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: fieldOf(err), Err: err}
@@ -84,10 +84,10 @@ func commandOf(list []Command, event []byte) (Command, error) {
 	return c, nil
 }
 
-// nobodys is a command of a name that there is not.
-type nobodys struct{ Given }
+// unknownCommand is a command of a name that no command has.
+type unknownCommand struct{ Given }
 
-func (*nobodys) Spec() Spec { return Spec{} }
+func (*unknownCommand) Spec() Spec { return Spec{} }
 
 // fieldOf names the field that is wrong in an event: an argument of other commands, else the command.
 func fieldOf(err error) string {

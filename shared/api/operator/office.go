@@ -128,7 +128,7 @@ func (o *Office) Do(ctx context.Context, c Caller, body []byte) (status int, out
 		o.Record.refused(context.WithoutCancel(ctx), command, c.names(","), "role_forbidden")
 		return forbidden("role_forbidden", fmt.Sprintf("Role %s may not %s; role %s may.", c.names(", "), spec.Name,
 			spec.Roles[0]))
-	case c.Stale && !readsOnly(command):
+	case c.Stale && !ReadsOnly(command):
 		return problem(&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.StaffAgain,
 			Err: errors.New("operator: nobody can say now whether the caller still has their roles")})
 	}

@@ -60,7 +60,7 @@ func (rec *Recorder) record(ctx context.Context, c Command, roles string,
 		return do()
 	}
 	e := entry(c, roles)
-	if readsOnly(c) {
+	if ReadsOnly(c) {
 		answer, err := do()
 		ended(&e, answer, err)
 		if failed := rec.Log.Write(ctx, e); failed != nil {

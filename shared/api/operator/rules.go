@@ -101,7 +101,7 @@ func validWho(who string) bool {
 
 // CheckName refuses a name of a person of staff that not every command takes.
 func CheckName(who string) error {
-	if err := seckill.CheckLine("who", who, seckill.MaxStaffName); err != nil || validWho(who) {
+	if err := seckill.CheckWho(who); err != nil || validWho(who) {
 		return err
 	}
 	return seckill.Invalid("who", whoWanted)
