@@ -5,10 +5,10 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 MODULE = $(shell $(GO) list -m)
 LDFLAGS := -X main.version=$(VERSION)
 TOOLS := $(CURDIR)/.tools
-# One way to compile, so that tests, linters, tools and functions share what is compiled once. Nothing here is debugged by
-# its DWARF, which costs an eighth of the time.
+# One way to compile, so that tests, linters, tools and functions share what is compiled once. Debuggers need DWARF, which
+# costs an eighth of the time: to debug, compile without infra/goflags.
 export CGO_ENABLED = 0
-export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-w -gcflags=all=-dwarf=false
+export GOFLAGS := $(GOFLAGS) $(shell cat infra/goflags)
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
 REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)

@@ -4,7 +4,8 @@
 servers=$root/e2e/servers
 architecture=$(uname -m | sed 's/aarch64/arm64/')
 built=$root/.aws-sam/$architecture # beside what is built for AWS
-export CGO_ENABLED=0 GOFLAGS="-trimpath -ldflags=-w -gcflags=all=-dwarf=false" # as make compiles
+GOFLAGS=$(cat "$root/infra/goflags") # as make compiles
+export CGO_ENABLED=0 GOFLAGS
 
 # standin ENDPOINT: from here on AWS is what answers there, and nobody's account.
 standin() {
