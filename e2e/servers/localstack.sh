@@ -3,13 +3,14 @@
 # registry: what its image brings along is made here.
 #   localstack.sh start DIR   installs it into .tools/ once, starts it on a free port of loopback and of the Docker bridge, prints the endpoint;
 #                             pid, log and whatever it writes are in DIR
+#   localstack.sh install DIR installs it, which start does, too
 #   localstack.sh stop DIR    stops that one, its database and its containers
 # PORT of the environment is a fixed port. State is in memory: a new start is an empty one.
 # Needs Python 3.11 or newer with venv, Java 17 or newer, npm, Go, docker, busybox-static, and a Docker daemon that answers.
 set -euo pipefail
 VERSION=4.14.0
 INIT=v0.1.41-pre # what LocalStack calls process 1 of its containers
-[ $# = 2 ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"

@@ -183,7 +183,7 @@ export function intentFor(stored, body, mint) {
   return same ? stored : { key: mint(), ...body };
 }
 
-/** What of a purchase that a shopper means is sent in its body. */
+/** The body of the request for a purchase that intentFor returned. */
 export const bodyOf = ({ key: _key, title: _title, ...body }) => body;
 
 /**

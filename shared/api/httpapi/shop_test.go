@@ -302,7 +302,7 @@ func TestShopRefusals(t *testing.T) {
 }
 
 // TestShoppersSeeWhatTheyGave: an order's answer has each text that its shopper gave, under the name that it has
-// everywhere. What the sign-in and the network told is staff's.
+// everywhere. Only staff see the name that the sign-in gave, and the network address.
 func TestShoppersSeeWhatTheyGave(t *testing.T) {
 	untold := []string{"shopper_name", "network_address"}
 	given := reflect.TypeFor[seckill.Given]()
