@@ -9,7 +9,7 @@
 # Needs npm and python3. State is in memory: a new start is an empty one; unless DB of the environment names a file, which keeps it (dynoxide only).
 # PORT of the environment is a fixed port.
 set -euo pipefail
-[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,10s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || [ "$#,${1-},${3-}" = 3,start,local ] || { sed -n '2,10s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"

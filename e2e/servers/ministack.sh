@@ -7,7 +7,7 @@
 #   ministack.sh stop DIR           stops that one, and the functions
 # PORT of the environment is a fixed port. Needs Python 3.11 or newer with venv. State is in memory: a new start is an empty one.
 set -euo pipefail
-[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,bridge ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || [ "$#,${1-},${3-}" = 3,start,bridge ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
