@@ -230,7 +230,8 @@ func (w *walk) visit(fn *types.Func) {
 		}
 		if callee, ok := w.info.Uses[id].(*types.Func); ok {
 			w.use(callee.Origin(), holders[id])
-		} else if w.info.Uses[id] == nil && w.info.Defs[id] == nil && holders[id] != nil &&
+		} else if fn.Pkg().Path() != nounsPath && // which knows its own ports
+			w.info.Uses[id] == nil && w.info.Defs[id] == nil && holders[id] != nil &&
 			w.suspicious(id.Name, holders[id]) {
 			w.errs = append(w.errs, fmt.Errorf("%s: what %s means here is not known", w.files.Position(id.Pos()),
 				id.Name))
@@ -274,7 +275,7 @@ func (w *walk) use(callee *types.Func, holder ast.Expr) {
 				}
 			}
 		}
-	case strings.HasPrefix(path, flowPath):
+	case path == nounsPath, strings.HasPrefix(path, flowPath):
 		w.visit(callee)
 	}
 }
