@@ -49,19 +49,15 @@ they differed the last time).`,
 				date = seckill.Day(now.Add(-24 * time.Hour))
 			}
 			if list {
-				all, err := b.Reconciled(cmd.Context(), date)
-				err = f.print(cmd, b.explain(err, "bill of "+date), &all, func(p *page) {
-					p.reconciled(&all, f.sameShop())
-				})
+				all, err := give[operator.Reconciled](cmd, b, "bill of "+date, &operator.ListReconciled{Day: date})
+				err = f.print(cmd, err, &all, func(p *page) { p.reconciled(&all, f.sameShop()) })
 				if n := len(all.Reconciliations); err == nil && n > 0 {
 					err = differing(&all.Reconciliations[n-1])
 				}
 				return err
 			}
 			r, err := reconciled(cmd, b, date)
-			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) {
-				p.reconciliation(&r, f.sameShop())
-			})
+			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
 			if err != nil {
 				return err
 			}
@@ -85,21 +81,22 @@ var (
 // longer goes on, and its result is asked for.
 func reconciled(cmd *cobra.Command, b *shop, day string) (seckill.Reconciliation, error) {
 	ctx := cmd.Context()
+	match, list := &operator.Reconcile{Day: day}, &operator.ListReconciled{Day: day}
 	if !b.deployed {
-		return b.Reconcile(ctx, day)
+		return operator.Give[seckill.Reconciliation](ctx, &b.Client, match)
 	}
-	before, err := b.Reconciled(ctx, day)
+	before, err := operator.Give[operator.Reconciled](ctx, &b.Client, list)
 	if err != nil {
 		return seckill.Reconciliation{}, err
 	}
 	began := time.Now()
-	r, err := b.Reconcile(ctx, day)
+	r, err := operator.Give[seckill.Reconciliation](ctx, &b.Client, match)
 	if err == nil || time.Since(began) < outlasts || !passing(err) {
 		return r, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "seckill: it takes longer than a call may, and goes on: waiting for its result\n")
 	for time.Since(began) < reconciles && wait(ctx, askEvery) == nil {
-		now, failed := b.Reconciled(ctx, day)
+		now, failed := operator.Give[operator.Reconciled](ctx, &b.Client, list)
 		if n := len(now.Reconciliations); failed == nil && n > 0 && !now.Reconciliations[n-1].At.Equal(last(&before)) {
 			return now.Reconciliations[n-1], nil
 		}

@@ -31,8 +31,7 @@ does the work and logs who gave the command.`,
 			if err != nil {
 				return err
 			}
-			c, err := s.Counts(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &c, func(p *page) { p.counts(&c) })
+			return answer(&f, cmd, s, "item "+args[0], &operator.ReadCounts{Item: args[0]}, (*page).counts)
 		},
 	}
 	f.on(cmd)
@@ -61,8 +60,7 @@ It may be repeated, also after it broke off.`,
 			if err := recount(cmd, s, args[0]); err != nil {
 				return err
 			}
-			c, err := s.Counts(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &c, func(p *page) { p.counts(&c) })
+			return answer(f, cmd, s, "item "+args[0], &operator.ReadCounts{Item: args[0]}, (*page).counts)
 		},
 	}
 }
@@ -78,25 +76,18 @@ func itemArg(cmd *cobra.Command, args []string) error {
 // recount recounts an item step by step, waits as the shop says, and prints its progress.
 func recount(cmd *cobra.Command, s *shop, item string) error {
 	orders := 0
-	for cursor := ""; ; {
-		step, err := s.Recount(cmd.Context(), item, cursor)
+	return s.steps("", func(next string) (string, error) {
+		step, err := give[operator.Recounted](cmd, s, "item "+item, &operator.Recount{Item: item, Cursor: next})
 		if err != nil {
-			return s.explain(err, "item "+item)
+			return "", err
 		}
-		if orders += step.Orders; step.Next == "" {
-			return nil
-		}
-		if cursor = step.Next; step.Wait > 0 {
+		if orders += step.Orders; step.Wait > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s counted, once more in %d seconds\n",
 				counted(orders, "order", "orders"), step.Wait)
-			orders = 0
-			select {
-			case <-cmd.Context().Done():
-				return cmd.Context().Err()
-			case <-time.After(time.Duration(step.Wait) * time.Second):
-			}
+			orders, err = 0, wait(cmd.Context(), time.Duration(step.Wait)*time.Second)
 		}
-	}
+		return step.Next, err
+	})
 }
 
 // counts prints an item's counts.

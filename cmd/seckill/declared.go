@@ -86,8 +86,7 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 		if err != nil {
 			return err
 		}
-		var answer json.RawMessage
-		err = s.explain(s.Give(cmd.Context(), c, &answer), subject)
+		answer, err := give[json.RawMessage](cmd, s, subject, c)
 		if err != nil {
 			return err
 		}

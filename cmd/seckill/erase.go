@@ -70,26 +70,17 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 // eraseAll erases step by step until no order is left, and prints its progress.
 func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 	out := erasure{User: user}
-	for cursor := ""; ; {
-		step, err := s.Erase(cmd.Context(), user, cursor)
-		if err != nil {
-			err = s.explain(err, "user "+user)
-			if out.Erased > 0 {
-				err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was",
-					"addresses were"))
-			}
-			return out, err
+	err := s.steps("", func(next string) (string, error) {
+		step, err := give[operator.Erased](cmd, s, "user "+user, &operator.Erase{User: user, Cursor: next})
+		if out.Orders, out.Erased = out.Orders+step.Orders, out.Erased+step.Erased; step.Next != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders read, %d addresses erased\n", out.Orders, out.Erased)
 		}
-		out.Orders, out.Erased = out.Orders+step.Orders, out.Erased+step.Erased
-		if step.Next == "" {
-			return out, nil
-		}
-		if step.Next == cursor {
-			return out, s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
-		}
-		cursor = step.Next
-		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders read, %d addresses erased\n", out.Orders, out.Erased)
+		return step.Next, err
+	})
+	if err != nil && out.Erased > 0 {
+		err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was", "addresses were"))
 	}
+	return out, err
 }
 
 // erased prints the result, and which copies keep addresses.

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// moneyFlags are the flags of the commands about money.
+// moneyFlags are the flags of the commands that a shop executes.
 type moneyFlags struct {
 	target
 	printer
@@ -64,6 +64,23 @@ func (f *moneyFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
 	return s, err
 }
 
+// group makes a command that only has subcommands, which share the flags that name a shop.
+func (f *moneyFlags) group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	f.on(cmd)
+	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// answer gives the shop a command about something, such as "item 7", and prints its answer.
+func answer[A any](f *moneyFlags, cmd *cobra.Command, s *shop, about string, c operator.Command,
+	text func(*page, *A)) error {
+	a, err := give[A](cmd, s, about, c)
+	return f.print(cmd, err, &a, func(p *page) { text(p, &a) })
+}
+
 // checkOrder refuses a malformed order id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
@@ -114,11 +131,11 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 				return err
 			}
 			if len(args) == 1 {
-				c, err := t.Case(cmd.Context(), args[0], raw)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &c, func(p *page) { p.moneyCase(&c, raw) })
+				return answer(&f, cmd, t, "order "+args[0], &operator.ReadCase{Order: args[0], Raw: raw},
+					func(p *page, c *operator.MoneyCase) { p.moneyCase(c, raw) })
 			}
-			open, err := t.Open(cmd.Context())
-			return f.print(cmd, t.explain(err, ""), &open, func(p *page) { p.open(&open, f.sameShop()) })
+			return answer(&f, cmd, t, "", &operator.ListMoney{},
+				func(p *page, open *operator.OpenMoney) { p.open(open, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -161,23 +178,15 @@ the work. A repetition refunds nothing twice.`,
 			if err != nil {
 				return err
 			}
-			var done operator.MoneyChange
-			if again {
-				done, err = t.Again(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidAgain(&done))
-				})
+			var c operator.Command = &operator.Refund{Order: args[0], Why: f.why, Restock: restock}
+			said := func(done *operator.MoneyChange) string { return f.saidRefund(done, restock) }
+			switch {
+			case again:
+				c, said = &operator.Again{Order: args[0], Why: f.why}, f.saidAgain
+			case withdraw:
+				c, said = &operator.Withdraw{Order: args[0], Why: f.why}, f.saidWithdraw
 			}
-			if withdraw {
-				err = t.Give(cmd.Context(), &operator.Withdraw{Order: args[0], Why: f.why}, &done)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidWithdraw(&done))
-				})
-			}
-			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
-			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-				p.line("%s", f.saidRefund(&done, restock))
-			})
+			return f.changed(cmd, t, args[0], c, said)
 		},
 	}
 	f.add(cmd)
@@ -219,22 +228,15 @@ does the work. Times are UTC.`,
 			if err != nil {
 				return err
 			}
-			if trade != "" {
-				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidRecorded(&done, trade))
-				})
+			switch {
+			case trade != "":
+				return f.changed(cmd, t, args[0], &operator.RecordTrade{Order: args[0], TradeNo: trade, Why: f.why},
+					func(done *operator.MoneyChange) string { return f.saidRecorded(done, trade) })
+			case len(args) == 1:
+				return f.changed(cmd, t, args[0], &operator.Ask{Order: args[0], Why: f.why}, f.saidAsk)
 			}
-			if len(args) == 1 {
-				done, err := t.Ask(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidAsk(&done))
-				})
-			}
-			open, err := t.Open(cmd.Context())
-			return f.print(cmd, t.explain(err, ""), &open.Unknown, func(p *page) {
-				p.unknown(&open.Unknown, f.sameShop())
-			})
+			open, err := give[operator.OpenMoney](cmd, t, "", &operator.ListMoney{})
+			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -242,6 +244,12 @@ does the work. Times are UTC.`,
 	cmd.Flags().StringVar(&trade, "trade", "",
 		"ask about this trade number of the payment provider, and record its money")
 	return cmd
+}
+
+// changed gives a command about an order's money, and says what it did.
+func (f *moneyFlags) changed(cmd *cobra.Command, s *shop, order string, c operator.Command,
+	said func(*operator.MoneyChange) string) error {
+	return answer(f, cmd, s, "order "+order, c, func(p *page, done *operator.MoneyChange) { p.line("%s", said(done)) })
 }
 
 // saidRefund describes the outcome of a refund.

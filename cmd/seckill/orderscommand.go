@@ -18,11 +18,6 @@ answer has an address. Times are UTC.`,
   seckill orders ship obbbbbbbbbbbbbbbbbbbbbbbbbb --carrier SF --number SF1000001 --confirm
   seckill orders export --item 2002 --state paid --csv day.csv
   seckill orders ship --csv day.csv --confirm`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(listOrdersCommand(&f), shipOrdersCommand(&f), exportOrdersCommand(&f))
-	return cmd
+	return f.group(cmd, listOrdersCommand(&f), shipOrdersCommand(&f), exportOrdersCommand(&f))
 }

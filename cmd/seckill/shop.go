@@ -8,6 +8,8 @@ import (
 	"os/user"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -22,11 +24,19 @@ type shop struct {
 	now      func(context.Context) (time.Time, error) // the shop's time
 }
 
+// give gives the shop a command about something, such as "item 7", and returns its answer. Errors as explain.
+func give[A any](cmd *cobra.Command, s *shop, about string, c operator.Command) (A, error) {
+	answer, err := operator.Give[A](cmd.Context(), &s.Client, c)
+	return answer, s.explain(err, about)
+}
+
 // explain puts an error into words. subject is what the command was about, such as "item 7"; "" for none. The result is
 // a faultError if the command failed or its outcome is unknown, and any other error if the shop refused it.
 func (s *shop) explain(err error, subject string) error {
 	var refused *operator.Refusal
 	switch {
+	case errors.As(err, new(faultError)): // is in words already
+		return err
 	case errors.Is(err, operator.ErrAnswer):
 		return faultError{fmt.Errorf("%s: %w: does %s have the version of this tool?", s.answers, err, s.name)}
 	case !errors.As(err, &refused):
@@ -43,6 +53,12 @@ func (s *shop) explain(err error, subject string) error {
 		return fmt.Errorf("%s: %w", subject, refused)
 	}
 	return err
+}
+
+// refusedAs reports whether the shop refused a command with a code.
+func refusedAs(err error, code seckill.Code) bool {
+	var refused *operator.Refusal
+	return errors.As(err, &refused) && refused.Code == code
 }
 
 // loginName returns the caller's login name, "" if this machine does not know it.

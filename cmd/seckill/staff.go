@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,13 +24,8 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
 		Example: `  seckill staff link                            sign a browser in to a running shop
   seckill staff sessions --stack seckill-prod
   seckill staff end id.example.com/9f3c --stack seckill-prod`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(staffLinkCommand(&f))
-	return cmd
+	return f.group(cmd, staffLinkCommand(&f))
 }
 
 func staffLinkCommand(f *moneyFlags) *cobra.Command {
@@ -86,7 +80,6 @@ func (p *page) sessions(out *operator.Sessions) {
 		for i, r := range s.Roles {
 			roles[i] = string(r)
 		}
-		at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 		p.row(s.Who, s.Name, strings.Join(roles, ","), at(s.Began), at(s.Confirmed), at(s.Ends))
 	}
 	if out.More {

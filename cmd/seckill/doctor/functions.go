@@ -164,7 +164,7 @@ func (d *Doctor) redis(ctx context.Context, c *check) {
 	client := d.As(d.role)
 	for range tries {
 		began := time.Now()
-		h, err := client.Health(ctx)
+		h, err := operator.Give[operator.Health](ctx, &client, &operator.ReadHealth{})
 		ended := time.Now()
 		var refused *operator.Refusal
 		switch {
