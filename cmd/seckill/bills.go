@@ -57,7 +57,8 @@ they differed the last time).`,
 				return err
 			}
 			r, err := reconciled(cmd, b, date)
-			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
+			err = b.explain(err, "bill of "+date)
+			err = f.print(cmd, err, &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
 			if err != nil {
 				return err
 			}

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/seckill"
@@ -96,23 +92,13 @@ func (b aBill) Bill(context.Context, string) (seckill.Bill, error) {
 // each kind of difference is explained, and that unlisted differences are counted.
 func TestReconcileOfAStack(t *testing.T) {
 	clock := memory.NewRealClock()
-	var audit bytes.Buffer
 	bill := aBill{{Order: seckill.KeyedOrderID("7", "1001", "k"), TradeNo: "t1", Amount: 88_80}}
 	for range seckill.MaxDifferences {
 		bill = append(bill, bill[0])
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: bill, Clock: clock, Meter: uncounted{}})
-	handle := operator.Serve(telemetry.NewLog(&audit, slog.LevelInfo), operator.NewBillHandler(flow))
-	c := &cloud{outputs: anAPI,
-		function: func(event []byte) ([]byte, string) {
-			out, err := handle(context.Background(), event)
-			if err != nil {
-				return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
-			}
-			return out, ""
-		}}
-	account(t, served(t, c).URL)
+	c, audit := onStack(t, operator.NewBillHandler(flow))
 	for _, step := range []struct {
 		args   []string
 		code   int
@@ -122,8 +108,7 @@ func TestReconcileOfAStack(t *testing.T) {
 		{[]string{"--date", "2026-11-11", "--list"}, exitOK,
 			[]string{
 				"The bill of 2026-11-11 has not been matched yet. To match it: seckill reconcile --date 2026-11-11 " +
-					"--stack sale " +
-					"--region eu-central-1\n"}, ""},
+					"--stack sale --region eu-central-1\n"}, ""},
 		{[]string{"--date", "2026-11-11"}, exitFault,
 			[]string{
 				"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 " +
@@ -162,35 +147,6 @@ func TestReconcileOfAStack(t *testing.T) {
 	}
 }
 
-// aTornBill is a bill that cannot be read.
-type aTornBill struct{}
-
-func (aTornBill) Bill(_ context.Context, day string) (seckill.Bill, error) {
-	return seckill.Bill{}, errors.New("alipay: bill of " + day + ": line 17: 业务类型 \"转账\"")
-}
-
-// TestReconcileSaysWhatABillLacks checks that the operator's one line says what the stack's reconcile function could
-// not read.
-func TestReconcileSaysWhatABillLacks(t *testing.T) {
-	clock := memory.NewRealClock()
-	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
-		Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(flow))
-	account(t, served(t, &cloud{outputs: anAPI,
-		function: func(event []byte) ([]byte, string) {
-			out, err := handle(context.Background(), event)
-			if err != nil {
-				t.Error(err)
-			}
-			return out, ""
-		}}).URL)
-	const want = "seckill: alipay: bill of 2026-11-11: line 17: 业务类型 \"转账\"\n"
-	if code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale"); code != exitFault ||
-		stdout != "" || stderr != want {
-		t.Errorf("exit %d\n%s%swant exit %d\n%s", code, stdout, stderr, exitFault, want)
-	}
-}
-
 // TestEachDifferenceHasAMeaning checks that the command and the runbook explain each kind.
 func TestEachDifferenceHasAMeaning(t *testing.T) {
 	t.Parallel()
@@ -212,22 +168,12 @@ func TestEachDifferenceHasAMeaning(t *testing.T) {
 }
 
 func TestReconcileRefusesInOneLine(t *testing.T) {
-	busy := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"code":"unavailable","detail":"The shop is busy."}`)
-	}))
-	silent := served(t, http.NotFoundHandler())
-	silent.Close()
 	refuses(t,
 		step{"reconcile 2026-11-11", exitUsage, "", `"2026-11-11": unexpected argument`},
 		step{"reconcile --date yesterday", exitUsage, "", `--date "yesterday": want a day such as 2026-11-11`},
 		step{"reconcile --date \"\"", exitUsage, "", `--date "": want a day`},
 		step{"reconcile --date 2026-02-30", exitUsage, "", `--date "2026-02-30": want a day`},
-		step{"reconcile --stack sale --url " + silent.URL, exitUsage, "", "--stack and --url contradict each other"},
-		step{"reconcile --url " + silent.URL, exitFault, "", "nothing answers at " + silent.URL},
-		step{"reconcile --date 2026-11-11 --url " + busy.URL, exitFault, "", "The shop is busy."},
 	)
-	http.DefaultClient.CloseIdleConnections()
 }
 
 // TestReconcileOutlastsItsCall: a comparison whose call was given up goes on, and its result is asked for. One that

@@ -162,10 +162,8 @@ func TestHardStop(t *testing.T) {
 			t.Errorf("%v: the stage has %v, want %v", step.args, g.settings, step.want)
 		}
 	}
-	if want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"; strings.Join(
-		g.patches[:2],
-		", ",
-	) != want {
+	want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"
+	if strings.Join(g.patches[:2], ", ") != want {
 		t.Errorf("patches %v, want first %s", g.patches, want)
 	}
 }
@@ -180,28 +178,15 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0},
-		"seckill/alipay/notify/POST": {700,
-			70}}); !maps.Equal(
-		g.settings,
-		want,
-	) {
+	want := map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0},
+		"seckill/alipay/notify/POST": {700, 70}}
+	if !maps.Equal(g.settings, want) {
 		t.Errorf("stopped: %v, want %v", g.settings, want)
 	}
-	code, stdout, stderr := command(t, "items", "resume", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" ||
-		!strings.Contains(
-			stdout,
-			"seckill/ing/GET had a throttle of its own, which is not known any more: it has the stack's now; "+
-				"deploy again to give it its own.\n",
-		) {
-		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
-	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500},
-		"seckill/ing/GET": {5000, 2500}}); !maps.Equal(
-		g.settings,
-		want,
-	) {
+	shows(t, step{"items resume --hard --stack sale", exitOK, "seckill/ing/GET had a throttle of its own, which is " +
+		"not known any more: it has the stack's now; deploy again to give it its own.\n", ""})
+	want = map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/ing/GET": {5000, 2500}}
+	if !maps.Equal(g.settings, want) {
 		t.Errorf("resumed: %v, want %v", g.settings, want)
 	}
 }
@@ -210,26 +195,14 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 // if that fails.
 func TestHardStopOfAnItemToo(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
-	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded yet).\n") {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
-	code, stdout, stderr = command(t, "items", "resume", "33", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") ||
-		!strings.HasSuffix(stdout, "Item 33 is resumed (waiting, not loaded yet).\n") {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
+	shows(t,
+		step{"items stop 33 --hard --yes --stack sale", exitOK, "Stack sale is stopped hard", ""},
+		step{"items resume 33 --hard --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
+		step{"items stop 33 --hard --yes --stack sale", exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
+		step{"items resume --hard --stack sale", exitOK, "Stack sale is open again", ""})
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}
-	code, stdout, stderr = command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
-	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.Contains(
-			stderr,
-			"seckill: the shop is stopped hard, but item 33 itself is not stopped: stack sale: "+
-				"its back office answers 500",
-		) {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
+	shows(t, step{"items stop 33 --hard --yes --stack sale", exitFault, "Stack sale is stopped hard", "seckill: the " +
+		"shop is stopped hard, but item 33 itself is not stopped: stack sale: its back office answers 500"})
 }
 
 // TestHardStopLeavesStaffIn checks that staff's commands still reach the back office of a shop that is stopped hard.
@@ -258,12 +231,8 @@ func TestHardStopAsksFirst(t *testing.T) {
 		"sales\n": exitUsage, "y\n": exitUsage} {
 		g := newGate(t, maps.Clone(open))
 		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
-		if code != want ||
-			!strings.Contains(
-				stderr,
-				"This stops the whole shop of stack sale, not one item: shoppers cannot look, buy, cancel or see an "+
-					"order until it is resumed.\nType its name (sale) to go on: ",
-			) {
+		if code != want || !strings.Contains(stderr, "This stops the whole shop of stack sale, not one item: shoppers "+
+			"cannot look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ") {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
 		}
 		if want != exitOK && (!maps.Equal(g.settings, open) || !strings.Contains(stderr, "not stopped")) {
@@ -322,15 +291,9 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 	wait := seenWithin
 	seenWithin = 0
 	defer func() { seenWithin = wait }()
-	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK ||
-		!strings.Contains(
-			stdout,
-			"There is no effect yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds. "+
-				"To check again: curl -si "+g.outputs["Url"]+"/healthz\n",
-		) {
-		t.Errorf("exit %d, %s", code, stdout)
-	}
+	shows(t, step{"items stop --hard --yes --stack sale", exitOK, "There is no effect yet: " + g.outputs["Url"] +
+		"/healthz answers 200. API Gateway takes some seconds. To check again: curl -si " + g.outputs["Url"] +
+		"/healthz\n", ""})
 }
 
 // TestHardStopIsSeenAfterLooksWithoutAnAnswer: the first calls may meet functions that hang, before the change is
@@ -338,10 +301,7 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	g.drops = 2
-	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || !strings.Contains(stdout, "The API answers 429 now.\n") {
-		t.Errorf("exit %d, %s", code, stdout)
-	}
+	shows(t, step{"items stop --hard --yes --stack sale", exitOK, "The API answers 429 now.\n", ""})
 }
 
 // TestDoctorOnAHardStop checks that it is the first finding, and a loud one.
@@ -351,11 +311,8 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	c.healthCode, c.health = http.StatusTooManyRequests, "{}"
 	_, out := examine(t, c)
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
-		!strings.Contains(
-			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's notifications through. To reopen it: seckill "+
-				"items resume --hard --stack sale",
-		) {
+		!strings.Contains(out.Findings[0].Says, "THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's "+
+			"notifications through. To reopen it: seckill items resume --hard --stack sale") {
 		t.Errorf("first finding %+v", out.Findings[:1])
 	}
 	for _, f := range out.Findings {

@@ -99,49 +99,6 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 	})
 }
 
-// TestAShortFileKeepsWhatItDoesNotHave: of an item that has all optional fields, a file with the required columns
-// changes only those; an empty cell clears. What is exported is what the page's download has: HTML as it is.
-func TestAShortFileKeepsWhatItDoesNotHave(t *testing.T) {
-	t.Parallel()
-	at := func(hours int) string { return time.Now().Add(time.Duration(hours) * time.Hour).Format(time.RFC3339) }
-	file := func(name, more, title, cells string) string {
-		return written(t, name, fmt.Appendf(nil, "id,title,price,sk_price,start_time,end_time,stock,limit%s\n"+
-			"8002,%s,2,1,%s,%s,5,1%s\n", more, title, at(1), at(2), cells))
-	}
-	const columns = ",covers,detail,checks,commodity_id,questions"
-	whole := file("whole.csv", columns, "表", ",/a.svg,<p>a & b</p>,strict,777,q = a")
-	short := file("short.csv", "", "钟", "")
-	empty := file("empty.csv", columns, "钟", ",,,,,")
-	started(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		for _, step := range []struct {
-			file string
-			want []string
-		}{
-			{whole, []string{`"title": "表"`, `"/a.svg"`, `"detail": "<p>a &amp; b</p>"`, `"checks": "strict"`,
-				`"commodity_id": "777"`, `"answers"`}},
-			{short, []string{`"title": "钟"`, `"/a.svg"`, `"detail": "<p>a &amp; b</p>"`, `"checks": "strict"`,
-				`"commodity_id": "777"`, `"answers"`}},
-			{empty, []string{`"title": "钟"`, `"covers": []`, `"detail": ""`, `"checks": "off"`,
-				`"commodity_id": "8002"`}},
-		} {
-			if code, _, stderr := command(t, "items", "import", step.file, "--url", base); code != exitOK {
-				t.Fatalf("%s: exit %d, %s", step.file, code, stderr)
-			}
-			_, exported, _ := command(t, "items", "export", "--url", base)
-			_, row, _ := strings.Cut(exported, `"id": "8002"`)
-			for _, want := range step.want {
-				if !strings.Contains(row, want) {
-					t.Errorf("after %s: no %s in%s", filepath.Base(step.file), want, row)
-				}
-			}
-			if strings.Contains(row, `"answers"`) != strings.Contains(strings.Join(step.want, ""), "answers") {
-				t.Errorf("after %s: questions in%s", filepath.Base(step.file), row)
-			}
-		}
-	})
-}
-
 // TestAllFaultsOfAFileAtOnce: those that the tool finds and those that the shop finds, by line, whether the file is
 // checked or imported; and a check of a good file changes nothing.
 func TestAllFaultsOfAFileAtOnce(t *testing.T) {
@@ -245,18 +202,6 @@ func TestExportNamesWhatCannotBeRead(t *testing.T) {
 	want := "seckill: not exported, because it cannot be read (2 in all): items row 13: x; items row 14:\n"
 	if code != exitFault || stdout != string(file) || stderr != want {
 		t.Errorf("exit %d\n%s%s\nwant exit %d and %s", code, stdout, stderr, exitFault, want)
-	}
-}
-
-func TestItemsHelp(t *testing.T) {
-	t.Parallel()
-	for _, args := range [][]string{{}, {"import"}, {"export"}, {"stop"}, {"resume"}, {"add-stock"}} {
-		args = append(append([]string{"items"}, args...), "--help")
-		code, stdout, stderr := command(t, args...)
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill items ") ||
-			!strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
-			t.Errorf("%v: exit %d\n%s%s", args, code, stdout, stderr)
-		}
 	}
 }
 

@@ -34,6 +34,18 @@ func try(t *testing.T, steps ...step) {
 	}
 }
 
+// shows checks that each step prints its texts among others.
+func shows(t *testing.T, steps ...step) {
+	t.Helper()
+	for _, s := range steps {
+		code, stdout, stderr := command(t, words(s.line)...)
+		if code != s.code || !strings.Contains(stdout, s.stdout) || !strings.Contains(stderr, s.stderr) {
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d, %q, %q", s.line, code, stdout, stderr, s.code, s.stdout,
+				s.stderr)
+		}
+	}
+}
+
 // refuses checks that each step prints nothing on stdout, and on stderr one line with its text.
 func refuses(t *testing.T, steps ...step) {
 	t.Helper()

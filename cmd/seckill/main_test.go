@@ -151,14 +151,18 @@ func TestGroupsRefuseOtherWords(t *testing.T) {
 
 func TestHelpHasExamplesEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"},
-		{"version", "--help"}, {"orders", "--help"}, {"orders", "list", "--help"}, {"orders", "show", "--help"},
-		{"orders", "confirm", "--help"}, {"orders", "ship", "--help"}, {"orders", "note", "--help"},
-		{"orders", "hide", "--help"}, {"orders", "export", "--help"}} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), args, &stdout, &stderr, noEnv)
-		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {
-			t.Errorf("%v: exit %d, %s%s", args, code, stdout.String(), stderr.String())
+	try := func(args ...string) {
+		t.Helper()
+		code, stdout, stderr := command(t, args...)
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill ") {
+			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)
+		}
+	}
+	try()
+	for _, top := range rootCommand(noEnv).Commands() {
+		try(top.Name(), "--help")
+		for _, c := range top.Commands() {
+			try(top.Name(), c.Name(), "--help")
 		}
 	}
 }
