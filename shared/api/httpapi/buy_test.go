@@ -27,50 +27,41 @@ func purchaseBody(item, count, address string) string {
 
 func TestBuyReadsWhatClientsSend(t *testing.T) {
 	long := strings.Repeat("街", seckill.MaxAddress)
+	bought := func(item string, count int, address string) buy.Purchase {
+		return buy.Purchase{Item: item, Count: count, Given: seckill.Given{Address: address}}
+	}
+	plain, keyed := bought("42", 1, "a"), bought("42", 1, "a")
+	keyed.Key = "a key!~"
 	cases := []struct {
 		name, body string
 		headers    []string
 		want       buy.Purchase
 		trace      string
 	}{
-		{"string id", purchaseBody(`"42"`, "1", address), nil, buy.Purchase{Item: "42", Count: 1,
-			Given: seckill.Given{Address: address}},
-			""},
-		{"number id", purchaseBody("42", "1", address), nil, buy.Purchase{Item: "42", Count: 1,
-			Given: seckill.Given{Address: address}}, ""},
-		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil,
-			buy.Purchase{Item: itemID, Count: 50, Given: seckill.Given{Address: address}}, ""},
-		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, buy.Purchase{Item: itemID, Count: 50,
-			Given: seckill.Given{Address: address}}, ""},
+		{"string id", purchaseBody(`"42"`, "1", address), nil, bought("42", 1, address), ""},
+		{"number id", purchaseBody("42", "1", address), nil, bought("42", 1, address), ""},
+		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil, bought(itemID, 50, address), ""},
+		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, bought(itemID, 50, address), ""},
 		{"above 2^63 as a number", purchaseBody("9999999999999999999", "1", "a"), nil,
-			buy.Purchase{Item: "9999999999999999999", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
+			bought("9999999999999999999", 1, "a"), ""},
 		{"escapes", `{"seckill_id":"\u0034\u0032","count":1,"address":"\u5317\u4eac \ud83c\udfe0"}`, nil,
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "北京 🏠"}}, ""},
-		{"count as text", purchaseBody("42", `"1"`, "a"), nil, buy.Purchase{Item: "42", Count: 1,
-			Given: seckill.Given{Address: "a"}}, ""},
-		{"count with fraction 0", purchaseBody("42", "50.00", "a"), nil,
-			buy.Purchase{Item: "42", Count: 50, Given: seckill.Given{Address: "a"}}, ""},
-		{"500 characters", purchaseBody("42", "1", long), nil, buy.Purchase{Item: "42", Count: 1,
-			Given: seckill.Given{Address: long}}, ""},
-		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, buy.Purchase{Item: "42", Count: 1,
-			Given: seckill.Given{Address: "a"}}, ""},
+			bought("42", 1, "北京 🏠"), ""},
+		{"count as text", purchaseBody("42", `"1"`, "a"), nil, plain, ""},
+		{"count with fraction 0", purchaseBody("42", "50.00", "a"), nil, bought("42", 50, "a"), ""},
+		{"500 characters", purchaseBody("42", "1", long), nil, bought("42", 1, long), ""},
+		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, plain, ""},
 		{"unknown fields", `{"v":{"count":[9]},"seckill_id":42,"count":1,"address":"a","":null,"n":1e3}`, nil,
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
+			plain, ""},
 		{"key and request id", purchaseBody("42", "1", "a"), []string{"Idempotency-Key", "a key!~", inFront, "req-1"},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}, Key: "a key!~"}, "req-1"},
+			keyed, "req-1"},
 		{"ids that a client chose", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id",
-			"Root=1-57-bd;Sampled=1"},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
+			"Root=1-57-bd;Sampled=1"}, plain, ""},
 		{"gateway's id", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id",
-			"Root=1-57-bd", inFront, "TxQ0HFj6liAEPMA="},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, "TxQ0HFj6liAEPMA="},
-		{"overlong request id", purchaseBody("42", "1", "a"), []string{inFront, strings.Repeat("x", 129)},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
+			"Root=1-57-bd", inFront, "TxQ0HFj6liAEPMA="}, plain, "TxQ0HFj6liAEPMA="},
+		{"overlong request id", purchaseBody("42", "1", "a"), []string{inFront, strings.Repeat("x", 129)}, plain, ""},
 		{"a network address that the client names", purchaseBody("42", "1", "a"), []string{"X-Forwarded-For",
-			"198.51.100.9", "Forwarded", "for=198.51.100.9", "X-Viewer-Address", "198.51.100.9"},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
-		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"},
-			buy.Purchase{Item: "42", Count: 1, Given: seckill.Given{Address: "a"}}, ""},
+			"198.51.100.9", "Forwarded", "for=198.51.100.9", "X-Viewer-Address", "198.51.100.9"}, plain, ""},
+		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"}, plain, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
