@@ -44,8 +44,7 @@ func TestActivitiesOfARunningShop(t *testing.T) {
 			written(t, "b.json", []byte(strings.Replace(exported, "birds", "Birds", 1))))
 		run(exitUsage, "", "somebody has changed activity 7001 since version 1, which this was made from: it is at "+
 			"version 2, with another title (seckill activities show 7001 --file): redo the change in it, or give "+
-			"--overwrite",
-			"save", saved(func(f *operator.ActivityFile) { f.Version, f.Title = 1, "x" }))
+			"--overwrite", "save", saved(func(f *operator.ActivityFile) { f.Version, f.Title = 1, "x" }))
 		run(exitOK, "version 3", "", "save", "--overwrite", saved(same))
 		run(exitOK, "an item on sale stays", "", "show", "7001")
 		run(exitOK, "7001  online", "", "list")

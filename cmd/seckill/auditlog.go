@@ -67,8 +67,7 @@ func (p *page) auditEntries(list []seckill.AuditEntry, more bool) {
 		if e.Roles != "" {
 			who += " (" + e.Roles + ")"
 		}
-		p.row(at(e.At), who, e.Act, e.Subject, e.Before, e.After, result,
-			e.Why, e.ID)
+		p.row(at(e.At), who, e.Act, e.Subject, e.Before, e.After, result, e.Why, e.ID)
 	}
 	if more {
 		p.line("There are more: give a larger --limit.")

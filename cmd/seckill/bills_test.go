@@ -53,8 +53,7 @@ func TestReconcileOfARunningShop(t *testing.T) {
 			": The day must be one that is over in UTC+8, as YYYY-MM-DD: its bill comes the next morning. (see: "+
 			"seckill reconcile --help)\n", "--date", today)
 		try(exitOK, "The bill of "+today+" has not been matched yet. To match it: seckill reconcile --date "+today+
-			" --url URL\n",
-			"", "--date", today, "--list")
+			" --url URL\n", "", "--date", today, "--list")
 		s.pass(24 * time.Hour)
 		text := "Bill of " + today +
 			", matched at TIME:\n  1 payment  199.00 yuan captured\n  1 refund  99.50 yuan returned\n" +

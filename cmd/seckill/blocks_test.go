@@ -122,8 +122,7 @@ func TestBlocksImport(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = command(t, "blocks", "import", written(t, "bad.csv",
-		[]byte("subject,reason,item\n1,x,\n2,x,99\n")),
-		"--url", sys.URL())
+		[]byte("subject,reason,item\n1,x,\n2,x,99\n")), "--url", sys.URL())
 	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "bad.csv: line 3: item 99: "+sys.URL()+
 		" has no such item\n") || !strings.Contains(stderr, "1 line is wrong; nothing was changed") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)

@@ -91,12 +91,9 @@ func (p *page) erased(e *erasure) {
 		p.line("Copies of this shop's servers keep their addresses.")
 		return
 	}
-	p.line(
-		"Backups of the tables (point-in-time recovery) keep addresses until %s. After restoring an older state, "+
-			"erase again.", e.Backups.Format(time.DateOnly))
-	p.line(
-		"Messages in the dead-letter queues keep them until %s. Moved back to a queue, they do not write addresses "+
-			"into existing orders.", e.Parked.Format(time.DateOnly))
-	p.line(
-		"Backups and exports made by hand keep them until you delete the files. Logs have no address.")
+	p.line("Backups of the tables (point-in-time recovery) keep addresses until %s. After restoring an older state, "+
+		"erase again.", e.Backups.Format(time.DateOnly))
+	p.line("Messages in the dead-letter queues keep them until %s. Moved back to a queue, they do not write addresses "+
+		"into existing orders.", e.Parked.Format(time.DateOnly))
+	p.line("Backups and exports made by hand keep them until you delete the files. Logs have no address.")
 }

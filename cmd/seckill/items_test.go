@@ -56,9 +56,8 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 	later.Stock = 39
 	fewer := written(t, "fewer.json", itemfile.Format([]seckill.Listing{more, later}))
 	csv := written(t, "a.CSV",
-		[]byte(
-			"id,title,price,sk_price,start_time,end_time,stock,limit\n33,表,2,1,2026-01-01T00:00:00Z,"+
-				"2999-01-01T00:00:00Z,5,1\n"))
+		[]byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表,2,1,2026-01-01T00:00:00Z,"+
+			"2999-01-01T00:00:00Z,5,1\n"))
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		for _, s := range []step{
@@ -137,9 +136,8 @@ func TestAllFaultsOfAFileAtOnce(t *testing.T) {
 func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
 	bad := written(t, "bad.csv",
-		[]byte(
-			"id,title,price,sk_price,start_time,end_time,stock,limit\n1,表,2,1.005,2026-11-11T12:00:00Z,"+
-				"2026-11-12T12:00:00Z,3,1\n"))
+		[]byte("id,title,price,sk_price,start_time,end_time,stock,limit\n1,表,2,1.005,2026-11-11T12:00:00Z,"+
+			"2026-11-12T12:00:00Z,3,1\n"))
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
 	garbled := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

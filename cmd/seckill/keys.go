@@ -121,8 +121,7 @@ need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 	f := cmd.Flags()
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
-	f.StringVar(&set.shopFile, "alipay-private-key", "",
-		"file with an existing private key of the shop, PEM or base64")
+	f.StringVar(&set.shopFile, "alipay-private-key", "", "file with an existing private key of the shop, PEM or base64")
 	f.StringVar(&set.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
 	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")

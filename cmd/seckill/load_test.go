@@ -92,8 +92,7 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
 	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
-		"load",
-		"--path", testPath)
+		"load", "--path", testPath)
 	m.keys(t, "--sandbox")
 	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()["jwt-secret"]}[name] }
 	started(t, secret, func(printed string) {

@@ -84,8 +84,7 @@ func answer[A any](f *moneyFlags, cmd *cobra.Command, s *shop, about string, c o
 // checkOrder refuses a malformed order id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
-		return fmt.Errorf(
-			"ORDER %q: want an order id: o and 31 more letters and digits (old orders: 26 more)", id)
+		return fmt.Errorf("ORDER %q: want an order id: o and 31 more letters and digits (old orders: 26 more)", id)
 	}
 	return nil
 }
@@ -192,8 +191,7 @@ the work. A repetition refunds nothing twice.`,
 	f.add(cmd)
 	f.addWords(cmd)
 	cmd.Flags().BoolVar(&restock, "restock", false, "sell the order's units again; else they stay out of sale")
-	cmd.Flags().BoolVar(&again, "again", false,
-		"retry the order's open refunds at once, including refused ones")
+	cmd.Flags().BoolVar(&again, "again", false, "retry the order's open refunds at once, including refused ones")
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "drop the order's refund that waits for a second person")
 	return cmd
 }
@@ -274,8 +272,7 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 			c.Order, c.Refused.Yuan(), c.Order, f.sameShop(), c.Order, f.sameShop())
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: %[2]s yuan of order %[1]s are already going back%[3]s. %[4]s", c.Order,
-			c.Due.Yuan(),
-			decided, f.lookAt(c))
+			c.Due.Yuan(), decided, f.lookAt(c))
 	}
 	units := "its units stay out of sale"
 	if restock {
@@ -316,8 +313,7 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 		return fmt.Sprintf("Nothing to do: order %s is %s. %s", c.Order, c.State, f.lookAt(c))
 	}
 	return fmt.Sprintf("Order %s: the shop asks the payment provider again within a minute whether it is paid. %s",
-		c.Order,
-		f.lookAt(c))
+		c.Order, f.lookAt(c))
 }
 
 // saidRecorded describes what happened to a trade's money.

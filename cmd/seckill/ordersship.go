@@ -92,8 +92,7 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 		if done.Same > 0 {
 			p.line("Nothing to do: order %s is shipped so already.", parcel.Order)
 		} else {
-			p.line("Shipped: order %s, with %s, %s.", parcel.Order, printable(parcel.Carrier),
-				printable(parcel.Number))
+			p.line("Shipped: order %s, with %s, %s.", parcel.Order, printable(parcel.Carrier), printable(parcel.Number))
 		}
 	})
 }

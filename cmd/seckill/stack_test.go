@@ -247,10 +247,8 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 	function, audit := itemFunction(t)
 	c.function = function
 	account(t, served(t, c).URL)
-	file := written(t, "items.csv",
-		[]byte(
-			"id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 "+
-				"<b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
+	file := written(t, "items.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 "+
+		"<b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
 	steps := []step{
 		{"items import " + file + "  --stack sale", exitOK, "Imported 1 item: 1 created.\n", ""},
 		{"items import " + file + "  --stack sale", exitOK, "Nothing to do: 1 item is up to date.\n", ""},
@@ -300,10 +298,9 @@ func TestRegionAndProfileAreUsed(t *testing.T) {
 	c := &cloud{outputs: map[string]string{}}
 	s := served(t, c)
 	noAWS(t)
-	t.Setenv("AWS_CONFIG_FILE",
-		written(t, "config", []byte(
-			"[profile shop]\nregion = ap-east-1\naws_access_key_id = a\naws_secret_access_key = b\nendpoint_url = "+
-				s.URL+"\n")))
+	t.Setenv("AWS_CONFIG_FILE", written(t, "config", []byte(
+		"[profile shop]\nregion = ap-east-1\naws_access_key_id = a\naws_secret_access_key = b\nendpoint_url = "+
+			s.URL+"\n")))
 	for want, args := range map[string][]string{
 		"region ap-east-1 of account 123456789012":  {"--profile", "shop"},
 		"region eu-north-1 of account 123456789012": {"--profile", "shop", "--region", "eu-north-1"},

@@ -112,9 +112,8 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 		}
 	case !strings.Contains(aws.ToString(f.Description), c.parameters["Deployment"]):
 		return func() {
-			c.fault(
-				"%s serves version %s, which the last deployment did not publish, so later changes have no "+
-					"effect: run make deploy", name, aws.ToString(f.Version))
+			c.fault("%s serves version %s, which the last deployment did not publish, so later changes have no "+
+				"effect: run make deploy", name, aws.ToString(f.Version))
 		}
 	}
 	began := time.Now()

@@ -70,13 +70,10 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		return
 	}
 	if theirs := s.public(secrets.AlipayPublic); theirs != nil && shop != nil && theirs.Equal(&shop.PublicKey) {
-		c.fault(
-			"%s is the shop's own public key: store Alipay's, which its console shows (seckill keys --path %s "+
-				"--rotate=%s --alipay-public-key FILE)",
-			secrets.AlipayPublic, path, secrets.AlipayPublic)
+		c.fault("%s is the shop's own public key: store Alipay's, which its console shows (seckill keys --path %s "+
+			"--rotate=%s --alipay-public-key FILE)", secrets.AlipayPublic, path, secrets.AlipayPublic)
 	} else if theirs != nil && shop != nil {
-		c.ok(
-			"both keys for Alipay are valid; only a payment shows whether its console has the shop's public key")
+		c.ok("both keys for Alipay are valid; only a payment shows whether its console has the shop's public key")
 	}
 }
 
@@ -231,8 +228,7 @@ func (s *stored) pair(public, private string, key *rsa.PrivateKey) {
 	case have == nil || key == nil:
 	case !have.Equal(&key.PublicKey):
 		s.fault("%s is not the public key of %s; to create a new pair: seckill keys --path %s --sandbox --rotate=%s",
-			public,
-			private, s.path, private)
+			public, private, s.path, private)
 	default:
 		s.ok("%s and %s are a pair", private, public)
 	}

@@ -90,8 +90,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		s.err = c.err
 		w := do(t, h, c.method, c.path, c.body, "Accept-Language", "en")
 		want(t, w, c.code)
+		waits := c.code == seckill.CodeUnavailable || c.code == seckill.CodeNotReady
 		if !strings.Contains(w.Body.String(), c.says) || (s.calls > 0) != (c.err != nil) ||
-			(w.Header().Get("Retry-After") != "") != (c.code == seckill.CodeUnavailable || c.code == seckill.CodeNotReady) {
+			(w.Header().Get("Retry-After") != "") != waits {
 			t.Errorf("%s %.60s: %s after %d calls, want %q", c.path, c.body, w.Body, s.calls, c.says)
 		}
 	}

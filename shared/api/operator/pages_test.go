@@ -14,8 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestPagesFitAnAnswer: the largest page of each list, and command of many parcels, with the longest texts, fits what Lambda answers through API
-// Gateway: 6 MB, in which the page is a JSON text (ADR 49).
+// TestPagesFitAnAnswer: the largest page of each list, and the largest command that ships, with the longest texts, fits
+// what Lambda answers through API Gateway: 6 MB, in which the page is a JSON text (ADR 49).
 func TestPagesFitAnAnswer(t *testing.T) {
 	const most = 6_000_000
 	text := func(n int) string { return strings.Repeat(`"`, n) } // 4 bytes of an answer, as the longest character
