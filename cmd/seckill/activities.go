@@ -24,7 +24,7 @@ const (
 )
 
 func activitiesCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "activities",
 		Short: "Group items under a title: list, show, save, copy, delete, take offline",
@@ -32,7 +32,6 @@ func activitiesCommand() *cobra.Command {
 at most, and its sale lies within the activity's window; it still has a window and a stop switch of its
 own, which decide.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), as for "seckill items".
 Every command may be repeated, and reports when there was nothing left to do. A save names the version
 that it was made from: the second of two editors is refused, and sees the difference. A title may
 change on pages up to a minute later.`,
@@ -46,7 +45,7 @@ change on pages up to a minute later.`,
 		copyActivityCommand(&f), deleteActivityCommand(&f, false), deleteActivityCommand(&f, true))
 }
 
-func listActivitiesCommand(f *moneyFlags) *cobra.Command {
+func listActivitiesCommand(f *shopFlags) *cobra.Command {
 	var limit int
 	var all bool
 	cmd := &cobra.Command{
@@ -112,7 +111,7 @@ func stateOf(a *operator.Activity) string {
 	return string(a.State)
 }
 
-func showActivityCommand(f *moneyFlags) *cobra.Command {
+func showActivityCommand(f *shopFlags) *cobra.Command {
 	file := false
 	cmd := &cobra.Command{
 		Use:   "show ID",
@@ -178,7 +177,7 @@ func ofActivity(r *seckill.Rule) string {
 	return "yes"
 }
 
-func saveActivityCommand(f *moneyFlags) *cobra.Command {
+func saveActivityCommand(f *shopFlags) *cobra.Command {
 	overwrite := false
 	cmd := &cobra.Command{
 		Use:   "save FILE",
@@ -242,7 +241,7 @@ func activityFile(name string) (file operator.ActivityFile, err error) {
 	return file, checkActivity(file.ID)
 }
 
-func copyActivityCommand(f *moneyFlags) *cobra.Command {
+func copyActivityCommand(f *shopFlags) *cobra.Command {
 	start := ""
 	cmd := &cobra.Command{
 		Use:   "copy ID",
@@ -280,7 +279,7 @@ included. No copy is stopped. The same copy again makes nothing new.`,
 	return cmd
 }
 
-func deleteActivityCommand(f *moneyFlags, undo bool) *cobra.Command {
+func deleteActivityCommand(f *shopFlags, undo bool) *cobra.Command {
 	verb, short, did := "delete", "Delete an activity; its items stay", "deleted"
 	long := `Delete an activity. Its items stay as they are, without a title over them, and may go to others. It is
 refused while one of them is on sale. "seckill activities undelete" brings it back.`
@@ -303,7 +302,7 @@ outside of its window by now.`
 }
 
 // activityShop opens the shop for a command about one activity.
-func (f *moneyFlags) activityShop(cmd *cobra.Command, id string) (*shop, error) {
+func (f *shopFlags) activityShop(cmd *cobra.Command, id string) (*shop, error) {
 	if err := checkActivity(id); err != nil {
 		return nil, err
 	}
@@ -318,7 +317,7 @@ func checkActivity(id string) error {
 }
 
 // activity gives a command about an activity, and prints what became of it.
-func (f *moneyFlags) activity(cmd *cobra.Command, s *shop, id string, c operator.Command, did string) error {
+func (f *shopFlags) activity(cmd *cobra.Command, s *shop, id string, c operator.Command, did string) error {
 	return answer(f, cmd, s, "activity "+id, c, func(p *page, a *operator.ActivityChange) { p.activityChange(a, did) })
 }
 

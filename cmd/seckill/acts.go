@@ -21,7 +21,7 @@ const (
 
 // actFlags are the flags of the commands about acts.
 type actFlags struct {
-	moneyFlags
+	shopFlags
 	operator.ListActs
 	limit int
 }
@@ -44,9 +44,6 @@ challenge, a ticket or a purchase that a shopper asked for. It is suspicious if 
 Nothing is refused for it: only you can block. Rules are signs and no proof: people behind a carrier
 share its network address.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose acts function
-does the work and logs who gave the command; blocks are the repair function's. With --stack, the AWS
-credentials need sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).
 Acts are kept for 90 days, and reach the list some seconds late.`,
 		Example: `  seckill acts list --item 2002
   seckill acts handle 1794362400123-00000001 --why "our own test"

@@ -12,7 +12,7 @@ import (
 const shownEntries = 100 // by default
 
 func auditListCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var day string
 	var limit int
 	cmd := &cobra.Command{

@@ -12,7 +12,7 @@ import (
 )
 
 func reconcileCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var date string
 	var list bool
 	cmd := &cobra.Command{
@@ -25,10 +25,9 @@ once for each day. Days are in UTC+8; the bill of a day is available the next mo
 
 With --list, show earlier results, at most ten, and match nothing.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose reconcile
-function does the work. What takes it longer than a call may goes on there, and the command asks for
-the result, for five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if
-they differed the last time).`,
+What takes a stack longer than a call may goes on there, and the command asks for the result, for
+five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if they differed
+the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
   seckill reconcile --stack seckill-prod --region eu-central-1 --json`,

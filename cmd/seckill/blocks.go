@@ -34,10 +34,7 @@ purchases that wait in the queue: such an order ends as rejected, with the reaso
 that were placed before stay: cancel or refund them ("seckill refund"). A range is looked at where
 shoppers get their tickets, so it does nothing for items without checks.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work and logs who gave the command. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md). Every command may be
-repeated. Times are UTC.`,
+Every command may be repeated. Times are UTC.`,
 		Example: `  seckill blocks add --user 1001 --why "buys by script"
   seckill blocks add --network 203.0.113.0/24 --item 2002 --why "a farm of accounts" --for 24h
   seckill blocks list

@@ -12,16 +12,13 @@ import (
 )
 
 func countsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "counts ITEM",
 		Short: "Print how many units of an item were placed, paid and given back, by minute",
 		Long: `Print how many units of an item were placed, paid and given back, in all and minute by minute.
 The counts are made from the changes of orders, some seconds after them; "recount" makes them anew.
-Times are in UTC+8. A row of counts tells 2,000 minutes apart; later ones are in the totals only.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose tell function
-does the work and logs who gave the command.`,
+Times are in UTC+8. A row of counts tells 2,000 minutes apart; later ones are in the totals only.`,
 		Example: `  seckill counts 2002
   seckill counts 2002 --json --stack seckill-prod
   seckill counts recount 2002`,
@@ -40,7 +37,7 @@ does the work and logs who gave the command.`,
 	return cmd
 }
 
-func recountCommand(f *moneyFlags) *cobra.Command {
+func recountCommand(f *shopFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recount ITEM",
 		Short: "Make the counts of an item anew from the ledger",

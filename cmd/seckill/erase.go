@@ -28,7 +28,7 @@ type erasure struct {
 }
 
 func eraseCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "erase USER",
 		Short: "Erase the delivery addresses of a user's orders",
@@ -39,11 +39,7 @@ The shop refuses, and erases nothing, while an order of the user is open or stil
 answer names one. The command may be repeated, also after it broke off.
 
 Backups and parked messages keep addresses for a while: the command prints which ones, and until
-when. Logs never contain addresses.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work and logs who gave the command. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
+when. Logs never contain addresses.`,
 		Example: `  seckill erase 1001
   seckill erase 1001 --stack seckill-prod --region eu-central-1`,
 		Args: exactly("USER"),

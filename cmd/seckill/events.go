@@ -12,17 +12,14 @@ import (
 )
 
 func eventsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Tell changes of orders to other systems once more, and look up where to ship",
 		Long: `Tell changes of orders to other systems once more, and look up where to ship an order.
 
 Each change of an order becomes an event by itself (docs/EVENTS.md). An event that is told again has
-the same id, so that its readers can drop it.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose tell function
-does the work and logs who gave the command.`,
+the same id, so that its readers can drop it.`,
 		Example: `  seckill events tell ORDER
   seckill events replay --day 2026-11-11 --stack seckill-prod
   seckill events delivery ORDER --json
@@ -31,7 +28,7 @@ does the work and logs who gave the command.`,
 	return f.group(cmd, replayCommand(&f))
 }
 
-func replayCommand(f *moneyFlags) *cobra.Command {
+func replayCommand(f *shopFlags) *cobra.Command {
 	var day, item string
 	cmd := &cobra.Command{
 		Use:   "replay",

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
 )
 
 // throttle is a method's settings as API Gateway's GetStage returns them.
@@ -324,49 +327,28 @@ func TestDoctorOnAHardStop(t *testing.T) {
 
 // TestHardStopOfARunningShop uses the same command on this machine.
 func TestHardStopOfARunningShop(t *testing.T) {
-	started(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		status := func(method, path string) int {
-			t.Helper()
-			r, err := http.NewRequestWithContext(t.Context(), method, base+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
-			return resp.StatusCode
-		}
-		for _, step := range []struct {
-			args   []string
-			stdout string
-			looks  int
-		}{
-			{[]string{"stop", "--hard", "--yes"}, base +
-				" is stopped hard: its API lets nothing through but payment notifications.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
-				"--hard --url " + base + "\n", http.StatusTooManyRequests},
-			{[]string{"stop", "--hard", "--yes"}, "Nothing to do: " + base + " was stopped hard already.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
-				"--hard --url " + base + "\n", http.StatusTooManyRequests},
-			{[]string{"resume", "--hard"}, base + " is open again.\n", http.StatusOK},
-			{[]string{"resume", "--hard"}, "Nothing to do: " + base + " was not stopped hard.\n", http.StatusOK},
-		} {
-			code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--url", base)...)
-			if code != exitOK || stdout != step.stdout || stderr != "" {
-				t.Errorf("%v: exit %d\n%s%swant\n%s", step.args, code, stdout, stderr, step.stdout)
-			}
-			if got := status(http.MethodGet, "/seckill/ing"); got != step.looks {
-				t.Errorf("%v: a look is answered %d, want %d", step.args, got, step.looks)
-			}
-			if got := status(http.MethodGet, "/seckill/alipay/notify"); got != http.StatusMethodNotAllowed {
-				t.Errorf("%v: a look at the notifications is answered %d, want 405 as ever", step.args, got)
-			}
-			if got := status(http.MethodGet, "/_local/clock"); got != http.StatusOK {
-				t.Errorf("%v: the operator's route is answered %d", step.args, got)
+	sys := localtest.Start(t, local.Options{})
+	url := sys.URL()
+	queued := "Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
+		"--url " + url + "\n"
+	for _, s := range []struct {
+		line, want string
+		looks      int
+	}{
+		{"stop --hard --yes", url + " is stopped hard: its API lets nothing through but payment notifications.\n" +
+			queued, http.StatusTooManyRequests},
+		{"stop --hard --yes", "Nothing to do: " + url + " was stopped hard already.\n" + queued,
+			http.StatusTooManyRequests},
+		{"resume --hard", url + " is open again.\n", http.StatusOK},
+		{"resume --hard", "Nothing to do: " + url + " was not stopped hard.\n", http.StatusOK},
+	} {
+		try(t, step{"items " + s.line + " --url " + url, exitOK, s.want, ""})
+		for path, want := range map[string]int{"/seckill/ing": s.looks, "/_local/clock": http.StatusOK,
+			"/seckill/alipay/notify": http.StatusMethodNotAllowed} {
+			if got, _ := get(t, url+path, ""); got != want {
+				t.Errorf("%s: %s is answered %d, want %d", s.line, path, got, want)
 			}
 		}
-	})
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

@@ -25,7 +25,7 @@ const (
 )
 
 func liveCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var once bool
 	cmd := &cobra.Command{
 		Use:   "live ITEM",
@@ -52,7 +52,7 @@ Before the sale, the last lines say what is not ready; "doctor" checks a stack's
 }
 
 // live prints an item's figures, each second unless once. After a fault it asks again, less and less often.
-func (f *moneyFlags) live(cmd *cobra.Command, s *shop, item string, once bool) error {
+func (f *shopFlags) live(cmd *cobra.Command, s *shop, item string, once bool) error {
 	ctx, pause := cmd.Context(), liveEvery
 	screen := waitingOn(cmd.OutOrStdout()).w != nil && !once
 	for first := true; ; first = false {

@@ -125,19 +125,3 @@ func TestProgressSaysWhomItWaitsFor(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", w.String(), want)
 	}
 }
-
-func TestLoadHelp(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := command(t, "load", "--help")
-	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill run --stock 1000") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
-		"--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--late", "--twice", "--two-trades",
-		"--lost-notifications", "--unknown", "--bots", "--stock", "--checks"} {
-		if !strings.Contains(stdout, flag+" ") {
-			t.Errorf("no %s in the help", flag)
-		}
-	}
-}

@@ -11,74 +11,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// moneyFlags are the flags of the commands that a shop executes.
-type moneyFlags struct {
-	target
-	printer
-	why, who string
-}
-
-// add adds the flags to a command.
-func (f *moneyFlags) add(cmd *cobra.Command) {
-	f.on(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-}
-
-// addWords adds the flags of a command that an order's history records.
-func (f *moneyFlags) addWords(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters, for the order's history")
-	f.named(cmd)
-}
-
-// named adds the flag of a command that records who gave it.
-func (f *moneyFlags) named(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
-}
-
 // payments opens the shop, with words for a command that records who gave it, and why.
-func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
+func (f *shopFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	if words && strings.TrimSpace(f.why) == "" {
 		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
 	}
 	return f.signed(cmd, words)
-}
-
-// signed opens the shop, with words for a command that records who gave it.
-func (f *moneyFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
-	deployed, err := f.isDeployed(cmd)
-	named := cmd.Flags().Changed("who")
-	switch {
-	case err != nil:
-		return nil, err
-	case words && deployed && named:
-		return nil, errors.New("--who does not go with --stack: its back office records the AWS identity that you use")
-	case words && named && strings.TrimSpace(f.who) == "":
-		return nil, errors.New("--who is empty: give your name, 1 to 64 characters")
-	case words && !deployed && !named && loginName() == "":
-		return nil, errors.New("--who is missing, and this machine does not know your login name: give your name")
-	}
-	s, err := f.shop(cmd)
-	if err == nil && named {
-		s.Who = f.who
-	}
-	return s, err
-}
-
-// group makes a command that only has subcommands, which share the flags that name a shop.
-func (f *moneyFlags) group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = cobra.NoArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
-// answer gives the shop a command about something, such as "item 7", and prints its answer.
-func answer[A any](f *moneyFlags, cmd *cobra.Command, s *shop, about string, c operator.Command,
-	text func(*page, *A)) error {
-	a, err := give[A](cmd, s, about, c)
-	return f.print(cmd, err, &a, func(p *page) { text(p, &a) })
 }
 
 // checkOrder refuses a malformed order id.
@@ -103,7 +41,7 @@ func orderArg(optional bool) cobra.PositionalArgs {
 }
 
 func paymentsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var raw bool
 	cmd := &cobra.Command{
 		Use:   "payments [ORDER]",
@@ -113,9 +51,7 @@ sweeps, refunds that the payment provider refused, which a person has to handle,
 orders whose payment is unknown ("seckill unknown"). With ORDER, show everything about one order's
 money: its payments, the provider's notifications, and its history.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
-reads the data. The command changes nothing. Times are UTC. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
+The command changes nothing. Times are UTC.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw   with the buyer's account
@@ -143,7 +79,7 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 }
 
 func refundCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var again, restock, withdraw bool
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
@@ -158,9 +94,8 @@ order with the same --restock. "seckill payments" lists those that wait; --withd
 With --again, retry the order's open refunds at once, including those that the payment provider
 refused. Use it after the cause is fixed.
 
-The order's history, which "seckill payments ORDER" shows, records who gave the command and why. The
-shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function does
-the work. A repetition refunds nothing twice.`,
+The order's history, which "seckill payments ORDER" shows, records who gave the command and why. A
+repetition refunds nothing twice.`,
 		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --withdraw --why "she keeps it"
@@ -197,7 +132,7 @@ the work. A repetition refunds nothing twice.`,
 }
 
 func unknownCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var trade string
 	cmd := &cobra.Command{
 		Use:   "unknown [ORDER --why TEXT [--trade NUMBER]]",
@@ -210,8 +145,7 @@ With --trade, ask the payment provider about that trade of the order, whatever t
 and record its money if it is paid, as its notification would have done: the order becomes paid, or
 the money goes back. Use it for a payment that "seckill reconcile" finds on the bill only.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
-does the work. Times are UTC.`,
+Times are UTC.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 20261122220014 --why "on the bill"
@@ -245,13 +179,13 @@ does the work. Times are UTC.`,
 }
 
 // changed gives a command about an order's money, and says what it did.
-func (f *moneyFlags) changed(cmd *cobra.Command, s *shop, order string, c operator.Command,
+func (f *shopFlags) changed(cmd *cobra.Command, s *shop, order string, c operator.Command,
 	said func(*operator.MoneyChange) string) error {
 	return answer(f, cmd, s, "order "+order, c, func(p *page, done *operator.MoneyChange) { p.line("%s", said(done)) })
 }
 
 // saidRefund describes the outcome of a refund.
-func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
+func (f *shopFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	decided := ""
 	if restock {
 		decided = "; that refund decided about its units"
@@ -290,7 +224,7 @@ func restockFlag(is bool) string {
 }
 
 // saidWithdraw describes the outcome of withdrawing a refund.
-func (f *moneyFlags) saidWithdraw(c *operator.MoneyChange) string {
+func (f *shopFlags) saidWithdraw(c *operator.MoneyChange) string {
 	if !c.Changed {
 		return fmt.Sprintf("Nothing to do: no refund of order %s waits. %s", c.Order, f.lookAt(c))
 	}
@@ -298,7 +232,7 @@ func (f *moneyFlags) saidWithdraw(c *operator.MoneyChange) string {
 }
 
 // saidAgain describes the outcome of a retry.
-func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
+func (f *shopFlags) saidAgain(c *operator.MoneyChange) string {
 	if c.Asked == 0 {
 		return fmt.Sprintf("Nothing to do: order %s is %s, and none of its money is due back. %s", c.Order, c.State,
 			f.lookAt(c))
@@ -308,7 +242,7 @@ func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
 }
 
 // saidAsk describes the outcome of asking about an order.
-func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
+func (f *shopFlags) saidAsk(c *operator.MoneyChange) string {
 	if c.State != seckill.Closing {
 		return fmt.Sprintf("Nothing to do: order %s is %s. %s", c.Order, c.State, f.lookAt(c))
 	}
@@ -317,7 +251,7 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 }
 
 // saidRecorded describes what happened to a trade's money.
-func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
+func (f *shopFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
 	switch {
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: the payment of trade %s is already recorded. %s", trade, f.lookAt(c))
@@ -331,6 +265,6 @@ func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string 
 }
 
 // lookAt names the command that shows an order's money.
-func (f *moneyFlags) lookAt(c *operator.MoneyChange) string {
+func (f *shopFlags) lookAt(c *operator.MoneyChange) string {
 	return "See: seckill payments " + c.Order + f.sameShop()
 }

@@ -21,7 +21,7 @@ const (
 
 // orderFlags are the flags of the commands about orders.
 type orderFlags struct {
-	moneyFlags
+	shopFlags
 	operator.ListOrders
 }
 

@@ -11,9 +11,8 @@ func ordersCommand() *cobra.Command {
 carrier and number. Its shopper says that it came, or 15 days pass; 7 days later it is completed. Money
 goes back with "seckill refund", and "seckill events delivery ORDER" says where to ship.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work. An order's history has who changed it, and when. Every command may be repeated. No
-answer has an address. Times are UTC.`,
+An order's history has who changed it, and when. Every command may be repeated. No answer has an
+address. Times are UTC.`,
 		Example: `  seckill orders list --item 2002 --state paid
   seckill orders ship obbbbbbbbbbbbbbbbbbbbbbbbbb --carrier SF --number SF1000001 --confirm
   seckill orders export --item 2002 --state paid --csv day.csv

@@ -197,8 +197,12 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 }
 
 // itemFunction is a stage function in this process.
-func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string),
-	audit *output) {
+func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *output) {
+	t.Helper()
+	return functionOf(itemHandler(t, items...))
+}
+
+func itemHandler(t *testing.T, items ...seckill.Listing) operator.Handler {
 	t.Helper()
 	table := memory.NewItems()
 	for _, it := range items {
@@ -209,7 +213,7 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
 		IDs: system.NewIDs(nil), Questions: l, Activities: l})
-	return functionOf(operator.NewItemHandler(flow))
+	return operator.NewItemHandler(flow)
 }
 
 // functionOf is a function that executes a handler's commands, in this process.

@@ -13,14 +13,12 @@ import (
 )
 
 func staffCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "staff",
 		Short: "List and end the sign-ins of staff in browsers",
 		Long: `List and end the sign-ins of staff in browsers. Whoever is signed in gives commands on the page
-/admin. A role that somebody loses at the issuer is gone within 5 minutes; "end" does it at once.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
+/admin. A role that somebody loses at the issuer is gone within 5 minutes; "end" does it at once.`,
 		Example: `  seckill staff link                            sign a browser in to a running shop
   seckill staff sessions --stack seckill-prod
   seckill staff end id.example.com/9f3c --stack seckill-prod`,
@@ -28,7 +26,7 @@ The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
 	return f.group(cmd, staffLinkCommand(&f))
 }
 
-func staffLinkCommand(f *moneyFlags) *cobra.Command {
+func staffLinkCommand(f *shopFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print a link that signs a browser in to a running shop's back office",
