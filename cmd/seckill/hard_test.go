@@ -329,8 +329,8 @@ func TestDoctorOnAHardStop(t *testing.T) {
 func TestHardStopOfARunningShop(t *testing.T) {
 	sys := localtest.Start(t, local.Options{})
 	url := sys.URL()
-	queued := "Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
-		"--url " + url + "\n"
+	queued := "Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
+		"--hard --url " + url + "\n"
 	for _, s := range []struct {
 		line, want string
 		looks      int

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,20 +38,8 @@ func newOrderShop(t *testing.T) *orderShop {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	s := &orderShop{t: t, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), clock: clock,
 		before: func([]byte) bool { return true }}
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewOrderHandler(fulfil.New(fulfil.Deps{
-		Ledger: s.ledger, Clock: clock})), itemHandler(t, upcoming("2002", 5)))
-	s.url = served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		event, err := io.ReadAll(r.Body)
-		if !s.before(event) {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		answer, e := handle(r.Context(), event)
-		if err := errors.Join(err, e); err != nil {
-			t.Error(err)
-		}
-		_, _ = w.Write(answer)
-	})).URL
+	s.url = running(t, func(event []byte) bool { return s.before(event) }, itemHandler(t, upcoming("2002", 5)),
+		operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: s.ledger, Clock: clock})))
 	return s
 }
 

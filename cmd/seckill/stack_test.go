@@ -229,6 +229,25 @@ func functionOf(h operator.Handler) (function func([]byte) ([]byte, string), aud
 	}, audit
 }
 
+// running is the address of a running shop that executes the handlers' commands. answers is called before each command:
+// false: the shop fails; nil: it never does.
+func running(t *testing.T, answers func(event []byte) bool, handlers ...operator.Handler) string {
+	t.Helper()
+	handle := operator.Serve(slog.New(slog.DiscardHandler), handlers...)
+	return served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		event, err := io.ReadAll(r.Body)
+		if answers != nil && !answers(event) {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		answer, e := handle(r.Context(), event)
+		if err := errors.Join(err, e); err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(answer)
+	})).URL
+}
+
 // onStack makes an account whose stack "sale" executes a handler's commands.
 func onStack(t *testing.T, h operator.Handler) (c *cloud, audit *output) {
 	t.Helper()
