@@ -90,9 +90,6 @@ func TestActivityFilesThatAreRefused(t *testing.T) {
 		`{"id":"7001"}{}`:                       "something follows the object",
 		strings.Repeat(" ", 1<<17):              "larger than 64 KiB",
 	} {
-		code, stdout, stderr := command(t, "activities", "save", written(t, "a.json", []byte(text)))
-		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) {
-			t.Errorf("%.40q: exit %d\n%s%s\nwant %s", text, code, stdout, stderr, want)
-		}
+		refused(t, exitUsage, want, "activities", "save", written(t, "a.json", []byte(text)))
 	}
 }

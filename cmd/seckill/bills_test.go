@@ -116,12 +116,12 @@ func TestEachDifferenceHasAMeaning(t *testing.T) {
 }
 
 func TestReconcileRefusesInOneLine(t *testing.T) {
-	refuses(t,
-		step{"reconcile 2026-11-11", exitUsage, "", `"2026-11-11": unexpected argument`},
-		step{"reconcile --date yesterday", exitUsage, "", `--date "yesterday": want a day such as 2026-11-11`},
-		step{"reconcile --date \"\"", exitUsage, "", `--date "": want a day`},
-		step{"reconcile --date 2026-02-30", exitUsage, "", `--date "2026-02-30": want a day`},
-	)
+	refuses(t, exitUsage, "reconcile *", [][2]string{
+		{"2026-11-11", `"2026-11-11": unexpected argument`},
+		{"--date yesterday", `--date "yesterday": want a day such as 2026-11-11`},
+		{"--date \"\"", `--date "": want a day`},
+		{"--date 2026-02-30", `--date "2026-02-30": want a day`},
+	})
 }
 
 // TestReconcileOutlastsItsCall: a comparison whose call was given up goes on, and its result is asked for. One that

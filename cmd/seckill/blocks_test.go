@@ -71,38 +71,32 @@ func TestBlocksCommandsAgainstARunningShop(t *testing.T) {
 func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{})
-	for _, s := range []step{
-		{"add --why x", exitUsage, "", "--user ID or --network RANGE is missing"},
-		{"remove", exitUsage, "", "--user ID or --network RANGE is missing"},
-		{"add --user 1 --network 10.0.0.0/24 --why x", exitUsage, "", "--user and --network: give one of them"},
-		{"add --user ann --why x", exitUsage, "", `--user "ann": want a user id`},
-		{`add --user "" --why x`, exitUsage, "", `--user "": want a user id`},
-		{"add --user １００１ --why x", exitUsage, "", `--user "\uff11\uff10\uff10\uff11": want a user id`},
-		{"add --network 1001 --why x", exitUsage, "", `--network "1001": want an address`},
-		{"add --network 10.0.0.0/8 --why x", exitUsage, "", `--network "10.0.0.0/8": want a range of /32`},
-		{"add --network 10.0.0.1/24 --why x", exitUsage, "", `the range is written 10.0.0.0/24`},
-		{"add --user 1001", exitUsage, "", "--why is missing"},
-		{"add --user 1001 --why ~", exitUsage, "", "--why is missing"},
-		{"add --user 1001 --why " + strings.Repeat("因", 201), exitUsage, "", `--why "\u56e0\u56e0`},
-		{"add --user 1001 --why x --item abc", exitUsage, "", `--item "abc": want 1 to 19 digits`},
-		{"add --user 1001 --why x --until tomorrow", exitUsage, "", `--until "tomorrow": want a time such as`},
-		{"add --user 1001 --why x --until 2020-01-01T00:00:00Z", exitUsage, "",
-			"--until 2020-01-01T00:00:00Z: it has passed"},
-		{"add --user 1001 --why x --for -1h", exitUsage, "", "--for -1h0m0s: want a duration such as 24h"},
-		{"add --user 1001 --why x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "",
-			"--until and --for: give one"},
-		{"add --user 1001 --why x --who " + strings.Repeat("a", 101), exitUsage, "", "who must be 1 to 100"},
-		{"list --limit 0", exitUsage, "", "--limit 0: want 1 to 1000000"},
-		{"list --after x", exitUsage, "", "after"},
-		{"import", exitUsage, "", "FILE is missing"},
-		{"import none.csv", exitUsage, "", "no such file"},
-		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", exitUsage, "",
-			"--rate 0: want 1"},
-		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), exitUsage, "", `"user" is no column`},
-	} {
-		s.line = "blocks " + s.line + " --url " + sys.URL()
-		refuses(t, s)
-	}
+	refuses(t, exitUsage, "blocks * --url "+sys.URL(), [][2]string{
+		{"add --why x", "--user ID or --network RANGE is missing"},
+		{"remove", "--user ID or --network RANGE is missing"},
+		{"add --user 1 --network 10.0.0.0/24 --why x", "--user and --network: give one of them"},
+		{"add --user ann --why x", `--user "ann": want a user id`},
+		{`add --user "" --why x`, `--user "": want a user id`},
+		{"add --user １００１ --why x", `--user "\uff11\uff10\uff10\uff11": want a user id`},
+		{"add --network 1001 --why x", `--network "1001": want an address`},
+		{"add --network 10.0.0.0/8 --why x", `--network "10.0.0.0/8": want a range of /32`},
+		{"add --network 10.0.0.1/24 --why x", `the range is written 10.0.0.0/24`},
+		{"add --user 1001", "--why is missing"},
+		{"add --user 1001 --why ~", "--why is missing"},
+		{"add --user 1001 --why " + strings.Repeat("因", 201), `--why "\u56e0\u56e0`},
+		{"add --user 1001 --why x --item abc", `--item "abc": want 1 to 19 digits`},
+		{"add --user 1001 --why x --until tomorrow", `--until "tomorrow": want a time such as`},
+		{"add --user 1001 --why x --until 2020-01-01T00:00:00Z", "--until 2020-01-01T00:00:00Z: it has passed"},
+		{"add --user 1001 --why x --for -1h", "--for -1h0m0s: want a duration such as 24h"},
+		{"add --user 1001 --why x --for 1h --until 2999-01-01T00:00:00Z", "--until and --for: give one"},
+		{"add --user 1001 --why x --who " + strings.Repeat("a", 101), "who must be 1 to 100"},
+		{"list --limit 0", "--limit 0: want 1 to 1000000"},
+		{"list --after x", "after"},
+		{"import", "FILE is missing"},
+		{"import none.csv", "no such file"},
+		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", "--rate 0: want 1"},
+		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), `"user" is no column`},
+	})
 	if _, stdout, _ := command(t, "blocks", "list", "--url", sys.URL()); stdout != "No blocks.\n" {
 		t.Errorf("afterwards: %s", stdout)
 	}

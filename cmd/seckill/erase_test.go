@@ -76,10 +76,10 @@ func TestEraseIsRefused(t *testing.T) {
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t,
-		step{"erase 1001 --stack sale", exitUsage, "",
-			"1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
-		step{"erase ann --stack sale", exitUsage, "", `USER "ann": want a user id`})
+	refuses(t, exitUsage, "erase *", [][2]string{
+		{"1001 --stack sale", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
+		{"ann --stack sale", `USER "ann": want a user id`},
+	})
 	o, err := l.Order(t.Context(), seckill.KeyedOrderID("7", "1001", "0"))
 	if err != nil || o.Address == "" {
 		t.Errorf("an address went all the same: %+v, %v", o, err)

@@ -24,6 +24,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(t.Context(), args, &out, &errs, noEnv)
+	http.DefaultClient.CloseIdleConnections()
 	return code, out.String(), errs.String()
 }
 
@@ -158,33 +159,32 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	}
 	silent := "http://" + nobody.Addr().String()
 	nobody.Close()
-	refuses(t,
-		step{"items import", exitUsage, "", "FILE is missing (see: seckill items import --help)"},
-		step{"items import " + bad + "x", exitUsage, "", "no such file"},
-		step{"items import " + filepath.Dir(bad), exitUsage, "", "is a directory"},
-		step{"items import " + bad, exitUsage, "", bad + `: line 2: sk_price "1.005"`},
-		step{"items export x", exitUsage, "", `"x": unexpected argument`},
-		step{"items stop", exitUsage, "", "ID is missing"},
-		step{"items resume ../x", exitUsage, "", `ID "../x": want 1 to 19 digits`},
-		step{"items add-stock 1", exitUsage, "", "N is missing"},
-		step{"items add-stock 1 0", exitUsage, "", `stock "0": want 1 to 1000000`},
-		step{"items add-stock 1 1000001", exitUsage, "", `stock "1000001"`},
-		step{"items add-stock 1 +5x", exitUsage, "", `stock "+5x"`},
-		step{"items delete 1", exitUsage, "", `unknown command "delete"`},
-		step{"items export --url localhost:8100", exitUsage, "",
-			`--url "localhost:8100": want an address such as http://localhost:8100`},
-		step{"items export --url http://localhost:8100/x", exitUsage, "", "--url"},
-		step{"items export --url \"\"", exitUsage, "", "--url"},
-		step{"items export --url " + silent, exitFault, "", "nothing answers at " + silent +
-			`: start the shop with "seckill run"`},
-		step{"items stop 1 --url " + other.URL, exitFault, "", "answers 404 Not Found: is it a"},
-		step{"items stop 1 --url " + garbled.URL, exitFault, "", "what answered cannot be read"},
-		step{"items export --url " + garbled.URL, exitFault, "", "cannot be read"},
-		step{"items stop 1 --url " + trouble(seckill.CodeUnavailable), exitFault, "", "The shop is busy."},
-		step{"items stop 1 --url " + trouble(seckill.CodeNotReady), exitFault, "",
+	refuses(t, exitUsage, "items *", [][2]string{
+		{"import", "FILE is missing (see: seckill items import --help)"},
+		{"import " + bad + "x", "no such file"},
+		{"import " + filepath.Dir(bad), "is a directory"},
+		{"import " + bad, bad + `: line 2: sk_price "1.005"`},
+		{"export x", `"x": unexpected argument`},
+		{"stop", "ID is missing"},
+		{"resume ../x", `ID "../x": want 1 to 19 digits`},
+		{"add-stock 1", "N is missing"},
+		{"add-stock 1 0", `stock "0": want 1 to 1000000`},
+		{"add-stock 1 1000001", `stock "1000001"`},
+		{"add-stock 1 +5x", `stock "+5x"`},
+		{"delete 1", `unknown command "delete"`},
+		{"export --url localhost:8100", `--url "localhost:8100": want an address such as http://localhost:8100`},
+		{"export --url http://localhost:8100/x", "--url"},
+		{"export --url \"\"", "--url"},
+	})
+	refuses(t, exitFault, "items *", [][2]string{
+		{"export --url " + silent, "nothing answers at " + silent + `: start the shop with "seckill run"`},
+		{"stop 1 --url " + other.URL, "answers 404 Not Found: is it a"},
+		{"stop 1 --url " + garbled.URL, "what answered cannot be read"},
+		{"export --url " + garbled.URL, "cannot be read"},
+		{"stop 1 --url " + trouble(seckill.CodeUnavailable), "The shop is busy."},
+		{"stop 1 --url " + trouble(seckill.CodeNotReady),
 			"item 1: the change is recorded, but the stock is being rebuilt"},
-	)
-	http.DefaultClient.CloseIdleConnections()
+	})
 }
 
 // TestExportNamesWhatCannotBeRead checks that the file has all other items, and that the exit code reports that it is

@@ -62,30 +62,19 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 
 func TestLoadRefusesInOneLine(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		behaviour, args string
-		code            int
-		want            string
-	}{
-		{"no shoppers", "--shoppers 0", exitUsage, "--shoppers 0: want 1 to 5000000"},
-		{"shares over one", "--pay 0.9 --cancel 0.2", exitUsage, "together: want at most 1"},
-		{"ways to pay over one", "--late 0.9 --two-trades 0.2", exitUsage,
-			"--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
-		{"no share", "--lost-notifications 20", exitUsage, "--lost-notifications 20: want a share, 0 to 1"},
-		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
-		{"two secrets", "--secret a --path /x/y", exitUsage, "give one of them"},
-		{"bad path", "--path x", exitUsage, `--path "x"`},
-		{"no folder", "--journal /nowhere/at/all", exitUsage, "--journal: open /nowhere/at/all"},
-		{"a word", "--ramp soon", exitUsage, `"soon"`},
-		{"argument too many", "2002", exitUsage, `"2002": unexpected argument`},
-		{"nobody there", "--url http://127.0.0.1:1", exitFault, "nothing answers at http://127.0.0.1:1"},
-	} {
-		code, stdout, stderr := command(t, append([]string{"load"}, strings.Fields(tt.args)...)...)
-		last := stderr[strings.LastIndex(strings.TrimSuffix(stderr, "\n"), "\n")+1:]
-		if code != tt.code || stdout != "" || !strings.Contains(last, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
-		}
-	}
+	refuses(t, exitUsage, "load *", [][2]string{
+		{"--shoppers 0", "--shoppers 0: want 1 to 5000000"},
+		{"--pay 0.9 --cancel 0.2", "together: want at most 1"},
+		{"--late 0.9 --two-trades 0.2", "--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
+		{"--lost-notifications 20", "--lost-notifications 20: want a share, 0 to 1"},
+		{"--url localhost", "want an address such as http://localhost:8100"},
+		{"--secret a --path /x/y", "give one of them"},
+		{"--path x", `--path "x"`},
+		{"--journal /nowhere/at/all", "--journal: open /nowhere/at/all"},
+		{"--ramp soon", `"soon"`},
+		{"2002", `"2002": unexpected argument`},
+	})
+	shows(t, step{"load --url http://127.0.0.1:1", exitFault, "", "nothing answers at http://127.0.0.1:1"})
 }
 
 // TestLoadTakesAStacksSecret checks that the sale accepts tokens signed with the secret from Secrets Manager.

@@ -55,7 +55,7 @@ func TestLinkOfStaff(t *testing.T) {
 			t.Errorf("exit %d, %s%s: %d %s, want %d", code, link, stderr, got, body, want)
 		}
 	}
-	refuses(t, step{"staff link --who " + strings.Repeat("x", 65) + " --url " + sys.URL(), exitUsage, "",
-		"The value of who must be 1 to 64 characters"})
+	refused(t, exitUsage, "The value of who must be 1 to 64 characters",
+		words("staff link --who "+strings.Repeat("x", 65)+" --url "+sys.URL())...)
 	http.DefaultClient.CloseIdleConnections()
 }

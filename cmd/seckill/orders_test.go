@@ -126,36 +126,32 @@ func TestOrdersCommands(t *testing.T) {
 			"  time  state  by\n  TIME  pending_payment  placed\n  TIME  paid  notify\n" +
 			"  TIME  confirmed  confirmed by ann\n  TIME  confirmed  note by ann: a gift\n" +
 			"  TIME  shipped  shipped by ann\n", ""})
-	for _, r := range []step{
-		{"list", exitUsage, "", "--item ID or --user ID: give one of them"},
-		{"list --item 2002 --user 1", exitUsage, "", "--item ID or --user ID: give one of them"},
-		{"list --item 9999", exitUsage, "", "item 9999: " + s.url + " has no such item"},
-		{"list --item x", exitUsage, "", `--item "x": want 1 to 19 digits`},
-		{"list --user x", exitUsage, "", `--user "x": want a user id`},
-		{"list --item 2002 --state lost", exitUsage, "", `--state "lost": want pending_payment, closing, paid,`},
-		{"list --item 2002 --from noon", exitUsage, "", `--from "noon": want a time such as`},
-		{"list --item 2002 --from 2026-11-11T02:00:00Z --to 2026-11-11T02:00:00Z", exitUsage, "", "--from before --to"},
-		{"list --item 2002 --limit 0", exitUsage, "", "--limit 0: want 1 to 100000"},
-		{"show x", exitUsage, "", `ORDER "x": want an order id`},
-		{"show " + someOrder, exitUsage, "", "has no such order"},
-		{"confirm " + open, exitUsage, "", "it is pending_payment"},
-		{"note " + id, exitUsage, "", "--why is missing"},
-		{"hide " + id + " --why x", exitUsage, "", "one for which nothing is left to do; it is shipped"},
-		{"ship " + open + " --carrier SF --number 1 --confirm", exitUsage, "", "it is pending_payment"},
-		{"ship " + id + " --carrier SF --number 2", exitUsage, "",
-			"stays as it is: want one that is not shipped; it is, with SF, 1"},
-		{"ship " + id + " --carrier SF", exitUsage, "", "--carrier and --number are missing"},
-		{"ship --carrier SF --number 1", exitUsage, "", "ORDER is missing"},
-		{"ship " + id + " --csv x.csv", exitUsage, "", "--csv goes with no ORDER"},
-		{"ship --csv none.csv", exitUsage, "", "no such file"},
-		{"ship --csv " + written(t, "a.csv", []byte("order,carrier\nx,SF\n")), exitUsage, "",
+	refuses(t, exitUsage, "orders * --url "+s.url, [][2]string{
+		{"list", "--item ID or --user ID: give one of them"},
+		{"list --item 2002 --user 1", "--item ID or --user ID: give one of them"},
+		{"list --item 9999", "item 9999: " + s.url + " has no such item"},
+		{"list --item x", `--item "x": want 1 to 19 digits`},
+		{"list --user x", `--user "x": want a user id`},
+		{"list --item 2002 --state lost", `--state "lost": want pending_payment, closing, paid,`},
+		{"list --item 2002 --from noon", `--from "noon": want a time such as`},
+		{"list --item 2002 --from 2026-11-11T02:00:00Z --to 2026-11-11T02:00:00Z", "--from before --to"},
+		{"list --item 2002 --limit 0", "--limit 0: want 1 to 100000"},
+		{"show x", `ORDER "x": want an order id`},
+		{"show " + someOrder, "has no such order"},
+		{"confirm " + open, "it is pending_payment"},
+		{"note " + id, "--why is missing"},
+		{"hide " + id + " --why x", "one for which nothing is left to do; it is shipped"},
+		{"ship " + open + " --carrier SF --number 1 --confirm", "it is pending_payment"},
+		{"ship " + id + " --carrier SF --number 2", "stays as it is: want one that is not shipped; it is, with SF, 1"},
+		{"ship " + id + " --carrier SF", "--carrier and --number are missing"},
+		{"ship --carrier SF --number 1", "ORDER is missing"},
+		{"ship " + id + " --csv x.csv", "--csv goes with no ORDER"},
+		{"ship --csv none.csv", "no such file"},
+		{"ship --csv " + written(t, "a.csv", []byte("order,carrier\nx,SF\n")),
 			"line 1: the column number is missing; nothing was changed"},
-		{"export --item 2002", exitUsage, "", "--csv FILE is missing"},
-		{"export --item 2002 --csv " + filepath.Join(t.TempDir(), "no", "x.csv"), exitUsage, "", "no such file"},
-	} {
-		r.line = "orders " + r.line + " --url " + s.url
-		refuses(t, r)
-	}
+		{"export --item 2002", "--csv FILE is missing"},
+		{"export --item 2002 --csv " + filepath.Join(t.TempDir(), "no", "x.csv"), "no such file"},
+	})
 }
 
 // TestOrdersPages: a page says how to get the next one, and the pages together have every order once.

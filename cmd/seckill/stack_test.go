@@ -302,19 +302,16 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 
 func TestFlagsOfAStack(t *testing.T) {
 	noAWS(t)
-	refuses(t,
-		step{"items export --stack sale --url http://localhost:1", exitUsage, "",
-			"--stack and --url contradict each other"},
-		step{"items export --region eu-west-1", exitUsage, "", "name it with --stack"},
-		step{"items export --profile p", exitUsage, "", "name it with --stack"},
-		step{"items export --stack \"\"", exitUsage, "", `--stack "": want the name of a stack`},
-		step{"items export --stack my_sale", exitUsage, "", `--stack "my_sale"`},
-		step{"items export --stack sale --profile nobody", exitUsage, "",
-			`the AWS configuration has no profile "nobody"`},
-		step{"items export --stack sale", exitUsage, "", "no AWS region: give --region, or set AWS_REGION"},
-		step{"items export --stack sale --region eu-west-1", exitUsage, "",
-			"no AWS credentials: sign in and give --profile"},
-	)
+	refuses(t, exitUsage, "items export *", [][2]string{
+		{"--stack sale --url http://localhost:1", "--stack and --url contradict each other"},
+		{"--region eu-west-1", "name it with --stack"},
+		{"--profile p", "name it with --stack"},
+		{"--stack \"\"", `--stack "": want the name of a stack`},
+		{"--stack my_sale", `--stack "my_sale"`},
+		{"--stack sale --profile nobody", `the AWS configuration has no profile "nobody"`},
+		{"--stack sale", "no AWS region: give --region, or set AWS_REGION"},
+		{"--stack sale --region eu-west-1", "no AWS credentials: sign in and give --profile"},
+	})
 }
 
 func TestRegionAndProfileAreUsed(t *testing.T) {
