@@ -56,9 +56,5 @@ func TestCountsOfAStack(t *testing.T) {
 		!strings.Contains(stdout, `"minute": "2026-11-11T02:00:00Z",`) {
 		t.Errorf("exit %d\n%s", code, stdout)
 	}
-	for _, args := range [][]string{{"counts"}, {"counts", "x"}, {"counts", "recount"}, {"counts", "recount", "0"}} {
-		if code, _, stderr := command(t, args...); code != exitUsage || !strings.Contains(stderr, "I") {
-			t.Errorf("%v: exit %d, %s", args, code, stderr)
-		}
-	}
+	refuses(t, exitUsage, "counts *", [][2]string{{"", "ITEM"}, {"x", "ID"}, {"recount", "ITEM"}, {"recount 0", "ID"}})
 }

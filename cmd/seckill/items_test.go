@@ -209,44 +209,30 @@ func TestTwoEditorsOfOneItem(t *testing.T) {
 	later := local.DemoItems(time.Now(), 4, 1)[2]
 	later.ID, later.Start, later.End = "31", time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
 	started(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		items := func(code int, stdout, stderr string, args ...string) string {
-			t.Helper()
-			gotCode, out, errs := command(t, append(append([]string{"items"}, args...), "--url", base)...)
-			if gotCode != code || !strings.Contains(out, stdout) || !strings.Contains(errs, stderr) {
-				t.Errorf("items %v: exit %d\n%s%s\nwant exit %d, %q, %q", args, gotCode, out, errs, code, stdout,
-					stderr)
-			}
-			return out
-		}
-		items(exitOK, "1 created", "", "import", written(t, "a.json", itemfile.Format([]seckill.Listing{later})))
-		exported := items(exitOK, "", "", "export")
-		edit := func(name, from, to string) string {
+		at := " --url " + find(t, printed, `(?m)^  S=(\S+)$`)
+		shows(t, step{"items import " + written(t, "a.json", itemfile.Format([]seckill.Listing{later})) + at, exitOK,
+			"1 created", ""})
+		_, exported, _ := command(t, words("items export"+at)...)
+		edit := func(from, to string) string {
 			t.Helper()
 			if !strings.Contains(exported, from) {
 				t.Fatalf("%s is not in %s", from, exported)
 			}
-			return written(t, name, []byte(strings.Replace(exported, from, to, 1)))
+			return "items import " + written(t, "edited.json", []byte(strings.Replace(exported, from, to, 1))) + at
 		}
 		title := `"title": "` + later.Commodity.Title + `"`
-		first := edit("first.json", title, `"title": "one"`)
-		second := edit("second.json", title, `"title": "two"`)
-		scripted := edit("third.json", title, `"title": "three"`)
-		items(exitOK, "1 changed", "", "import", first)
-		items(exitUsage, "", "it has changed since version 1, which this was made from: it is at version 2 now, "+
-			"and this save differs from it in title: export again and redo the change, or give --overwrite",
-			"import", second)
-		items(exitOK, "1 changed", "", "import", "--overwrite", second)
-		items(exitOK, "title", "", "show", "31")
-		items(exitOK, `"title": "two"`, "", "show", "31", "--json")
-		items(exitOK, "no: it is loaded for sale, since ", "", "show", "2002")
-		items(exitUsage, "", "has no such item", "show", "999")
-		data, err := os.ReadFile(scripted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bad := strings.ReplaceAll(string(data), `"detail": "`, `"detail": "<script>x</script>`)
-		items(exitOK, "changed", "item 31: removed from its description: <script>\n", "import", "--overwrite",
-			written(t, "bad.json", []byte(bad)))
+		second := edit(title, `"title": "two"`)
+		exported = strings.ReplaceAll(exported, `"detail": "`, `"detail": "<script>x</script>`)
+		shows(t,
+			step{edit(title, `"title": "one"`), exitOK, "1 changed", ""},
+			step{second, exitUsage, "", "it has changed since version 1, which this was made from: it is at version " +
+				"2 now, and this save differs from it in title: export again and redo the change, or give --overwrite"},
+			step{second + " --overwrite", exitOK, "1 changed", ""},
+			step{"items show 31" + at, exitOK, "title", ""},
+			step{"items show 31 --json" + at, exitOK, `"title": "two"`, ""},
+			step{"items show 2002" + at, exitOK, "no: it is loaded for sale, since ", ""},
+			step{"items show 999" + at, exitUsage, "", "has no such item"},
+			step{edit(title, `"title": "three"`) + " --overwrite", exitOK, "changed",
+				"item 31: removed from its description: <script>\n"})
 	})
 }
