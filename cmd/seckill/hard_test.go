@@ -104,6 +104,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"stageName": "live", "methodSettings": g.settings})
 }
 
+func deployedThrottle() map[string]throttle {
+	return map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+}
+
 func newGate(t *testing.T, settings map[string]throttle) *gate {
 	t.Helper()
 	g := &gate{settings: settings, cloud: &cloud{}}
@@ -197,7 +201,7 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 // TestHardStopOfAnItemToo checks that with an item's id the ordinary stop follows, and that the shop is blocked even
 // if that fails.
 func TestHardStopOfAnItemToo(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g := newGate(t, deployedThrottle())
 	shows(t,
 		step{"items stop 33 --hard --yes --stack sale", exitOK, "Stack sale is stopped hard", ""},
 		step{"items resume 33 --hard --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
@@ -229,25 +233,27 @@ func TestHardStopLeavesStaffIn(t *testing.T) {
 
 // TestHardStopAsksFirst checks that the operator must type the shop's name or give --yes.
 func TestHardStopAsksFirst(t *testing.T) {
-	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
 	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage,
 		"sales\n": exitUsage, "y\n": exitUsage} {
-		g := newGate(t, maps.Clone(open))
+		g := newGate(t, deployedThrottle())
 		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
 		if code != want || !strings.Contains(stderr, "This stops the whole shop of stack sale, not one item: shoppers "+
 			"cannot look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ") {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
 		}
-		if want != exitOK && (!maps.Equal(g.settings, open) || !strings.Contains(stderr, "not stopped")) {
+		if want != exitOK && (!maps.Equal(g.settings, deployedThrottle()) || !strings.Contains(stderr, "not stopped")) {
 			t.Errorf("%q: the stage has %v\n%s", typed, g.settings, stderr)
 		}
 	}
 }
 
 func TestHardStopRefused(t *testing.T) {
-	both := func() map[string]throttle {
-		return map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
-	}
+	refuses(t, exitUsage, "items * --stack sale", [][2]string{
+		{"stop", "ID is missing"},
+		{"stop x --hard --yes", `ID "x": want 1 to 19 digits`},
+		{"stop 1 2 --hard --yes", `"2": unexpected argument`},
+		{"stop 1 --yes", "--yes goes with --hard only, which asks for confirmation"},
+	})
 	for name, tt := range map[string]struct {
 		spoil func(g *gate)
 		args  []string
@@ -262,16 +268,9 @@ func TestHardStopRefused(t *testing.T) {
 			exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
 		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume",
 			"--hard"}, exitUsage, "stack sale has no ThrottleRate and ThrottleBurst"},
-		"no id": {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
-		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
-			`ID "x": want 1 to 19 digits`},
-		"two ids": {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage,
-			`"2": unexpected argument`},
-		"yes to nothing": {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage,
-			"--yes goes with --hard only, which asks for confirmation"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGate(t, both())
+			g := newGate(t, deployedThrottle())
 			tt.spoil(g)
 			before := maps.Clone(g.settings)
 			code, stdout, stderr := command(t, append(append([]string{"items"}, tt.args...), "--stack", "sale")...)
@@ -289,7 +288,7 @@ func TestHardStopRefused(t *testing.T) {
 // TestHardStopThatIsNotSeen checks what the command reports while API Gateway has not distributed the change to all
 // its machines.
 func TestHardStopThatIsNotSeen(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g := newGate(t, deployedThrottle())
 	g.open = true
 	wait := seenWithin
 	seenWithin = 0
@@ -302,7 +301,7 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 // TestHardStopIsSeenAfterLooksWithoutAnAnswer: the first calls may meet functions that hang, before the change is
 // distributed.
 func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g := newGate(t, deployedThrottle())
 	g.drops = 2
 	shows(t, step{"items stop --hard --yes --stack sale", exitOK, "The API answers 429 now.\n", ""})
 }

@@ -324,7 +324,7 @@ func TestALongListIsCut(t *testing.T) {
 	}
 }
 
-// TestListsThatAreNotAll checks that each incomplete list says so; refund's TestEachListSaysThatItIsCut has when one is.
+// TestListsThatAreNotAll checks that each incomplete list says so. When one is, refund's tests have.
 func TestListsThatAreNotAll(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
