@@ -95,10 +95,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, out, fault := command(t, words("audit --url "+sys.URL()+" --item 2002 --again 0s --journal "+path)...)
-		if code != tt.code || !strings.Contains(out, tt.want) {
-			t.Errorf("exit %d, want %d and %q: %s%s", code, tt.code, tt.want, out, fault)
-		}
+		shows(t, step{"audit --url " + sys.URL() + " --item 2002 --again 0s --journal " + path, tt.code, tt.want, ""})
 	}
 }
 

@@ -163,10 +163,6 @@ func TestReconcileOutlastsItsCall(t *testing.T) {
 		{time.Minute, time.Minute, exitFault, "", "it failed"},
 	} {
 		outlasts, reconciles, running = tt.outlasts, tt.reconciles, nil
-		code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale", "--region",
-			"eu-central-1")
-		if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) {
-			t.Errorf("%+v: exit %d\n%s%s", tt, code, stdout, stderr)
-		}
+		shows(t, step{"reconcile --date 2026-11-11 --stack sale --region eu-central-1", tt.code, tt.stdout, tt.stderr})
 	}
 }

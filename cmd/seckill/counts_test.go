@@ -34,12 +34,9 @@ func TestCountsOfAStack(t *testing.T) {
 		defer clock.Advance(time.Minute)
 		return called(event)
 	}
-	on := []string{"--stack", "sale", "--region", "eu-central-1"}
-	code, stdout, stderr := command(t, append([]string{"counts", "7"}, on...)...)
-	if want := "Nothing of item 7 was counted yet.\n"; code != exitOK || stdout != want {
-		t.Errorf("exit %d, %q, want %q\n%s", code, stdout, want, stderr)
-	}
-	code, stdout, stderr = command(t, append([]string{"counts", "recount", "7"}, on...)...)
+	const on = " --stack sale --region eu-central-1"
+	try(t, step{"counts 7" + on, exitOK, "Nothing of item 7 was counted yet.\n", ""})
+	code, stdout, stderr := command(t, words("counts recount 7"+on)...)
 	const want = `Item 7, counted since 2026-11-11 10:01:00 UTC+8:
   minute            placed  paid  given back
   2026-11-11 10:00  200     0     0
@@ -51,10 +48,7 @@ func TestCountsOfAStack(t *testing.T) {
 	if log := audit.String(); strings.Count(log, `"command":"recount"`) != 3 || strings.Count(log, caller) != 5 {
 		t.Errorf("audit log:\n%s", log)
 	}
-	code, stdout, _ = command(t, append([]string{"counts", "7", "--json"}, on...)...)
-	if code != exitOK || !strings.Contains(stdout, `"recounting": false`) ||
-		!strings.Contains(stdout, `"minute": "2026-11-11T02:00:00Z",`) {
-		t.Errorf("exit %d\n%s", code, stdout)
-	}
+	shows(t, step{"counts 7 --json" + on, exitOK, `"recounting": false`, ""},
+		step{"counts 7 --json" + on, exitOK, `"minute": "2026-11-11T02:00:00Z",`, ""})
 	refuses(t, exitUsage, "counts *", [][2]string{{"", "ITEM"}, {"x", "ID"}, {"recount", "ITEM"}, {"recount 0", "ID"}})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -480,16 +479,11 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 		"SNS", "SQS", "DYNAMODB", "API_GATEWAY", "EXECUTE_API"} {
 		t.Setenv("AWS_ENDPOINT_URL_"+service, c.url)
 	}
-	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
-	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 52 ok, 1 unknown\n" {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
+	shows(t, step{"doctor --stack sale", exitFault, "?      alarms     could not ask for the alarms: not allowed",
+		"seckill: stack sale: 0 faults, 52 ok, 1 unknown\n"})
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in
-	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout,
-		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-") {
-		t.Errorf("without backups:\n%s", stdout)
-	}
+	shows(t, step{"doctor --stack sale", exitFault,
+		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-", ""})
 }
 
 // TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not report its policy.
@@ -522,12 +516,10 @@ func TestDoctorOfWhatIsMissing(t *testing.T) {
 		!strings.Contains(got, "the stand-in for AWS has none") {
 		t.Errorf("exit %d: %s", code, got)
 	}
-	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"},
-		"--within 1ms: want 1s to": {"--within", "1ms"}, "there is no stack": {"--stack", "nowhere"}} {
-		account(t, served(t, http.HandlerFunc((&cloud{}).ServeHTTP)).URL)
-		if code, _, stderr := command(t, append([]string{"doctor", "--stack", "sale"},
-			args...)...); code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit %d, %s", args, code, stderr)
-		}
-	}
+	account(t, served(t, &cloud{}).URL)
+	refuses(t, exitUsage, "doctor --stack sale *", [][2]string{
+		{"--crowd -1", "--crowd -1: want 0 to"},
+		{"--within 1ms", "--within 1ms: want 1s to"},
+		{"--stack nowhere", "there is no stack"},
+	})
 }

@@ -112,10 +112,7 @@ func TestKeysWhenAWSRefuses(t *testing.T) {
 	gone := served(t, http.NotFoundHandler())
 	gone.Close()
 	account(t, gone.URL)
-	code, _, stderr = command(t, args...)
-	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
+	refused(t, exitFault, "AWS in region eu-central-1 cannot be reached: ", args...)
 }
 
 // TestKeysScheduledForDeletion checks that the error names the secret and the command that restores it, whichever

@@ -47,16 +47,10 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		if code != exitOK || json.Unmarshal([]byte(stdout), &report) != nil || report.Options["seed"] != 6.0 {
 			t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 		}
-		for _, tt := range []struct{ args, want string }{
-			{"", "several items are on sale: name one with --item"},
-			{"--item 9", "--item 9: " + base + " has no such item"},
-			{"--item 2002 --count 3", "--count 3: the limit of item 2002 is 1"},
-		} {
-			code, stdout, stderr := command(t, append(args, strings.Fields(tt.args)...)...)
-			if code != exitUsage || stdout != "" || !strings.Contains(stderr, tt.want) {
-				t.Errorf("%s: exit %d\n%s%s", tt.args, code, stdout, stderr)
-			}
-		}
+		on := strings.Join(args, " ")
+		shows(t, step{on, exitUsage, "", "several items are on sale: name one with --item"},
+			step{on + " --item 9", exitUsage, "", "--item 9: " + base + " has no such item"},
+			step{on + " --item 2002 --count 3", exitUsage, "", "--count 3: the limit of item 2002 is 1"})
 	}, "--stock", "20")
 }
 

@@ -266,10 +266,7 @@ func upcoming(id string, stock int) seckill.Listing {
 }
 
 func TestItemsCommandsAgainstAStack(t *testing.T) {
-	c := &cloud{outputs: anAPI}
-	function, audit := itemFunction(t)
-	c.function = function
-	account(t, served(t, c).URL)
+	c, audit := onStack(t, itemHandler(t))
 	file := written(t, "items.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 "+
 		"<b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
 	steps := []step{
@@ -430,7 +427,7 @@ func TestAWSThatIsNotThere(t *testing.T) {
 	s := served(t, http.NotFoundHandler())
 	s.Close()
 	account(t, s.URL)
-	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
+	code, _, stderr := command(t, words("items stop 7 --stack sale")...)
 	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") ||
 		strings.Contains(stderr, "carried out") {
 		t.Errorf("exit %d, %s", code, stderr)
@@ -495,11 +492,8 @@ func TestAFileThatIsTooLargeForACall(t *testing.T) {
 		items = append(items, it)
 	}
 	file := written(t, "large.json", itemfile.Format(items))
-	code, stdout, stderr := command(t, "items", "import", file, "--stack", "sale")
-	if code != exitUsage || stdout != "" ||
-		!strings.Contains(stderr, file+": its items are more than 5 MiB, which is what a call takes: split it") {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
+	refused(t, exitUsage, file+": its items are more than 5 MiB, which is what a call takes: split it",
+		words("items import "+file+" --stack sale")...)
 }
 
 func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
