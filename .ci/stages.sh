@@ -1,7 +1,8 @@
 # Sourced by .ci/run and .ci/nightly: runs a script's stages, and prints a table of their results and times when the script ends.
 #   stage NAME COMMAND…     runs the command. If it fails, the script or its lane ends, unless keep_going=yes: then the other
 #                           stages still run.
-#   lane COMMAND…           begins a command of one or more stages beside the others; its output is printed when it has ended
+#   lane COMMAND…           begins a command of one or more stages beside the others; a stage's row is printed when it ends, its
+#                           output when the lane ends
 #   lanes                   waits for all lanes, then ends the script if one failed
 # The script's exit code is 1 if any stage failed.
 keep_going=${keep_going-no} failed=0
@@ -46,6 +47,7 @@ lane() {
 
 lanes() {
   local pid ended left
+  printf '\n=== %d lanes side by side\n' "${#pids[@]}"
   while [ ${#pids[@]} != 0 ]; do
     wait -n -p ended "${pids[@]}" || failed=1
     cat "$table/$ended"
