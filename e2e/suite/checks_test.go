@@ -1,5 +1,3 @@
-//go:build e2e
-
 package suite
 
 import (
@@ -10,8 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/altcha"
-	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -44,10 +41,9 @@ func testChecks(t *testing.T, s *stack) {
 	p.boughtWith(t, tickets[p], "own")
 	p.await(t, seckill.PendingPayment)
 
-	rows := ledger.New(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"]}))
-	if err := rows.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject(strconv.FormatInt(blocked.id, 10)),
-		Item: it.ID, Reason: "tried by the suite", By: "end-to-end suite", Made: time.Now()}); err != nil {
-		t.Fatal(err)
+	if done, err := s.operator.Block(t.Context(), []operator.Block{{Subject: strconv.FormatInt(blocked.id, 10),
+		Item: it.ID, Reason: "tried by the suite"}}, false); err != nil || done.Made != 1 {
+		t.Fatalf("block: %+v, %v", done, err)
 	}
 	a, err = blocked.Call(t.Context(), blocked.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": it.ID})
 	refused("who is blocked", a, err, "blocked")
