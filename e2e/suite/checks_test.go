@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +49,10 @@ func testChecks(t *testing.T, s *stack) {
 	a, err = blocked.Call(t.Context(), blocked.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": it.ID})
 	refused("who is blocked", a, err, "blocked")
 	blocked.boughtWith(t, tickets[blocked], "before")
-	blocked.await(t, seckill.Rejected)
+	if a := blocked.await(t, seckill.Rejected); a.Text("reason") != "blocked" ||
+		!strings.Contains(a.Text("help"), "您的账号暂时无法购买") {
+		t.Errorf("a blocked shopper's order: %v", a)
+	}
 	eventually(t, "unit back on sale", func() string {
 		if left := sale.left(t); left != "2" {
 			return left + " units left"

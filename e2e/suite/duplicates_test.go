@@ -36,19 +36,7 @@ func testDuplicates(t *testing.T, s *stack) {
 	}
 	sale.oneOrder(t, order)
 
-	row := sale.mustRows(t)[ledger.TableOrders][0]
-	var units []int
-	for n := range strings.SplitSeq(row["units"].(string), ",") {
-		unit, err := strconv.Atoi(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		units = append(units, unit)
-	}
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: units,
-		Request: seckill.Request{Order: order, Item: sale.item.ID, User: row["user"].(string),
-			Count: int(row["count"].(int64)), Given: seckill.Given{Address: contracttest.Address},
-			Created: time.UnixMilli(row["created"].(int64))}}}
+	m := sale.message(t, order)
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))
 	}
@@ -70,6 +58,28 @@ func testDuplicates(t *testing.T, s *stack) {
 	}
 	sale.oneOrder(t, order)
 	sale.converged(t)
+}
+
+// message is the message that had an order placed.
+func (s *sale) message(t *testing.T, order string) seckill.Message {
+	t.Helper()
+	m := seckill.Message{Kind: seckill.MessageOrder}
+	for _, row := range s.mustRows(t)[ledger.TableOrders] {
+		if row["id"] != order {
+			continue
+		}
+		m.Reservation.Request = seckill.Request{Order: order, Item: s.item.ID, User: row["user"].(string),
+			Count: int(row["count"].(int64)), Given: seckill.Given{Address: contracttest.Address},
+			Created: time.UnixMilli(row["created"].(int64))}
+		for n := range strings.SplitSeq(row["units"].(string), ",") {
+			unit, err := strconv.Atoi(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Reservation.Units = append(m.Reservation.Units, unit)
+		}
+	}
+	return m
 }
 
 func (s *sale) oneOrder(t *testing.T, order string) {

@@ -1,11 +1,15 @@
 package suite
 
 import (
+	"net/url"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -35,6 +39,42 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 		t.Errorf("the ledger recorded the payment by %q, want the notification", cause)
 	}
 }
+
+// Orders are paid by each way to the cashier, which leads back to the shop's page. A paid order has no way any more.
+func testWays(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	sale := s.sell(t, 2, 1)
+	for _, kind := range []string{"page", "wap"} {
+		p := sale.shopper(t, newShoppers(1))
+		order, _ := p.bought(t, 1, "cart")
+		way := func() contracttest.Answer {
+			a, err := p.Call(t.Context(), p.token, "POST", "/order/"+order+"/payment", map[string]any{"kind": kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		a := way()
+		u, err := url.Parse(a.Text("url"))
+		if a.Status != 200 || err != nil {
+			t.Fatalf("the way by %s: %v, %v", kind, a, err)
+		}
+		page, err := s.payAt(t.Context(), "/"+path.Base(u.Path)+"?"+u.RawQuery)
+		back := goesBack.FindStringSubmatch(page.Raw)
+		if err != nil || page.Status != 200 || back == nil || !strings.Contains(back[1], "paid="+order) ||
+			!strings.Contains(back[1], "alipay.trade."+kind+".pay.return") {
+			t.Errorf("paying by %s: %v, %v", kind, page, err)
+		}
+		p.await(t, seckill.Paid)
+		if a := way(); a.Status != 409 || a.Text("code") != "not_payable" {
+			t.Errorf("a paid order: %v", a)
+		}
+	}
+	sale.soldOut(t)
+	sale.converged(t)
+}
+
+var goesBack = regexp.MustCompile(`id="back" href="([^"]*)"`)
 
 // An operator refunds a paid order with restock: the next sweep refunds its money, and its unit is sold again. Other
 // cases may refund at the same time, so this one looks only at its own order.

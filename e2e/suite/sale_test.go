@@ -159,7 +159,12 @@ func (p *shopper) order(t *testing.T, id string) contracttest.Answer {
 
 // pay acts like a browser at the cashier: it opens it with the pay string and submits the page's form.
 func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer, error) {
-	page, err := s.Call(ctx, "", "GET", "/cashier?"+payString, nil)
+	return s.payAt(ctx, "/cashier?"+payString)
+}
+
+// payAt is pay at a path of the gateway.
+func (s *stack) payAt(ctx context.Context, path string) (contracttest.Answer, error) {
+	page, err := s.Call(ctx, "", "GET", path, nil)
 	if err != nil || page.Status != 200 {
 		return page, err
 	}

@@ -10,8 +10,9 @@ func TestShop(t *testing.T) {
 		run  func(*testing.T, *stack)
 	}{
 		{"Contract", testContract}, {"BuyPayPaid", testBuyPayPaid}, {"Live", testLive}, {"Checks", testChecks},
-		{"Push", testPush}, {"Staff", testStaff}, {"Refund", testRefund}, {"Bill", testBill},
-		{"Duplicates", testDuplicates}, {"Poison", testPoison}, {"Stacks", testStacks}, {"Flush", testFlush},
+		{"Push", testPush}, {"Staff", testStaff}, {"Refund", testRefund}, {"Ways", testWays}, {"Bill", testBill},
+		{"Duplicates", testDuplicates}, {"Poison", testPoison}, {"Stacks", testStacks}, {"Erase", testErase},
+		{"Flush", testFlush},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, at(t)) })
 	}
