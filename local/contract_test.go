@@ -3,11 +3,9 @@ package local_test
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,25 +13,6 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
-
-// TestContract runs the cases for deployed stacks on a system in one process. Ids are the largest with 64 bits: a
-// float64 would lose their last digits.
-func TestContract(t *testing.T) {
-	t.Parallel()
-	const secret = "another secret"
-	next := uint64(math.MaxInt64) + 1
-	shop := &contracttest.Shop{Client: &contracttest.Client{}, Secret: secret, Shoppers: 1<<53 - 9, Patience: patience,
-		Items: contracttest.NewCatalog(time.Now(), func() string { next--; return strconv.FormatUint(next, 10) })}
-	shop.Items.Stopped.Stopped = true
-	w := start(t, local.Options{Items: shop.Items.All(), JWTSecret: secret, Version: "v9"})
-	shop.URL, shop.HTTP = w.URL(), w.http
-	t.Run("lists", shop.Lists)
-	t.Run("refusals", shop.Refusals)
-	t.Run("paths", shop.Paths)
-	t.Run("methods", shop.Methods)
-	t.Run("orders", shop.Orders)
-	w.drained()
-}
 
 func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()

@@ -1,16 +1,12 @@
 package local_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -200,50 +196,6 @@ func TestEventsOfManyOrders(t *testing.T) {
 	w.drained()
 	if n := w.Meter.Counts(); len(c.kept) != orders || n[seckill.EventGivenUp] != 0 || n[seckill.EventPostFailed] == 0 {
 		t.Errorf("%d orders told; %v", len(c.kept), n)
-	}
-}
-
-// TestEventsInAFile checks that each change is a line, after a line that was cut off, and that an operator tells
-// changes again.
-func TestEventsInAFile(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "events")
-	if err := os.WriteFile(file, []byte(`{"id":"cut`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 10, 1)}, Events: file})
-	id, pay := w.bought("1001", "7")
-	w.payAtCashier(pay)
-	w.awaitState("1001", "7", seckill.Paid)
-	w.waitIdle()
-	if told, err := w.operators().Tell(t.Context(), id); err != nil || told.Changes != 2 {
-		t.Errorf("tell: %+v, %v", told, err)
-	}
-	if told, err := w.operators().Replay(t.Context(), "7", seckill.Day(w.Clock.Now()), ""); err != nil ||
-		told.Changes != 2 {
-		t.Errorf("replay: %+v, %v", told, err)
-	}
-	if out, err := w.operators().Redeliver(t.Context()); err != nil || out.Orders != 0 {
-		t.Errorf("redeliver: %+v, %v", out, err)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var got []string
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var e struct{ ID, Type string }
-		if strings.Contains(lines.Text(), "西湖") {
-			t.Errorf("an address: %s", lines.Text())
-		}
-		if json.Unmarshal(lines.Bytes(), &e) == nil {
-			got = append(got, strings.TrimPrefix(e.ID, id)+" "+e.Type)
-		}
-	}
-	const once = ".1 order.placed .2 order.paid"
-	if s := strings.Join(got, " "); s != once+" "+once+" "+once {
-		t.Errorf("got %s, want three times %s", s, once)
 	}
 }
 

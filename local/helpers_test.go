@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -106,6 +107,8 @@ func (w *shopTest) halt() {
 		w.t.Errorf("close: %v", err)
 	}
 }
+
+func user(i int) string { return strconv.Itoa(100_000 + i) }
 
 // live returns an item that is on sale for a day.
 func live(id string, stock, limit int) seckill.Listing {
@@ -219,16 +222,6 @@ func (w *shopTest) left(item string) string {
 	return n.String()
 }
 
-// awaitLeft waits until the item's page, which may be a second old, shows this number.
-func (w *shopTest) awaitLeft(item, want string) {
-	w.t.Helper()
-	got := ""
-	w.eventually("stock "+want, func() bool {
-		got = w.left(item)
-		return got == want
-	}, func() any { return got })
-}
-
 // eventually polls until the condition holds, and otherwise fails with the result of last.
 func (w *shopTest) eventually(what string, holds func() bool, last func() any) {
 	w.t.Helper()
@@ -257,15 +250,6 @@ func (w *shopTest) pass(d time.Duration) {
 		w.t.Fatalf("clock: %v", a)
 	}
 	w.waitIdle() // the call itself waits at most 5 s
-}
-
-// earlyInAMinute moves the clock if a minute is about to end, for tests of a state that the schedules of the next
-// minute repair.
-func (w *shopTest) earlyInAMinute() {
-	w.t.Helper()
-	if s := w.Clock.Now().Second(); s > 10 {
-		w.pass(time.Duration(60-s) * time.Second)
-	}
 }
 
 func (w *shopTest) waitIdle() {

@@ -107,37 +107,6 @@ func (w *shopTest) wantEnd(c *websocket.Conn, want websocket.StatusCode) {
 	}
 }
 
-// TestOutcomesArePushed: a page hears of its order from the placement to the payment, and of a rejection, over
-// one connection each.
-func TestOutcomesArePushed(t *testing.T) {
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
-	early := w.connect(w.pageOffer("1001")) // another page of the shopper, open before the purchase
-	bought := w.buy("1001", "7", 1, "")
-	late := w.connect(bought.offer(t)) // perhaps after the row
-	order := bought.text("order_id")
-	w.hears(early, order, seckill.PendingPayment)
-	w.waitIdle()
-	pay := w.awaitState("1001", "7", seckill.PendingPayment).text("alipay_order")
-	if a := w.payAtCashier(pay); a.status != http.StatusOK {
-		t.Fatal(a)
-	}
-	w.hears(early, order, seckill.Paid)
-	w.hears(late, order, seckill.Paid)
-
-	other := w.buy("1002", "7", 1, "").text("order_id")
-	w.waitIdle()
-	again := w.connect(w.call(w.token("1002"), "POST", "/order/"+other+"/push", nil).offer(t))
-	if a := w.call(w.token("1002"), "POST", "/order/"+other+"/cancel", nil); a.status != http.StatusOK {
-		t.Fatal(a)
-	}
-	w.hears(again, other, seckill.Cancelled)
-	w.waitIdle()
-	counts := w.Meter.Counts()
-	if counts[seckill.EventConnected] != 3 || counts[seckill.EventPushed] < 4 || counts[seckill.EventPushFailed] != 0 {
-		t.Errorf("counted %v", counts)
-	}
-}
-
 // TestWithoutPush: the option takes push away.
 func TestWithoutPush(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}, NoPush: true})
@@ -186,18 +155,6 @@ func TestPassesThatAreRefused(t *testing.T) {
 		t.Errorf("without a handshake: %d, want 426", a.status)
 	}
 	w.connect(fresh) // none of them has used it
-}
-
-// TestAThirdPageClosesTheOldest checks that the other two stay.
-func TestAThirdPageClosesTheOldest(t *testing.T) {
-	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}})
-	first, second := w.connect(w.pageOffer("1001")), w.connect(w.pageOffer("1001"))
-	third, stranger := w.connect(w.pageOffer("1001")), w.connect(w.pageOffer("1002"))
-	w.wantEnd(first, websocket.StatusPolicyViolation)
-	order := w.buy("1001", "7", 1, "").text("order_id")
-	w.hears(second, order, seckill.PendingPayment)
-	w.hears(third, order, seckill.PendingPayment)
-	w.hears(stranger, w.buy("1002", "7", 1, "").text("order_id"), seckill.PendingPayment)
 }
 
 // TestWhatPagesSend: nothing that a page sends matters, until it is too large.
