@@ -20,20 +20,6 @@ import (
 // offer is where a page connects, and its pass.
 type offer struct{ url, pass string }
 
-func (a answer) offer(t *testing.T) offer {
-	t.Helper()
-	o := a.json
-	if inner, ok := o["push"].(map[string]any); ok {
-		o = inner
-	}
-	url, _ := o["url"].(string)
-	pass, _ := o["pass"].(string)
-	if url == "" || pass == "" {
-		t.Fatalf("no offer in %v", a)
-	}
-	return offer{url, pass}
-}
-
 // pageOffer returns where a shopper's page connects.
 func (w *shopTest) pageOffer(user string) offer {
 	w.t.Helper()

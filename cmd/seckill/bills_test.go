@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"regexp"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/seckill"
@@ -96,22 +94,14 @@ func (b aBill) Bill(context.Context, string) (seckill.Bill, error) {
 // each kind of difference is explained, and that unlisted differences are counted.
 func TestReconcileOfAStack(t *testing.T) {
 	clock := memory.NewRealClock()
-	var audit bytes.Buffer
 	bill := aBill{{Order: seckill.KeyedOrderID("7", "1001", "k"), TradeNo: "t1", Amount: 88_80}}
 	for range seckill.MaxDifferences {
 		bill = append(bill, bill[0])
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: bill, Clock: clock, Meter: uncounted{}})
-	handle := operator.Serve(telemetry.NewLog(&audit, slog.LevelInfo), operator.NewBillHandler(flow))
-	c := &cloud{outputs: anAPI,
-		function: func(event []byte) ([]byte, string) {
-			out, err := handle(context.Background(), event)
-			if err != nil {
-				return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
-			}
-			return out, ""
-		}}
+	function, audit := executes(operator.NewBillHandler(flow))
+	c := &cloud{outputs: anAPI, function: function}
 	account(t, served(t, c).URL)
 	for _, step := range []struct {
 		args   []string
@@ -175,15 +165,8 @@ func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	clock := memory.NewRealClock()
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(flow))
-	account(t, served(t, &cloud{outputs: anAPI,
-		function: func(event []byte) ([]byte, string) {
-			out, err := handle(context.Background(), event)
-			if err != nil {
-				t.Error(err)
-			}
-			return out, ""
-		}}).URL)
+	function, _ := executes(operator.NewBillHandler(flow))
+	account(t, served(t, &cloud{outputs: anAPI, function: function}).URL)
 	const want = "seckill: alipay: bill of 2026-11-11: line 17: 业务类型 \"转账\"\n"
 	if code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale"); code != exitFault ||
 		stdout != "" || stderr != want {
@@ -236,9 +219,8 @@ func TestReconcileOutlastsItsCall(t *testing.T) {
 	defer func(a, b, c time.Duration) { outlasts, askEvery, reconciles = a, b, c }(outlasts, askEvery, reconciles)
 	askEvery = time.Millisecond
 	clock := memory.NewRealClock()
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(reconcile.New(reconcile.Deps{
-		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: aBill{}, Clock: clock,
-		Meter: uncounted{}})))
+	function, _ := executes(operator.NewBillHandler(reconcile.New(reconcile.Deps{Bills: aBill{}, Clock: clock,
+		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Meter: uncounted{}})))
 	asked := 0
 	var running []byte // the comparison
 	c := &cloud{outputs: anAPI, function: func(event []byte) ([]byte, string) {
@@ -247,15 +229,9 @@ func TestReconcileOutlastsItsCall(t *testing.T) {
 			return nil, "Task timed out"
 		}
 		if asked++; asked == 3 && running != nil { // it ends
-			if _, err := handle(context.Background(), running); err != nil {
-				t.Error(err)
-			}
+			function(running)
 		}
-		out, err := handle(context.Background(), event)
-		if err != nil {
-			t.Error(err)
-		}
-		return out, ""
+		return function(event)
 	}}
 	account(t, served(t, c).URL)
 	for _, tt := range []struct {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -16,9 +15,6 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/telemetry"
-	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/block"
 )
 
@@ -201,39 +197,4 @@ func TestBlocksImportBreaksOff(t *testing.T) {
 		strings.Count(stderr, "; again in 1ms\n") != 1 {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-}
-
-// TestBlocksOfAStack checks that the repair function does the work, for whom AWS names.
-func TestBlocksOfAStack(t *testing.T) {
-	clock := memory.NewRealClock()
-	audit := &output{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewBlockHandler(block.New(block.Deps{
-		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Items: memory.NewItems(), Clock: clock})))
-	c := &cloud{outputs: anAPI, function: func(e []byte) ([]byte,
-		string) {
-		out, err := handle(t.Context(), e)
-		if err != nil {
-			t.Error(err)
-		}
-		return out, ""
-	}}
-	account(t, served(t, c).URL)
-	on := []string{"--stack", "sale", "--region", "eu-central-1"}
-	code, stdout, stderr := command(t, append([]string{"blocks", "import", blockList(t, 1200)}, on...)...)
-	if code != exitOK || stdout != "Imported 1200 blocks: 1200 new, 0 changed, 0 unchanged.\n" {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke Invoke Invoke" {
-		t.Errorf("called %s", calls)
-	}
-	if log := audit.String(); strings.Count(log, caller) != 3 || !strings.Contains(log,
-		`"command":"block","blocks":500`) {
-		t.Errorf("audit log:\n%s", log)
-	}
-	code, stdout, stderr = command(t, append([]string{"blocks", "list", "--user", "101199"}, on...)...)
-	if code != exitOK || !strings.Contains(stdout, "101199") || !strings.Contains(stdout, "a list of scripts") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	refuses(t, step{"blocks add --user 1 --why x --who liu --stack sale --region eu-central-1", exitUsage, "",
-		"--who does not go with --stack"})
 }

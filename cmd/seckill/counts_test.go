@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -28,18 +27,12 @@ func TestCountsOfAStack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	audit := &output{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewCountHandler(count.New(count.Deps{
-		Ledger: l, Clock: clock, Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
-	c := &cloud{outputs: anAPI}
-	c.function = func(event []byte) ([]byte, string) {
+	function, audit := executes(operator.NewCountHandler(count.New(count.Deps{Ledger: l, Clock: clock,
+		Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
+	c := &cloud{outputs: anAPI, function: func(event []byte) ([]byte, string) {
 		defer clock.Advance(time.Minute)
-		out, err := handle(t.Context(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
-		}
-		return out, ""
-	}
+		return function(event)
+	}}
 	account(t, served(t, c).URL)
 	on := []string{"--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, append([]string{"counts", "7"}, on...)...)

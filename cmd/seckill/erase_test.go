@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
@@ -35,17 +33,10 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 			t.Fatal(err)
 		}
 	}
-	audit := &output{}
 	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(),
 		Clock: clock})
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewUserHandler(flow))
-	return l, func(event []byte) ([]byte, string) {
-		out, err := handle(t.Context(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
-		}
-		return out, ""
-	}, audit
+	function, audit := executes(operator.NewUserHandler(flow))
+	return l, function, audit
 }
 
 // TestEraseOfAStack checks that many orders take several steps, that the repair function's log has them and who

@@ -4,6 +4,10 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +21,27 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 )
+
+// stackVariable names the variable with the URL of CloudFormation, Lambda, S3, STS, DynamoDB and SQS.
+const stackVariable = "SECKILL_TEST_SQS"
+
+const stackWait = time.Minute // for a stack to be created
+
+// standIn is a proxy in front of the stand-in for AWS, so that the clients' idle connections end with the test.
+func standIn(t *testing.T) string {
+	t.Helper()
+	endpoint := os.Getenv(stackVariable)
+	if endpoint == "" {
+		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", stackVariable)
+	}
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = &http.Transport{DisableKeepAlives: true}
+	return served(t, proxy).URL
+}
 
 // TestHardStopOfADeployedStage uses a stand-in's own GetStage and UpdateStage, with its names of methods. It enforces
 // no throttle, so the test checks only what the stage reports.

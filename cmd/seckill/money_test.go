@@ -2,26 +2,20 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os/user"
 	"regexp"
 	"strings"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
-	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -396,78 +390,6 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// paymentFunction is a refund function in this process, with its own ledger.
-func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, string), audit *bytes.Buffer) {
-	t.Helper()
-	clock := memory.NewRealClock()
-	l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	flow := refund.New(refund.Deps{Ledger: l, Orders: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock,
-		Meter: uncounted{}})
-	audit = &bytes.Buffer{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewPaymentHandler(flow))
-	return l, func(event []byte) ([]byte, string) {
-		out, err := handle(context.Background(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
-		}
-		return out, ""
-	}, audit
-}
-
-// TestMoneyCommandsAgainstAStack checks that the stack's refund function executes them and logs who gave them.
-func TestMoneyCommandsAgainstAStack(t *testing.T) {
-	l, function, audit := paymentFunction(t)
-	c := &cloud{outputs: anAPI,
-		function: function}
-	account(t, served(t, c).URL)
-	order := seckill.KeyedOrderID("7", "1001", "k")
-	o := seckill.Order{ID: order, Item: "7", User: "1001", Count: 2, Units: []int{1, 2}, Price: 44_40, Amount: 88_80,
-		Given: seckill.Given{Address: "文三路 1 号"}, Title: "表\x1b[2J", Created: time.Now(),
-		Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
-	p := seckill.Payment{Order: order, TradeNo: "t1", Amount: 88_80, State: seckill.Captured, At: time.Now(),
-		Cause: "notify"}
-	if err := errors.Join(l.Place(t.Context(), o, 2), l.RecordPayment(t.Context(), p, seckill.PendingPayment,
-		seckill.Paid)); err != nil {
-		t.Fatal(err)
-	}
-	const see = " See: seckill payments ORDER --stack sale --region eu-central-1\n"
-	steps := []step{
-		{"payments", exitOK, "No money is due back, refused or unknown.\n", ""},
-		{"refund " + order + " --why arrived~broken", exitOK,
-			"Order ORDER: 88.80 yuan go back within two minutes, and its units stay out of sale." + see, ""},
-		{"refund " + order + " --why arrived~broken --restock", exitOK,
-			"Nothing to do: 88.80 yuan of order ORDER are already going back; that refund decided about its units." +
-				see, ""},
-		{"refund " + order + " --why at~once --again", exitOK,
-			"Order ORDER: the shop asks the payment provider for 1 refund again within a minute." + see, ""},
-		{"payments " + order, exitOK,
-			"Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out " +
-				"of sale.\n" +
-				"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back with the " +
-				"next sweep, " +
-				"refund REFUND\n" +
-				"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  " +
-				"refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
-				"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
-		{"unknown", exitOK, "No payment is unknown.\n", ""},
-		{"unknown " + order + " --why x", exitUsage, "",
-			"seckill: order ORDER: The order must be closing; it is refund_due. (see: seckill unknown --help)\n"},
-		{"payments " + someOrder, exitUsage, "",
-			"seckill: order ORDER: stack sale has no such order (see: seckill payments --help)\n"},
-	}
-	for _, step := range steps {
-		step.line += " --stack sale --region eu-central-1"
-		try(t, step)
-		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
-			t.Errorf("%s: called %s", step.line, calls)
-		}
-	}
-	if log := audit.String(); strings.Count(log, "\n") != len(steps) || strings.Count(log, caller) != len(steps) ||
-		strings.Contains(log, "文三路") {
-		t.Errorf("audit log:\n%s\nwant %d lines, each with %s", log, len(steps), caller)
-	}
-}
-
 func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 	impatient(t)
 	payload := func(text, functionError string) func([]byte) ([]byte, string) {
@@ -506,5 +428,21 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 				t.Errorf("called %s", calls)
 			}
 		})
+	}
+}
+
+// TestACaseWhoseTitleIsNotText: nothing that an order has moves a terminal's cursor.
+func TestACaseWhoseTitleIsNotText(t *testing.T) {
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	(&page{w}).moneyCase(&operator.MoneyCase{Order: "o1", Item: "7", Title: "表\x1b[2J", User: "1001", Count: 2, Held: 2,
+		Amount: 88_80, State: seckill.RefundOwed, Payments: []operator.Payment{{TradeNo: "t1", Amount: 88_80,
+			State: seckill.RefundDue, Cause: "notify", Refund: "r1"}}}, false)
+	_ = w.Flush()
+	for _, want := range []string{"of item 7 (表?[2J), by user 1001. 2 units are kept out of sale.\n",
+		"goes back with the next sweep, refund r1\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q has no %q", &out, want)
+		}
 	}
 }

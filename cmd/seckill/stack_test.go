@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/cmd/seckill/office/officetest"
-	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/operator"
@@ -30,7 +28,6 @@ import (
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -204,8 +201,7 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 }
 
 // itemFunction is a stage function in this process.
-func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string),
-	audit *bytes.Buffer) {
+func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *output) {
 	t.Helper()
 	table := memory.NewItems()
 	for _, it := range items {
@@ -216,8 +212,13 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: system.Clock{}}))
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
 		IDs: system.NewIDs(nil), Questions: l, Activities: l})
-	audit = &bytes.Buffer{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewItemHandler(flow))
+	return executes(operator.NewItemHandler(flow))
+}
+
+// executes returns a function of a stack that executes a handler's commands, and its log.
+func executes(h operator.Handler) (function func([]byte) ([]byte, string), audit *output) {
+	audit = &output{}
+	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), h)
 	return func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -501,94 +502,5 @@ func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
 	}
 	if w := waitingOn(&bytes.Buffer{}); w.w != nil {
 		t.Error("a buffer is taken for a terminal")
-	}
-}
-
-// TestItemsCommandsThroughTheStageFunction runs the function's own binary as Lambda does.
-func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
-	// The go command reuses a cached result unless something that a test imports or reads has changed; the binary
-	// does not count.
-	for _, pattern := range []string{"../../functions/stage/*.go", "../../functions/internal/aws/*.go"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		for _, name := range names {
-			if _, err := os.ReadFile(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	folder := t.TempDir()
-	lambdatest.Build(t, "", folder, "github.com/your-org/seckill/functions/stage")
-	store := lambdatest.NewAWS(t, map[string]string{})
-	redis := redistest.NewFake(t, memory.NewRedis())
-	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1",
-		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
-		"AWS_ENDPOINT_URL": store.URL, "TABLE_PREFIX": store.Prefix, "REDIS_ADDRS": redis.Addr, "LOG_LEVEL": "error",
-		"COMMAND_PUBLIC_KEY": commandKeys.Public().String(), "METRICS_NAMESPACE": "sale"})
-	c := &cloud{outputs: anAPI, signed: true}
-	c.function = func(event []byte) ([]byte, string) {
-		out, err := f.Invoke(event)
-		if err != nil {
-			return []byte(err.Error()), "Unhandled"
-		}
-		return out, ""
-	}
-	f.Ready()
-	account(t, served(t, c).URL)
-	soon := upcoming("7", 5)
-	soon.Start = time.Now().Add(seckill.StageLead / 2).UTC().Truncate(time.Second)
-	file := written(t, "items.json", itemfile.Format([]seckill.Listing{soon, upcoming("8", 5)}))
-	schedule := []byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{}}`)
-	for _, step := range []struct {
-		args   []string
-		code   int
-		stdout string
-	}{
-		{[]string{"import", file}, exitOK, "Imported 2 items: 2 created.\n"},
-		{nil, 0, ""}, // the schedule loads one of them
-		{[]string{"import", file}, exitOK, "Nothing to do: 2 items are up to date.\n"},
-		{[]string{"stop", "7"}, exitOK, "Item 7 is stopped (stopped, 5 of 5 left).\n"},
-		{[]string{"stop", "8"}, exitOK, "Item 8 is stopped (stopped, not loaded yet).\n"},
-		{[]string{"resume", "7"}, exitOK, "Item 7 is resumed (waiting, 5 of 5 left).\n"},
-		{[]string{"add-stock", "7", "6"}, exitOK, "Item 7 now has 6 units in total (waiting, 6 of 6 left).\n"},
-		{[]string{"add-stock", "7", "6"}, exitOK,
-			"Nothing to do: item 7 has 6 units in total (waiting, 6 of 6 left).\n"},
-		{[]string{"stop", "9"}, exitUsage, ""},
-	} {
-		if step.args == nil {
-			if out, err := f.Invoke(schedule); err != nil || string(out) != "null" {
-				t.Fatalf("schedule: %s, %v", out, err)
-			}
-			continue
-		}
-		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
-		if code != step.code || stdout != step.stdout {
-			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s", step.args, code, stdout, stderr, step.code, step.stdout)
-		}
-	}
-	code, stdout, stderr := command(t, "items", "export", "--stack", "sale")
-	soon.Stock = 6
-	items, err := itemfile.Parse("export.json", []byte(stdout), time.Now())
-	if code != exitOK || err != nil || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 6 ||
-		items[1].ID != "8" {
-		t.Errorf("export: exit %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-	if out, err := f.Invoke([]byte(`{"operate":{"command":"stop","who":"a","item":"7"}}`)); err == nil || out != nil {
-		t.Errorf("an event of another kind: %s, want an error", out)
-	}
-	for _, want := range []string{
-		`"level":"INFO","msg":"operator","who":"` + caller +
-			`","command":"import","made":["7","8"],"changed":[],"result":"changed","trace":"00000000-0000-4000-8000-000000000001"}`,
-		`"command":"stop","item":"7","result":"changed","trace":"00000000-0000-4000-8000-000000000004"}`,
-		`"command":"stop","item":"9","result":"item_unknown"`, `"msg":"event refused"`,
-	} {
-		if !f.Says(want) {
-			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
-		}
-	}
-	if strings.Contains(f.Output(), soon.Commodity.Title) {
-		t.Errorf("the log has an item's title:\n%s", f.Output())
 	}
 }
