@@ -479,8 +479,8 @@ func (s *stack) source(item string) audit.Source {
 		NoRedis: "the suite cannot reach it"}
 }
 
-// settled is for targets of which more can be seen.
-func (s *stack) settled(*testing.T) {}
+// balanced is for targets of which more can be seen.
+func (s *stack) balanced(*testing.T) {}
 
 // kills says whether there is a command that kills functions.
 func (s *stack) kills() bool { return s.Kill != "" }
@@ -488,8 +488,8 @@ func (s *stack) kills() bool { return s.Kill != "" }
 // pass lets time pass: on a stack it does so by itself.
 func (s *stack) pass(*testing.T, time.Duration) {}
 
-// hurry is for clocks that can be moved.
-func (s *stack) hurry(*testing.T) {}
+// advances is for clocks that can be moved.
+func (s *stack) advances(*testing.T) {}
 
 // parked takes messages out of the orders queue's dead-letter queue.
 func (s *stack) parked(t *testing.T) (bodies []string) {

@@ -49,7 +49,7 @@ func testErase(t *testing.T, s *stack) {
 		t.Errorf("%+v, %v; want a name for staff alone", o, err)
 	}
 
-	if _, err := s.operator.Erase(t.Context(), payer, ""); err == nil || !strings.Contains(fmt.Sprintf("%+v", err), paid) {
+	if _, err := s.operator.Erase(t.Context(), payer, ""); err == nil || !strings.Contains(err.Error(), paid) {
 		t.Errorf("goods are to be shipped: %v", err)
 	}
 	for _, want := range []int{1, 0} {
@@ -63,10 +63,11 @@ func testErase(t *testing.T, s *stack) {
 	kept := 0
 	if err := s.source(sale.item.ID).Read(t.Context(), func(l *record.Line) error {
 		text := fmt.Sprint(l.Row, l.Value)
-		if strings.Contains(text, user) && (strings.Contains(text, contracttest.Address) || strings.Contains(text, name)) {
+		addressed := strings.Contains(text, contracttest.Address)
+		if strings.Contains(text, user) && (addressed || strings.Contains(text, name)) {
 			t.Errorf("not erased: %+v", *l)
 		}
-		if l.Row["user"] == payer && strings.Contains(text, contracttest.Address) {
+		if l.Row["user"] == payer && addressed {
 			kept++
 		}
 		return nil

@@ -22,7 +22,7 @@ func testFlush(t *testing.T, s *stack) {
 		return fmt.Sprintf("%d units, %d shoppers: paid in %.1f s", units, shoppers, took.Seconds())
 	})
 	sale := s.sell(t, units, 1)
-	s.hurry(t)
+	s.advances(t)
 	var lost error
 	visit := payer(func() {
 		if acked.Add(1) >= int64(units/2) && flushes.CompareAndSwap(0, 1) {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -48,8 +49,12 @@ type stack struct {
 	staff    map[string][]string // groups by name
 }
 
-// TestMain: every system that a case starts is closed by it, without leaving a goroutine.
+// TestMain: every system that a case starts is closed by it, without leaving a goroutine. Cases wait most of the time.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(lanes)); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -96,6 +101,7 @@ func start(t *testing.T, secret string, shop, gateway fakegateway.KeyPair) *stac
 	t.Cleanup(issuer.Close)
 	sys, err := local.New(local.Options{Addr: ":0", Hold: maxHold, JWTSecret: secret, Items: []seckill.Listing{},
 		ShopKeys: shop, GatewayKeys: gateway, Events: s.events, Version: "e2e",
+		Work: seckill.Work{Cost: 10, Tries: 10},
 		Staff: oidc.StaffOptions{Groups: oidc.DefaultGroups, Prefix: oidc.DefaultPrefix, WhoClaim: oidc.DefaultWho,
 			Scope: oidc.DefaultScope, Options: oidc.Options{
 				Clients: []oidc.Client{{Issuer: issuer.URL, ClientID: "office"}}}}})
@@ -260,8 +266,8 @@ func (s *stack) pass(t *testing.T, d time.Duration) {
 	s.idle(t)
 }
 
-// hurry makes the clock run fast until the case ends.
-func (s *stack) hurry(t *testing.T) {
+// advances makes the clock run fast until the case ends.
+func (s *stack) advances(t *testing.T) {
 	tick, over := time.NewTicker(20*time.Millisecond), make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -290,8 +296,8 @@ func (s *stack) idle(t *testing.T) {
 	}
 }
 
-// settled waits until the system is idle and checks every guarantee.
-func (s *stack) settled(t *testing.T) {
+// balanced waits until the system is idle and checks every guarantee.
+func (s *stack) balanced(t *testing.T) {
 	t.Helper()
 	s.idle(t)
 	localtest.Invariants(t, s.sys, true)

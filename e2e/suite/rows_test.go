@@ -134,7 +134,7 @@ func (s *sale) converged(t *testing.T) {
 		}
 		return ""
 	})
-	s.settled(t)
+	s.balanced(t)
 }
 
 // soldOut checks that each of the item's units has exactly one row.
