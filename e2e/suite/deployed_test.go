@@ -82,6 +82,8 @@ func TestKill(t *testing.T) {
 	testKill(t, other(t))
 }
 
+const patience = 5 * time.Minute // of a poll
+
 // stack is a deployed stack.
 type stack struct {
 	known

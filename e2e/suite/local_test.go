@@ -37,6 +37,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+const patience = time.Minute // of a poll, on a busy machine
+
 // stack is the whole system in this process. Each case has one of its own, with a clock of its own.
 type stack struct {
 	known

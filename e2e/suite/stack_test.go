@@ -15,8 +15,7 @@ import (
 
 // Time limits of the suite, far above what an idle machine needs: a target may be ten times slower.
 const (
-	patience    = 5 * time.Minute // of a poll
-	callTimeout = time.Minute     // of one HTTP call
+	callTimeout = time.Minute // of one HTTP call
 	pollEvery   = 100 * time.Millisecond
 	lanes       = 8 // concurrent cases
 )
