@@ -26,6 +26,9 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		{"clock: a text", "/_local/clock", `{"advance_seconds":"5"}`, seckill.CodeInvalid},
 		{"clock: misspelt", "/_local/clock", `{"advance":5}`, seckill.CodeInvalid},
 		{"clock: not JSON", "/_local/clock", "5", seckill.CodeInvalid},
+		{"link: nobody", "/_local/staff-link", `{"who":" "}`, seckill.CodeInvalid},
+		{"link: a line break", "/_local/staff-link", `{"who":"a\nb"}`, seckill.CodeInvalid},
+		{"link: not printable", "/_local/staff-link", `{"who":"a\u202eb"}`, seckill.CodeInvalid},
 		{"hard stop of nothing", "/_local/hard-stop", `{}`, seckill.CodeInvalid},
 	} {
 		a := w.call("", "POST", tt.path, tt.body)
