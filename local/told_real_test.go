@@ -7,7 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +28,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
@@ -32,6 +36,119 @@ import (
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
+
+// consumer takes webhooks on a port of its own. It keeps what it acknowledged, also while it is down.
+type consumer struct {
+	*testing.T
+	addr   string
+	server *http.Server
+
+	mu     sync.Mutex
+	item   string            // takes no event of another one; "": of all
+	fails  int               // percent of posts
+	posted map[string]int    // order → sequence of its last post
+	kept   map[string]int    // order → events acknowledged
+	events map[string]string // event → its body
+}
+
+func newConsumer(t *testing.T) *consumer {
+	c := &consumer{T: t, posted: map[string]int{}, kept: map[string]int{}, events: map[string]string{}}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.addr = l.Addr().String()
+	l.Close()
+	t.Cleanup(c.kill)
+	return c
+}
+
+func (c *consumer) start() {
+	var l net.Listener
+	for end := time.Now().Add(patience); l == nil; {
+		var err error
+		if l, err = net.Listen("tcp", c.addr); err != nil && time.Now().After(end) {
+			c.Error(err)
+			return
+		}
+	}
+	c.server = &http.Server{Handler: c, ReadHeaderTimeout: patience}
+	go func(s *http.Server) { _ = s.Serve(l) }(c.server)
+}
+
+// kill closes the port and all connections, also those on which a post is under way.
+func (c *consumer) kill() {
+	if c.server != nil {
+		c.server.Close()
+	}
+}
+
+func (c *consumer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("Webhook-Id")
+	order, sequence, err := seckill.ParseEventID(id)
+	if c.item != "" && err == nil && seckill.OrderTag(order) != seckill.ItemTag(c.item) {
+		return
+	}
+	body, broken := io.ReadAll(r.Body)
+	if broken != nil {
+		return // whoever posted it is dead
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || sequence < c.posted[order] || sequence > c.kept[order]+1 {
+		c.Errorf("posted %s, %v, after %d; acknowledged are %d", id, err, c.posted[order], c.kept[order])
+	}
+	c.posted[order] = sequence
+	switch n := rand.IntN(100); {
+	case n < c.fails/3:
+		panic(http.ErrAbortHandler)
+	case n < c.fails*2/3:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	c.kept[order], c.events[id] = max(c.kept[order], sequence), string(body)
+	if c.fails > 0 && rand.IntN(100) < c.fails/3 {
+		panic(http.ErrAbortHandler) // kept, but the shop does not hear of it
+	}
+}
+
+// heard returns the events that were acknowledged: their bodies, by id.
+func (c *consumer) heard() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.events)
+}
+
+// differs compares events, their bodies by id, with the histories of orders; "": they are the same.
+func differs(orders []seckill.Order, heard map[string]string) string {
+	missing, example := 0, ""
+	for i := range orders {
+		c := seckill.OrderChange{Order: orders[i]}
+		for _, e := range c.Events() {
+			switch got, want := heard[e.ID()], string(bus.Encode("seckill", &e)); got {
+			case want:
+				delete(heard, e.ID())
+			case "":
+				missing, example = missing+1, e.ID()
+			default:
+				return fmt.Sprintf("%s was told as %s; what happened is %s", e.ID(), got, want)
+			}
+		}
+	}
+	if missing > 0 {
+		return fmt.Sprintf("%d changes were not told, such as %s", missing, example)
+	}
+	for id, body := range heard {
+		return fmt.Sprintf("%d events did not happen, such as %s: %s", len(heard), id, body)
+	}
+	return ""
+}
+
+func (c *consumer) failing(percent int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = percent
+}
 
 // telling is a `seckill run` on real servers that tells what happens, and its shoppers.
 type telling struct {

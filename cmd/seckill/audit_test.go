@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sold returns a running shop with some units of the live demo item sold.
@@ -80,49 +79,6 @@ func TestAuditOfARunningShop(t *testing.T) {
 	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 ||
 		!strings.Contains(out, "I3   Conservation      broken   1 finding") {
 		t.Errorf("a unit row gone: exit %d, %s%s", code, out, fault)
-	}
-}
-
-// TestAuditOfAStop checks that an order placed after a stop violates I10, and that a sale which was stopped, resumed
-// and stopped again does not.
-func TestAuditOfAStop(t *testing.T) {
-	sys := sold(t)
-	audited := func(when string, want audit.Verdict) *audit.GuaranteeResult {
-		t.Helper()
-		_, out, _ := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms", "--json")
-		var r audit.Report
-		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Of("I10").Verdict != want {
-			t.Fatalf("%s: I10 %+v, %v; want %s", when, r.Of("I10"), err, want)
-		}
-		return r.Of("I10")
-	}
-	operate := func(what string) {
-		t.Helper()
-		if code, out, fault := command(t, "items", what, local.DemoLive, "--url", sys.URL()); code != exitOK {
-			t.Fatalf("%s: %s%s", what, out, fault)
-		}
-		sys.Clock.Advance(20 * time.Second)
-	}
-	audited("never stopped", audit.Holds)
-	for _, what := range []string{"stop", "resume", "stop"} {
-		operate(what)
-		audited(what, audit.Holds)
-	}
-	it, err := sys.Items.Get(t.Context(), local.DemoLive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := sys.Clock.Now()
-	late := seckill.Order{ID: "late0000000000000000000001", Item: it.ID, User: "77", Count: 1, Units: []int{it.Stock},
-		Price:  it.Price,
-		Amount: it.Price, Given: seckill.Given{Address: "x"}, State: seckill.PendingPayment, Created: now, Placed: now,
-		PayBy: now.Add(time.Minute), Title: "x",
-		Buckets: it.Buckets, History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
-	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that ignores the stop would
-		t.Fatal(err)
-	}
-	if j := audited("placed after a stop", audit.Broken); j.Count != 1 || j.Findings[0].Row != "orders "+late.ID {
-		t.Errorf("%+v, want order %s", j, late.ID)
 	}
 }
 

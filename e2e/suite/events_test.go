@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -64,6 +65,9 @@ func testEvents(t *testing.T, s *stack) {
 	order, _ := sale.mustRows(t)[ledger.TableOrders][0]["id"].(string)
 	if told, err := s.operator.Tell(t.Context(), order); err != nil || told.Changes == 0 {
 		t.Errorf("tell again: %+v, %v", told, err)
+	}
+	if _, err := s.operator.Replay(t.Context(), sale.item.ID, seckill.Day(time.Now()), ""); err != nil {
+		t.Errorf("replay: %v", err)
 	}
 	if d, err := s.operator.Delivery(t.Context(), order); err != nil || d.Order != order || d.Address == "" {
 		t.Errorf("delivery of %s: %+v, %v", order, d, err)
