@@ -59,17 +59,8 @@ func (s *stack) expires(t *testing.T) {
 	if a, err := s.Call(t.Context(), "", "GET", "/cashier?"+pay, nil); err != nil || a.Status != 410 {
 		t.Errorf("the cashier after the hold: %v, %v", a, err)
 	}
-	eventually(t, "unit back on sale", func() string {
-		if left := sale.left(t); left != "1" {
-			return left + " units left"
-		}
-		return ""
-	})
-	_, pay = quick.bought(t, 1, "cart")
-	if a, err := s.pay(t.Context(), pay); err != nil || a.Status != 200 {
-		t.Errorf("paying: %v, %v", a, err)
-	}
-	quick.await(t, seckill.Paid)
+	sale.awaitLeft(t, "1")
+	quick.paid(t, 1)
 	sale.soldOut(t)
 	sale.converged(t)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -82,17 +81,7 @@ func passOf(t *testing.T, from map[string]any) (p pass) {
 // offered makes a purchase that must succeed; it returns the order's id and the answer's pass.
 func (p *shopper) offered(t *testing.T, key string) (order string, offer pass) {
 	t.Helper()
-	var a contracttest.Answer
-	eventually(t, "purchase", func() string {
-		var err error
-		if a, err = p.buy(t.Context(), 1, key); err != nil || a.Status != 200 && !later(a, false) {
-			t.Fatalf("buy: %v, %v", a, err)
-		}
-		if a.Status != 200 {
-			return a.String()
-		}
-		return ""
-	})
+	a := p.reserved(t, 1, key)
 	from, _ := a.JSON["push"].(map[string]any)
 	return a.Text("order_id"), passOf(t, from)
 }

@@ -73,6 +73,17 @@ func (s *sale) outcomes(r rows) (bad []string) {
 	return bad
 }
 
+// placed waits until each acknowledged order has its row.
+func (s *sale) placed(t *testing.T) {
+	t.Helper()
+	eventually(t, "rows of all acknowledged orders", func() string {
+		if missing := s.outcomes(s.mustRows(t)); len(missing) > 0 {
+			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
+		}
+		return ""
+	})
+}
+
 // audited lists the invariants that an audit of the item's rows finds violated, and what more adds.
 func (s *stack) audited(ctx context.Context, item string, more func(rows) []string) (bad []string, err error) {
 	report, err := audit.Run(ctx, s.source(item), audit.Options{Item: item})
