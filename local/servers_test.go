@@ -4,9 +4,7 @@ package local_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -27,6 +25,7 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/fake/redistest"
 )
@@ -162,33 +161,16 @@ func TestKilledOnRealServers(t *testing.T) {
 
 // purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" if it must be repeated.
 func purchase(ctx context.Context, url, token string) (code, order string) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seckill/buy", strings.NewReader(`{"seckill_id":"`+
-		local.DemoLive+`","count":1,"address":"杭州市西湖区文三路 1 号"}`))
-	if err != nil {
+	c := contracttest.Client{URL: url, HTTP: http.DefaultClient}
+	a, err := c.Call(ctx, token, "POST", "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1,
+		"address": address}, "Idempotency-Key", "k")
+	switch {
+	case err != nil || a.Status >= 500:
 		return "", ""
+	case a.Status == http.StatusOK:
+		return "ok", a.Text("order_id")
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Idempotency-Key", "k")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return "", ""
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 500 {
-		return "", ""
-	}
-	var answer struct {
-		Code  string `json:"code"`
-		Order string `json:"order_id"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return "", ""
-	}
-	if resp.StatusCode == http.StatusOK {
-		return "ok", answer.Order
-	}
-	return answer.Code, ""
+	return a.Text("code"), ""
 }
 
 // auditServers waits until an audit of tables and keys finds nothing broken and every unit sold: after the faults the
