@@ -34,7 +34,7 @@ func TestLiveFiguresOfTraffic(t *testing.T) {
 	for _, user := range []string{"1001", "1002"} {
 		w.bought(user, "7")
 	}
-	if a := w.buy("1001", "7", 1, ""); a.status == 200 {
+	if a := w.buy("1001", "7", 1, ""); a.Status == 200 {
 		t.Errorf("above the limit: %+v", a)
 	}
 	seen := w.seen("7")

@@ -97,12 +97,12 @@ func (w *shopTest) wantEnd(c *websocket.Conn, want websocket.StatusCode) {
 func TestWithoutPush(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 5, 1)}, NoPush: true})
 	a := w.buy("1001", "7", 1, "")
-	if _, ok := a.json["push"]; ok || a.status != http.StatusOK {
+	if _, ok := a.JSON["push"]; ok || a.Status != http.StatusOK {
 		t.Errorf("%v", a)
 	}
 	w.waitIdle()
-	a = w.call(w.token("1001"), "POST", "/order/"+a.text("order_id")+"/push", nil)
-	if a.text("code") != "not_pushed" {
+	a = w.call(w.token("1001"), "POST", "/order/"+a.Text("order_id")+"/push", nil)
+	if a.Text("code") != "not_pushed" {
 		t.Errorf("%v", a)
 	}
 	_, status, err := w.dial(w.pageOffer("1001"), seckill.PushProtocol)
@@ -137,8 +137,8 @@ func TestPassesThatAreRefused(t *testing.T) {
 	if n := w.Meter.Refusals()[seckill.Reason(seckill.CodeToken)]; n != refused {
 		t.Errorf("%d refusals counted, want %d", n, refused)
 	}
-	if a := w.call("", "GET", "/live", nil); a.status != http.StatusUpgradeRequired {
-		t.Errorf("without a handshake: %d, want 426", a.status)
+	if a := w.call("", "GET", "/live", nil); a.Status != http.StatusUpgradeRequired {
+		t.Errorf("without a handshake: %d, want 426", a.Status)
 	}
 	w.connect(fresh) // none of them has used it
 }
@@ -152,7 +152,7 @@ func TestWhatPagesSend(t *testing.T) {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
 	}
-	w.hears(c, w.buy("1001", "7", 1, "").text("order_id"), seckill.PendingPayment)
+	w.hears(c, w.buy("1001", "7", 1, "").Text("order_id"), seckill.PendingPayment)
 	large := w.connect(w.pageOffer("1002"))
 	wrote := make(chan error, 1)
 	go func() { wrote <- large.Write(t.Context(), websocket.MessageBinary, make([]byte, 10<<20)) }()

@@ -11,7 +11,7 @@ import (
 )
 
 // payAtCashier acts like a browser: it opens the cashier with the pay string and submits the page's form.
-func (w *shopTest) payAtCashier(pay string) answer {
+func (w *shopTest) payAtCashier(pay string) contracttest.Answer {
 	w.t.Helper()
 	a, err := cashier(w.try, pay)
 	if err != nil {
@@ -21,13 +21,13 @@ func (w *shopTest) payAtCashier(pay string) answer {
 }
 
 // cashier opens the cashier's page by a call and sends its form.
-func cashier(call func(token, method, path string, body any, headers ...string) (answer, error),
-	pay string) (answer, error) {
+func cashier(call func(token, method, path string, body any, headers ...string) (contracttest.Answer, error),
+	pay string) (contracttest.Answer, error) {
 	page, err := call("", "GET", "/cashier?"+pay, nil)
-	if err != nil || page.status != 200 {
+	if err != nil || page.Status != 200 {
 		return page, err
 	}
-	action, form, err := contracttest.CashierForm(page.raw)
+	action, form, err := contracttest.CashierForm(page.Raw)
 	if err != nil {
 		return page, err
 	}
@@ -43,7 +43,7 @@ func TestSaltOfAnOrder(t *testing.T) {
 	w.pass(25 * time.Hour)
 	salt, verifier := secret.Of(order)
 	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
-	if got, _ := a.json["report"].(map[string]any); !maps.Equal(got, map[string]any{"salt": salt,
+	if got, _ := a.JSON["report"].(map[string]any); !maps.Equal(got, map[string]any{"salt": salt,
 		"verifier": verifier}) {
 		t.Errorf("after the end: %v, want %s", a, salt)
 	}

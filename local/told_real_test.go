@@ -189,27 +189,26 @@ func tellTo(t *testing.T, bin, events string, units int) *telling {
 }
 
 // try calls the run, wherever it is at the moment.
-func (w *telling) try(token, method, path string, body any, headers ...string) (answer, error) {
+func (w *telling) try(token, method, path string, body any, headers ...string) (contracttest.Answer, error) {
 	c := contracttest.Client{URL: w.at(), HTTP: w.http}
-	a, err := c.Call(context.Background(), token, method, path, body, headers...)
-	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
+	return c.Call(context.Background(), token, method, path, body, headers...)
 }
 
 // until repeats a call as long as it is not answered, or not as done wants.
-func (w *telling) until(done func(answer) bool, call func() (answer, error)) answer {
+func (w *telling) until(done func(contracttest.Answer) bool, call func() (contracttest.Answer, error)) contracttest.Answer {
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		a, err := call()
-		if err == nil && a.status < 500 && done(a) {
+		if err == nil && a.Status < 500 && done(a) {
 			return a
 		}
 		if time.Now().After(end) {
-			w.t.Errorf("no answer within %v: %v, %v", patience, a, err)
+			w.t.Errorf("no contracttest.Answer within %v: %v, %v", patience, a, err)
 			return a
 		}
 	}
 }
 
-func answered(answer) bool { return true }
+func answered(contracttest.Answer) bool { return true }
 
 // shop makes a shopper buy a unit; of three shoppers one pays, one cancels, one does neither.
 func (w *telling) shop(n int) {
@@ -220,28 +219,28 @@ func (w *telling) shop(n int) {
 		w.t.Error(err)
 		return
 	}
-	order := w.until(answered, func() (answer, error) {
+	order := w.until(answered, func() (contracttest.Answer, error) {
 		return w.try(token, "POST", "/seckill/buy", map[string]any{"seckill_id": w.item, "count": 1,
 			"address": address}, "Idempotency-Key", "k")
-	}).text("order_id")
+	}).Text("order_id")
 	if order == "" {
 		return // sold out, as far as it knows
 	}
 	switch n % 3 {
 	case 0:
-		w.until(func(a answer) bool { return a.status == 200 }, func() (answer, error) {
+		w.until(func(a contracttest.Answer) bool { return a.Status == 200 }, func() (contracttest.Answer, error) {
 			a, err := w.try(token, "GET", "/seckill/order/"+w.item, nil)
-			if state := a.text("state"); err != nil || state == string(seckill.Paid) { // a kill may take the answer
+			if state := a.Text("state"); err != nil || state == string(seckill.Paid) { // a kill may take the answer
 				return a, err
 			}
-			a, err = cashier(w.try, a.text("alipay_order"))
-			if strings.Contains(a.raw, `<body class="paid">`) { // before a kill: the shop may hear of it minutes later
+			a, err = cashier(w.try, a.Text("alipay_order"))
+			if strings.Contains(a.Raw, `<body class="paid">`) { // before a kill: the shop may hear of it minutes later
 				return a, nil
 			}
 			return a, err
 		})
 	case 1:
-		w.until(func(a answer) bool { return a.status == 200 }, func() (answer, error) {
+		w.until(func(a contracttest.Answer) bool { return a.Status == 200 }, func() (contracttest.Answer, error) {
 			return w.try(token, "POST", "/order/"+order+"/cancel", nil)
 		})
 	}
@@ -289,7 +288,7 @@ func (w *telling) awaitTold(units int, heard func() map[string]string) {
 	w.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		if a, err := w.try("", "POST", "/_local/clock", map[string]any{"advance_seconds": 300}); err != nil ||
-			a.status != 200 {
+			a.Status != 200 {
 			w.t.Fatal(a, err)
 		}
 		orders := w.orders()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -86,21 +87,21 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 			return slices.Clone(sent)
 		})
 	}
-	buy := func() answer { // its id is the server's, whatever the client sends
+	buy := func() contracttest.Answer { // its id is the server's, whatever the client sends
 		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
 			"address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
 	}
-	id := func(a answer) string { return a.header.Get("X-Request-Id") }
+	id := func(a contracttest.Answer) string { return a.Header.Get("X-Request-Id") }
 	a := buy()
-	if a.status != 200 || id(a) == "" || id(a) == "mine" {
-		t.Fatal(a, a.header)
+	if a.Status != 200 || id(a) == "" || id(a) == "mine" {
+		t.Fatal(a, a.Header)
 	}
 	bought := id(a)
-	order := w.awaitState("1001", "5", seckill.PendingPayment).text("order_id")
+	order := w.awaitState("1001", "5", seckill.PendingPayment).Text("order_id")
 	await("order " + bought)
 	await("close " + bought)
 
-	if a = w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 {
+	if a = w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.Status != 200 {
 		t.Fatal(a)
 	}
 	cancelled := id(a)
@@ -110,7 +111,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 
 	// Without its message an order is closed by the schedule, whose minute is then the request.
 	closings.lose.Store(true)
-	if a = buy(); a.status != 200 {
+	if a = buy(); a.Status != 200 {
 		t.Fatal(a)
 	}
 	w.awaitState("1001", "5", seckill.PendingPayment)
@@ -123,7 +124,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	w.eventually("stock that has forgotten the item", func() bool {
 		w.Redis.Flush()
 		a = buy() // unless the schedule's repair was faster
-		if a.text("code") == "not_ready" {
+		if a.Text("code") == "not_ready" {
 			told++
 		}
 		return told == 2
