@@ -51,7 +51,8 @@ func testWays(t *testing.T, s *stack) {
 		}
 		a := way()
 		u, err := url.Parse(a.Text("url"))
-		if a.Status != 200 || err != nil {
+		// The address of a stand-in for AWS is not the one that functions know.
+		if a.Status != 200 || err != nil || s.Target == "local" && !strings.HasPrefix(a.Text("url"), s.Base+"/") {
 			t.Fatalf("the way by %s: %v, %v", kind, a, err)
 		}
 		page, err := s.payAt(t.Context(), "/"+path.Base(u.Path)+"?"+u.RawQuery)
