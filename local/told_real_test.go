@@ -195,7 +195,8 @@ func (w *telling) try(token, method, path string, body any, headers ...string) (
 }
 
 // until repeats a call as long as it is not answered, or not as done wants.
-func (w *telling) until(done func(contracttest.Answer) bool, call func() (contracttest.Answer, error)) contracttest.Answer {
+func (w *telling) until(done func(contracttest.Answer) bool,
+	call func() (contracttest.Answer, error)) contracttest.Answer {
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		a, err := call()
 		if err == nil && a.Status < 500 && done(a) {
