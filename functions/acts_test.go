@@ -14,6 +14,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/actlog"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,9 +28,7 @@ func subscription(t *testing.T, kind string, lines ...string) []byte {
 			Timestamp: time.Now().UnixMilli(), Message: line})
 	}
 	text, err := json.Marshal(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return packed(t, text)
 }
 
@@ -41,18 +40,14 @@ func packed(t *testing.T, text []byte) []byte {
 	if _, err := z.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return raw(t, b.Bytes())
 }
 
 func raw(t *testing.T, data []byte) []byte {
 	t.Helper()
 	event, err := json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return event
 }
 

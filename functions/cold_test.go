@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -21,9 +22,7 @@ func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
 			w := newDeployment(t)
-			if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.items.Put(context.Background(), live("2002", 10), &shown))
 			run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null") // publishes the list
 			if !c.forgotten {
 				run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
@@ -76,9 +75,7 @@ var shown = seckill.Description{Detail: "<p>x</p>"}
 // version each second, and no item's row.
 func TestOnlyPagesReadTheCatalog(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), &shown))
 	reads := func() (catalog, items int) {
 		for _, call := range w.aws.Calls() {
 			switch {
@@ -160,9 +157,7 @@ func get(path string) func(*testing.T) []byte {
 // A missing table is reported at its first use, by its whole name; doctor checks in advance.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 	for want, c := range map[string]struct {
 		step, setting, value string

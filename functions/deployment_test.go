@@ -23,6 +23,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -152,9 +153,7 @@ func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
 	return g, server.URL
@@ -194,9 +193,7 @@ func live(id string, stock int) seckill.Item {
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -204,17 +201,13 @@ func recorded(t *testing.T, name string) []byte {
 func call(t *testing.T, method, path, body, user string) []byte {
 	t.Helper()
 	var e map[string]any
-	if err := json.Unmarshal(recorded(t, "apigateway.json"), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(recorded(t, "apigateway.json"), &e))
 	headers, _ := e["multiValueHeaders"].(map[string]any)
 	delete(headers, "Idempotency-Key")
 	delete(headers, "Authorization")
 	if user != "" {
 		token, err := jwtauth.Sign(secret, user, time.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		headers["Authorization"] = []string{"Bearer " + token}
 	}
 	if path == notifyPath {
@@ -222,9 +215,7 @@ func call(t *testing.T, method, path, body, user string) []byte {
 	}
 	e["httpMethod"], e["path"], e["resource"], e["body"] = method, path, path, body
 	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -237,9 +228,7 @@ func purchase(t *testing.T, item, user string) []byte {
 func batch(t *testing.T, bodies ...string) []byte {
 	t.Helper()
 	var e struct{ Records []map[string]any }
-	if err := json.Unmarshal(recorded(t, "sqs.json"), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(recorded(t, "sqs.json"), &e))
 	first, records := e.Records[0], []map[string]any{}
 	for i, body := range bodies {
 		m := maps.Clone(first)
@@ -247,9 +236,7 @@ func batch(t *testing.T, bodies ...string) []byte {
 		records = append(records, m)
 	}
 	b, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -272,9 +259,7 @@ func (r response) text(field string) string {
 func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 	t.Helper()
 	out, err := f.Invoke(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var r response
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%s: %v", out, err)
@@ -287,23 +272,17 @@ func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	t.Helper()
 	no, err := g.Open(payString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, trade := range g.Trades() {
 		if trade.TradeNo != no {
 			continue
 		}
-		if err := g.Pay(trade.OutTradeNo); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.Pay(trade.OutTradeNo))
 	}
 	for _, trade := range g.Trades() {
 		if trade.TradeNo == no {
 			form, err := g.NotificationForm("n-"+no, trade, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return form
 		}
 	}

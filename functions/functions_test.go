@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -126,9 +127,7 @@ func TestRecordedEvents(t *testing.T) {
 	ctx := context.Background()
 	upcoming := local.DemoItems(time.Now(), 10, 1)[2].Item
 	for _, it := range []seckill.Item{live("2002", 10), upcoming} {
-		if err := w.items.Put(ctx, it, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.items.Put(ctx, it, nil))
 	}
 	f := map[string]*lambdatest.Function{}
 	for _, step := range steps {
@@ -269,9 +268,7 @@ func TestRecordedEvents(t *testing.T) {
 
 func TestRedisThatDoesNotAnswer(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // no server listens there
 	f.Ready()
 	const purchases = 20
@@ -300,9 +297,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 // reported as done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	const nobody = "127.0.0.1:1"
 	if out, err := w.start(t, "repair", "REDIS_ADDRS", nobody).Invoke(recorded(t, "schedule.json")); err == nil ||
 		!strings.Contains(err.Error(), "item 2002") {
@@ -325,9 +320,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 // TestRedisComesBack checks that an instance recovers by itself after a wrong password or cut connections.
 func TestRedisComesBack(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 	w.redis.RequirePassword("another")
 	f := w.start(t, "buy")

@@ -21,6 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -66,16 +67,12 @@ func formCall(t *testing.T, r *http.Request) []byte {
 		}
 	}
 	var e map[string]any
-	if err := json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e))
 	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")},
 		"accept-language": {"en"}}
 	e["multiValueQueryStringParameters"] = r.URL.Query()
 	b, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -112,9 +109,7 @@ func shopAt(t *testing.T, address, notifyURL string, transport http.RoundTripper
 		AlipayPublicKey: keys()[1].Public,
 		Gateway:         address, NotifyURL: notifyURL, Clock: system.Clock{},
 		HTTP: &http.Client{Transport: transport}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return client
 }
 
@@ -128,9 +123,7 @@ var (
 func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
 	t.Helper()
 	at, err := url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inStage := func(f *lambdatest.Function, method string, at *url.URL, form url.Values) *http.Response {
 		path, ok := strings.CutPrefix(at.Path, "/_aws/execute-api/id/stage")
 		if !ok {
@@ -139,9 +132,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		r := httptest.NewRequest(method, "http://api.example"+path+"?"+at.RawQuery, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		answer, err := behind{t, f}.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return answer
 	}
 	page := inStage(opened, http.MethodGet, at, nil)
@@ -152,9 +143,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		t.Fatalf("cashier: status %d\n%s", page.StatusCode, b)
 	}
 	to, err := at.Parse(action[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(string(b), -1) {
 		form.Set(m[1], m[2])
@@ -178,9 +167,7 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat",
 		Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
 	orderString, err := client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shop.answer <- "success"
 	answer := payAt(t, first, second, orderString)
 	b, _ := io.ReadAll(answer.Body) // reading from memory cannot fail
@@ -246,9 +233,7 @@ func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 			TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
 			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour),
 			Paid: paid}}
-	if err := trades.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, trades.Save(t.Context(), r))
 	return r
 }
 

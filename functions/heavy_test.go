@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -51,9 +52,7 @@ func TestSize(t *testing.T) {
 func TestMemoryOfBatches(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(context.Background(), live("2002", 2*manyEvents), nil))
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
 	f := w.start(t, "consume")
 	f.Ready()
@@ -88,23 +87,17 @@ func (c *counter) Write(p []byte) (int, error) {
 func sizes(t *testing.T, path string) (size, zipped int) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var n counter
 	z := zip.NewWriter(&n)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestCompression)
 	})
 	entry, err := z.Create("bootstrap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := entry.Write(b); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return len(b), int(n)
 }

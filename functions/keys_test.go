@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // A key that is missing, of another kind, or not part of the pair ends init, which names the variable, and the
@@ -23,13 +24,9 @@ func TestBadKeysEndInitWithTheirName(t *testing.T) {
 	// as if the shop were Alipay
 	stranger := alipaytest.Make(t, keys()[1], keys()[0], time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 1, 0))
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pemOf := func(kind string, der []byte, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(curve)

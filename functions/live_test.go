@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -15,9 +16,7 @@ import (
 // CloudWatch, records and logs no viewer, and that a function that fails makes one part old, and the others not.
 func TestLiveScreen(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(t.Context(), live("2002", 10), nil))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "warn")
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
@@ -26,9 +25,7 @@ func TestLiveScreen(t *testing.T) {
 	})
 	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
 	seen, err := viewers.Live(t.Context(), "2002")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
 	}

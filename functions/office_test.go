@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -83,9 +84,7 @@ func posted(role seckill.Role, body string) []byte {
 // that what the caller's role may not do reaches none.
 func TestAdminFunction(t *testing.T) {
 	w := newDeployment(t)
-	if err := w.items.Put(t.Context(), live("2002", 10), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.items.Put(t.Context(), live("2002", 10), nil))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "error")
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	calls := 0
@@ -209,9 +208,7 @@ func TestCommandsWithANewKey(t *testing.T) {
 	for keys, want := range map[string]bool{next.String(): true, commandKeys.String(): true,
 		commandKeys.Add([32]byte{3}, time.Now().Add(-time.Minute)).String(): false} {
 		keys, err := operator.ParseKeys(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		operators := staffOf(keys, f.Invoke)
 		if _, err := operators.Acts(t.Context(), operator.ActsWanted{Limit: 1}); (err == nil) != want {
 			t.Errorf("%v, want accepted %v", err, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -24,9 +25,7 @@ func TestPay(t *testing.T) {
 	closed.ID, closed.State, closed.Units = seckill.KeyedOrderID("2002", "1001", "k2"), seckill.Rejected, nil
 	closed.Reason, closed.Address, closed.PayBy = seckill.CodeSoldOut, "", time.Time{}
 	rows := ledger.New(w.rows)
-	if err := errors.Join(rows.Place(t.Context(), o, 1), rows.Reject(t.Context(), closed)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(rows.Place(t.Context(), o, 1), rows.Reject(t.Context(), closed)))
 	path := "/order/" + o.ID + "/payment"
 	f, certified := w.start(t, "pay"), w.start(t, "pay", w.certificates(t)...)
 	for kind, method := range map[string]string{"page": "alipay.trade.page.pay", "wap": "alipay.trade.wap.pay"} {
@@ -45,9 +44,7 @@ func TestPay(t *testing.T) {
 				t.Errorf("%s, %s: %v", kind, mode, q)
 			}
 			cashier, err := http.Get(u.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			cashier.Body.Close()
 			if cashier.StatusCode != http.StatusOK {
 				t.Errorf("%s, %s: the cashier answers %d", kind, mode, cashier.StatusCode)

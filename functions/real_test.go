@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
@@ -58,9 +59,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
 	open := func(name string) *sqsqueue.Queue {
 		o, err := sqsqueue.CreateQueue(ctx, client, prefix+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		upper := strings.ToUpper(name)
 		queues[upper+"_QUEUE_URL"], queues[upper+"_DEAD_LETTER_QUEUE_URL"] = o.URL, o.DeadLetterURL
 		return sqsqueue.New(client, o)
@@ -68,9 +67,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	w.orders, w.closings = open("orders"), open("closings")
 	manager := secretsmanager.NewFromConfig(cfg)
 	text, err := json.Marshal(secrets())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"),
 		SecretString: aws.String(string(text))}); err != nil {
 		t.Fatal(err)
@@ -90,9 +87,7 @@ func newRealDeployment(t *testing.T) *realDeployment {
 func (w *realDeployment) tables(prefix string) {
 	w.t.Helper()
 	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
-	if err := w.rows.CreateTables(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, w.rows.CreateTables(w.t.Context()))
 	w.t.Cleanup(func() { dynamotest.Drop(w.t, prefix) })
 }
 
@@ -114,17 +109,13 @@ func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	done := map[string]bool{}
 	for {
 		got, err := queue.Receive(w.t.Context(), seckill.MaxBatch)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		if len(got) == 0 {
 			return len(done)
 		}
 		w.handled(step, got)
 		for _, d := range got {
-			if err := queue.Delete(w.t.Context(), d); err != nil {
-				w.t.Fatal(err)
-			}
+			must.OK(w.t, queue.Delete(w.t.Context(), d))
 			done[string(d.Body)] = true
 		}
 	}
@@ -140,19 +131,13 @@ func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (faile
 			"attributes":  map[string]string{"ApproximateReceiveCount": fmt.Sprint(d.Receives)}})
 	}
 	event, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	out, err := w.f[step].Invoke(event)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	var r struct {
 		BatchItemFailures []struct{ ItemIdentifier string }
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal(out, &r))
 	for _, f := range r.BatchItemFailures {
 		failed = append(failed, f.ItemIdentifier)
 	}
@@ -183,9 +168,7 @@ func (w *realDeployment) shop(method, path, user string) response {
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
 	w := newRealDeployment(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.rows.Items().Put(t.Context(), live(item, stock), nil))
 	for range 2 { // the first purchase reads the item, the next one starts its rebuild
 		if r := ask(t, w.f["buy"], purchase(t, item, "1000")); r.text("code") != "not_ready" {
 			t.Fatalf("before the stock is there: %+v", r)
@@ -336,9 +319,7 @@ func (w *realDeployment) soldOnce(item string, n int) {
 	orders, units := map[string]bool{}, []int{}
 	for bucket := range seckill.BucketsFor(n) {
 		rows, err := l.Units(context.Background(), item, bucket)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		for _, r := range rows {
 			orders[r.Order] = true
 			units = append(units, r.Unit)

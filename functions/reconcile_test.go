@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
@@ -24,15 +25,11 @@ func TestReconcileFunction(t *testing.T) {
 	w := newDeployment(t)
 	day := seckill.Day(time.Now().Add(-10*time.Hour).AddDate(0, 0, -1)) // the newest day whose bill exists
 	noon, err := time.ParseInLocation(time.DateTime, day+" 12:00:00", seckill.Zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clock := memory.NewClock(noon)
 	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := httptest.NewServer(w.gateway)
 	t.Cleanup(server.Close)
 	client, l := shopOf(t, "http://shop.example/notify", nil), ledger.New(w.rows)
@@ -41,39 +38,27 @@ func TestReconcileFunction(t *testing.T) {
 			Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
 			Given: seckill.Given{Address: address}, Created: noon, Placed: noon, PayBy: noon.Add(time.Hour), Buckets: 1}
 		payString, err := client.Prepare(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, err := client.Verify(pay(t, w.gateway, payString))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Place(t.Context(), o, 2); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, l.Place(t.Context(), o, 2))
 		return seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.Captured,
 			At: noon.Add(time.Minute), Cause: "notify"}
 	}
 	known, forgotten := bought("a"), bought("b")
-	if err := l.RecordPayment(t.Context(), known, seckill.PendingPayment, seckill.Paid); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.RecordPayment(t.Context(), known, seckill.PendingPayment, seckill.Paid))
 	clock.Advance(time.Since(noon))
 	f := w.start(t, "reconcile", "ALIPAY_GATEWAY", server.URL+"/gateway.do", "LOG_LEVEL", "error")
 	operators := staff(f)
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
 		all, err := operators.Reconciled(t.Context(), day)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return all.Reconciliations
 	}
 	plan := func(shares map[fakegateway.Fault]float64) {
 		t.Helper()
-		if err := w.gateway.SetFaults(fakegateway.Faults{Shares: shares}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.gateway.SetFaults(fakegateway.Faults{Shares: shares}))
 	}
 
 	plan(map[fakegateway.Fault]float64{fakegateway.Call5xx: 1})
@@ -97,9 +82,7 @@ func TestReconcileFunction(t *testing.T) {
 	}
 
 	// The shopper's money is found and recorded.
-	if err := l.RecordPayment(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.RecordPayment(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid))
 	want.Count, want.Differences = 0, []seckill.Difference{}
 	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" ||
 		len(kept()) != 2 {

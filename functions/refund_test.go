@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -19,17 +20,11 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 		PayBy: time.Now().Add(time.Hour), Buckets: 1}
 	client := shopOf(t, "http://shop.example/notify", nil)
 	payString, err := client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, err := client.Verify(pay(t, w.gateway, payString))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := ledger.New(w.rows)
-	if err := l.Place(t.Context(), o, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Place(t.Context(), o, 1))
 	return l, o, n
 }
 
@@ -40,18 +35,12 @@ func TestRefundFunction(t *testing.T) {
 	l, o, n := paidTrade(t, w)
 	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
 		Cause: "notify", Due: time.Now()}
-	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed))
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {
 		t.Helper()
 		faults, err := fakegateway.ParseFaults(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.gateway.SetFaults(faults); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, w.gateway.SetFaults(faults))
 		f := w.start(t, "refund")
 		_, err = f.Invoke(recorded(t, "schedule.json"))
 		if failure == "" && err != nil || failure != "" && (err == nil || !strings.Contains(err.Error(), failure)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -26,9 +27,7 @@ import (
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealDeployment(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.rows.Items().Put(t.Context(), live(item, stock), nil))
 	for range 2 { // the first purchase reads the item, the next one starts its rebuild
 		ask(t, w.f["buy"], purchase(t, item, "1000"))
 	}
@@ -96,9 +95,7 @@ func TestRestoreBeside(t *testing.T) {
 			Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders,
 				"closings": w.closings}},
 		audit.Options{Item: item})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, j := range report.Results {
 		t.Logf("%s %s", j.ID, j.Verdict)
 		if j.Verdict == audit.Broken {
@@ -123,9 +120,7 @@ func copyRows(t *testing.T, from, to string) {
 			ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, row := range page.Items {
 				put(t, client, to+table.Name, row)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,12 +28,8 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 		Buckets: it.Buckets}
 	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start,
 		Cause: "notify"}
-	for _, err := range []error{items.Put(t.Context(), it, nil), orders.Place(t.Context(), o, 1),
-		orders.RecordPayment(t.Context(), paid, seckill.PendingPayment, seckill.Paid)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	must.OK(t, items.Put(t.Context(), it, nil), orders.Place(t.Context(), o, 1),
+		orders.RecordPayment(t.Context(), paid, seckill.PendingPayment, seckill.Paid))
 	for _, c := range []struct {
 		days, networks, address string
 		network                 bool

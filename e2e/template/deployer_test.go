@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // unasked are rights that handlers name for what our templates do not use: data of tables, streams, imports, keys of
@@ -84,13 +86,9 @@ func TestDeployersRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(root, "infra", "deployer.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var given, needed []string
 	for _, r := range (&template{tree}).resources("AWS::IAM::ManagedPolicy") {
 		for _, s := range list(r.prop(), "PolicyDocument", "Statement") {

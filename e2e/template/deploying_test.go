@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,9 +33,7 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
 		"infra/edge", "infra/plan", "infra/stacks"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		link(t, whole, filepath.Join(folder, name))
 	}
 	write(t, filepath.Join(folder, "samconfig.toml"), strings.Replace(read(t, filepath.Join(root, "samconfig.toml")),
@@ -57,19 +56,13 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 
 func link(t *testing.T, to, name string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(to, name); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must.OK(t, os.Symlink(to, name))
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
 	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // scripts must be executable
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -62,9 +63,7 @@ func TestEveryCallIsReached(t *testing.T) {
 			continue
 		}
 		w, err := src.walk(step, main.flows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for fn := range w.seen {
 			reached[fn.FullName()] = true
 		}
@@ -232,9 +231,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	may := map[string]map[string][]string{} // step, kind of resource, which resource
 	for step, f := range tpl.functions() {
 		rights, err := tpl.rights(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		may[step] = map[string][]string{}
 		for _, r := range rights {
 			service, action, _ := strings.Cut(r.action, ":")
@@ -350,9 +347,7 @@ func TestAuditLogIsAppendOnly(t *testing.T) {
 	}
 	for step, f := range tpl.functions() {
 		rights, err := tpl.rights(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, r := range rights {
 			if r.on == rows && (slices.Contains(changing, r.action) ||
 				step != "admin" || r.action != "dynamodb:PutItem" && r.action != "dynamodb:Query") ||
@@ -372,9 +367,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(deployed(t, everything))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := os.ReadFile(filepath.Join(root, "docs", "IAM.md"))
 	if err != nil || string(got) != string(want) {
 		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err,

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,9 +38,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 		w := httptest.NewRecorder()
 		httpapi.Problem(w, httptest.NewRequest(http.MethodGet, "/", nil), seckill.Refuse(seckill.Code(code)))
 		var want map[string]any
-		if err := json.Unmarshal(w.Body.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(w.Body.Bytes(), &want))
 		status := number(r, "StatusCode")
 		want["status"] = float64(status) // only the gateway uses 429
 		if status != w.Code && (status != http.StatusTooManyRequests || code != string(seckill.CodeUnavailable)) {
@@ -80,9 +79,7 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		text, err := json.Marshal(item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if strings.Contains(string(text), `"iam"`) != (path == "/operator/{role}") {
 			t.Errorf("%s asks for %s", path, text)
 		}

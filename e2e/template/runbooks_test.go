@@ -17,6 +17,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
@@ -40,9 +41,7 @@ func TestRunbooks(t *testing.T) {
 	}
 	var pages []string
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		if page := strings.TrimSuffix(e.Name(), ".md"); page != "README" {
 			pages = append(pages, page)
@@ -209,9 +208,7 @@ func holdBlock(t *testing.T, name, block, want string) {
 	case !opened || !ended:
 		t.Errorf("%s has no place for the %s", name, block)
 	case *update:
-		if err := os.WriteFile(name, []byte(before+open+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(before+open+want+end+after), 0o600))
 	case got != want:
 		t.Errorf("%s (make alarms):\n%s", name, cmp.Diff(want, got))
 	}

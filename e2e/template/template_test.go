@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/seckill"
@@ -176,9 +177,7 @@ const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions
 func TestAccessLog(t *testing.T) {
 	format := str(deployed(t, everything).resource("Api").prop("AccessLogSetting"), "Format")
 	var fields map[string]string
-	if err := json.Unmarshal([]byte(format), &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(format), &fields))
 	for name, v := range fields {
 		for _, personal := range []string{"identity", "authorizer", "path", "header", "protocol", "domain"} {
 			if strings.Contains(v, "$context."+personal) {
@@ -248,9 +247,7 @@ func TestSettings(t *testing.T) {
 	for _, folder := range folders {
 		step := filepath.Base(filepath.Dir(folder))
 		main, err := src.main(step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		told, all := map[string]bool{}, map[string]bool{}
 		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
 			"certified": certified, "elsewhere": elsewhere} {
@@ -423,9 +420,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault,
 			seckill.EventUntold, seckill.EventUncounted, seckill.EventGivenUp} {
 			counted, err := src.counts(step, main.flows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if slices.Contains(counted, event) {
 				want[string(event)+" "+step] = true
 			}

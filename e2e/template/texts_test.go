@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/infra/plan"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 const root = "../.."
@@ -16,9 +17,7 @@ const root = "../.."
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(b)
 }
 
@@ -26,9 +25,7 @@ func read(t *testing.T, name string) string {
 func file(t *testing.T, name string) *template {
 	t.Helper()
 	tree, err := parse([]byte(read(t, filepath.Join(root, name))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &template{tree}
 }
 
@@ -36,9 +33,7 @@ func file(t *testing.T, name string) *template {
 func all(t *testing.T) map[string][]byte {
 	t.Helper()
 	files, err := texts(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }
 
@@ -69,9 +64,7 @@ func TestReservedConcurrency(t *testing.T) {
 	kept := 0
 	for _, f := range []string{"sale", "money", "shopper", "office"} {
 		text, err := os.ReadFile(root + "/infra/" + f + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, m := range regexp.MustCompile(`ReservedConcurrentExecutions: !If \[Reserves, (\d+),`).FindAllSubmatch(
 			text, -1) {
 			n, _ := strconv.Atoi(string(m[1]))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
 // samOnce starts sam.py once for all tests.
@@ -20,13 +21,9 @@ var samOnce = sync.OnceValues(func() (*translator, error) { return startSAM(cont
 func ask(t *testing.T, request map[string]any) map[string]any {
 	t.Helper()
 	s, err := samOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tree, err := s.ask(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return tree
 }
 
@@ -39,9 +36,7 @@ func deployed(t *testing.T, params map[string]string) *template {
 func samPython(t *testing.T) string {
 	t.Helper()
 	name, err := python(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return name
 }
 
@@ -60,9 +55,7 @@ func asDeployed(t *testing.T, file string, text []byte, gradual string) map[stri
 			"GradualDeployment": gradual})
 	}
 	tree, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return tree
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/config"
 	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -35,9 +36,7 @@ func newDrivers(t *testing.T, secrets, environ map[string]string) (*Drivers, *me
 	fake := lambdatest.NewAWS(t, secrets)
 	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test",
 		"AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SECRETS_MANAGER": fake.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clock, log := memory.NewClock(begin), &bytes.Buffer{}
 	return &Drivers{clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), meter: telemetry.NewMeter(log, clock,
 		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, sdk: cfg, environ: environ}, clock, fake, log
@@ -54,9 +53,7 @@ func opened(t *testing.T, d *Drivers, open func(*Drivers) func()) *running {
 	if err == nil {
 		_, err = r.handle(t.Context(), nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -103,9 +100,7 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 		}
 		for secret, want := range map[string]bool{valid: true, invalid: false} {
 			token, err := jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if _, err := auth.User(token); (err == nil) != want {
 				t.Errorf("%s: a token signed with %q: %v, want accepted %v", when, secret, err, want)
 			}
@@ -122,9 +117,7 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	server.Drop()
 	taken := func() bool {
 		token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, err = auth.User(token)
 		return err == nil
 	}
@@ -186,13 +179,9 @@ func TestRotatedSecretSigns(t *testing.T) {
 	})
 	signedWith := func(secret string) bool {
 		token, err := signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		v, err := jwtauth.New(jwtauth.Keys{Current: secret}, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, err = v.User(token)
 		return err == nil
 	}
@@ -227,9 +216,7 @@ func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 		}
 	}
 	token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := auth.User(token); err != nil {
 		t.Errorf("after two events: %v, want the new secret in use", err)
 	}
@@ -245,9 +232,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	for i, pair := range pairs() {
 		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller,
 			MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files := alipaytest.Make(t, pair, pair, begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 		public[i], certs[i], root = pair.Public, files.Alipay, files.Root
 		if notifications[i], err = g.NotificationForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1,
@@ -329,13 +314,9 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	signed := func() string { // signs with the number of the certificate
 		text, err := r.drivers.provider.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
 			Placed: begin, PayBy: begin.Add(time.Hour)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		form, err := url.ParseQuery(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return form.Get("app_cert_sn")
 	}
 	var numbers [2]string

@@ -8,6 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/app"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -35,16 +36,12 @@ func TestRotatedTicketKeys(t *testing.T) {
 	made := func(m app.Admission) (ticket string, solution []byte) {
 		t.Helper()
 		ticket, err := m.Tickets.Make("42", "1001", clock.Now().Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		challenge, err := m.Proofs.Make("42", "1001", cheap, clock.Now().Add(time.Hour))
 		if err == nil {
 			solution, _, err = altcha.Solve(challenge)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return ticket, solution
 	}
 	check := func(when, ticket string, solution []byte, by *app.Admission, want bool) {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -33,9 +34,7 @@ const (
 func gbk(t testing.TB, text string) string {
 	t.Helper()
 	s, err := simplifiedchinese.GBK.NewEncoder().String(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -72,13 +71,9 @@ func archive(t testing.TB, files ...zipped) []byte {
 		if err == nil {
 			_, err = io.WriteString(w, gbk(t, f.content))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return out.Bytes()
 }
 
@@ -361,9 +356,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 			return reply()
 		})}
 		c, err := alipay.New(conf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := c.Bill(context.Background(), billDay)
 		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") ||
 			!strings.Contains(err.Error(), "download from bills.example: connection") {
@@ -381,14 +374,10 @@ func lying(t testing.TB, size uint64) []byte {
 	t.Helper()
 	honest := archive(t, zipped{detailsName, bill(goodRow, goodRow)})
 	good, err := zip.NewReader(bytes.NewReader(honest), int64(len(honest)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	header := good.File[0].FileHeader
 	raw, err := good.File[0].OpenRaw()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	header.UncompressedSize64 = size
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -399,9 +388,7 @@ func lying(t testing.TB, size uint64) []byte {
 	if err == nil {
 		err = z.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.Bytes()
 }
 
@@ -414,9 +401,7 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 	}), &clock{start})
 	conf.Gateway = "http://gateway.example/gateway.do"
 	c, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 ||
 		asked != "http://127.0.0.1:7777/bill" {
 		t.Errorf("got %v, %v from %q", got, err, asked)

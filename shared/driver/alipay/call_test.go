@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -22,13 +23,9 @@ var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "20260101220010
 func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
 	t.Helper()
 	key, err := alipay.ParsePrivateKey(keys.Private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sign, err := alipay.Sign(key, content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return sign
 }
 
@@ -56,18 +53,14 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 		}
 	}
 	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	check("prepared only", seckill.TradeUnknown)
 	closes("prepared only", seckill.CloseMissing)
 	if _, err := g.Open(prepared); err != nil {
 		t.Fatal(err)
 	}
 	check("opened", seckill.TradeWaiting)
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	check("paid", seckill.TradePaid)
 	closes("paid", seckill.CloseRefused)
 	check("paid, close refused", seckill.TradePaid)
@@ -144,16 +137,10 @@ func TestTradeByItsNumber(t *testing.T) {
 	g := gateway(t, now)
 	c := client(t, g, now)
 	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	no, err := g.Open(prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, g.Pay(orderID))
 	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
 		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
 		t.Errorf("by the gateway: %+v, %v", got, err)
@@ -313,9 +300,7 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 		c := config(nil, &clock{start})
 		c.Gateway, c.HTTP = srv.URL, nil
 		cl, err := alipay.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") ||
 			strings.Contains(err.Error(), appID) {

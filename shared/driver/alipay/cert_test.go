@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -123,9 +124,7 @@ func certConfig(h http.Handler) alipay.Config {
 func certClient(t *testing.T, h http.Handler) *alipay.Client {
 	t.Helper()
 	c, err := alipay.New(certConfig(h))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -163,21 +162,13 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 		t.Error("no error")
 	}
 	prepared, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inApp, err := url.ParseQuery(prepared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	page, err := c.PagePay(t.Context(), order(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key, err := alipay.ParsePublicKey(shopKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
 	for name, form := range map[string]url.Values{"query": asked, "order string": inApp,
 		"address": sent(t, page)} {
@@ -228,17 +219,13 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 	}
 	conf := certConfig(nil)
 	v, err := alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	g := gateway(t, &clock{start})
 	for sn, ok := range map[string]bool{"": true, ours: true, strings.Repeat("0", 32): false} {
 		form := paidForm(t, g)
 		if sn != "" {
 			form.Set("alipay_cert_sn", sn)
-			if err := g.SignForm(form); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, g.SignForm(form))
 		}
 		got, err := verified(t, v, form)
 		if ok && (err != nil || got != genuine) || !ok && !refused(err, seckill.CodeForged) {
@@ -251,9 +238,7 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 	c := certs()
 	until := start.AddDate(1, 0, 0)
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	leaf := func(key crypto.Signer, from, until time.Time) string {
 		return issue(c.root, "Alipay", 9, key, from, until, false).pem()
 	}
@@ -397,9 +382,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 		}
 		conf.AlipayCert, conf.Clock = certConfig(nil).AlipayCert, &clock{start}
 		whole, err := alipay.New(conf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := signer.Prepare(order())
 		want, _ := whole.Prepare(order())
 		if err != nil || got != want {
@@ -414,9 +397,7 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	conf = certConfig(nil)
 	conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start.AddDate(-1, 0, 0), soon, false).pem()
 	client, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if at, which := client.CertificatesEnd(); !at.Equal(soon) || which != alipay.SettingAppCert {
 		t.Errorf("the first to end: %s, %s", which, at)
 	}

@@ -17,19 +17,16 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	c := client(t, nil, &clock{start})
 	got, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form, err := url.ParseQuery(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const content = `app_id=2021000000000001&biz_content={"out_trade_no":"oabcdefghijklmnopqrstuvwxyz","total_amount":"88.80",` +
 		`"subject":"红色外套 Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00",` +
 		`"seller_id":"2088000000000001"}&charset=utf-8&format=JSON&method=alipay.trade.app.pay` +
@@ -38,13 +35,9 @@ func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	// it.
 	block, _ := pem.Decode([]byte(shopKeys().Public))
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sig, err := base64.StdEncoding.DecodeString(form.Get("sign"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sum := sha256.Sum256([]byte(content))
 	if err := rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA256, sum[:], sig); err != nil {
 		t.Errorf("order string %s\nis not signed over %s", got, content)
@@ -62,9 +55,7 @@ func TestPrepareGivesTheSameBytesEachTime(t *testing.T) {
 	now := &clock{start}
 	c := client(t, nil, now)
 	first, err := c.Prepare(order())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now.now = start.Add(9 * time.Minute)
 	o := order()
 	o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(seckill.Zone), o.Placed.Local()
@@ -113,13 +104,9 @@ func TestPrepareWithATitleOfForbiddenCharactersOnly(t *testing.T) {
 	o := order()
 	o.Title = "/=&"
 	got, err := client(t, nil, &clock{start}).Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form, err := url.ParseQuery(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var biz struct {
 		Subject string `json:"subject"`
 	}
@@ -132,9 +119,7 @@ func TestKeysInEveryForm(t *testing.T) {
 	private, public := shopKeys().Private, shopKeys().Public
 	block, _ := pem.Decode([]byte(private))
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key := parsed.(*rsa.PrivateKey)
 	pkcs1 := x509.MarshalPKCS1PrivateKey(key)
 	pkcs1Public := x509.MarshalPKCS1PublicKey(&key.PublicKey)
@@ -166,25 +151,15 @@ func TestKeysInEveryForm(t *testing.T) {
 
 func TestNewNamesTheWrongSetting(t *testing.T) {
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	curveDER, err := x509.MarshalPKCS8PrivateKey(curve)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sec1, err := x509.MarshalECPrivateKey(curve)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	curvePublic, err := x509.MarshalPKIXPublicKey(&curve.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	block := func(kind string, der []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}

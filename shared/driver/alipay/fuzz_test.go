@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -28,9 +29,7 @@ func FuzzNotify(f *testing.F) {
 			continue
 		}
 		form, err := url.ParseQuery(s.Body)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 		// the signed text stays the same if a parameter moves into the value before it
 		for _, name := range []string{"notify_time", "total_amount", "seller_id"} {
 			other := maps.Clone(form)
@@ -100,18 +99,14 @@ func FuzzAnswer(f *testing.F) {
 		}
 	}
 	key, err := alipay.ParsePrivateKey(testdata(f, "test-only-alipay-private.pem"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	ask := asker(f)
 	f.Fuzz(func(t *testing.T, which uint8, body []byte, signed bool) {
 		method := methods[int(which)%len(methods)]
 		text := string(body)
 		if signed {
 			sign, err := alipay.Sign(key, text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			text = `{"` + strings.ReplaceAll(method, ".", "_") + `_response":` + text + `,"sign":"` + sign + `"}`
 		}
 		got, err := ask(method, text)

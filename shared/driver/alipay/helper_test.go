@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -71,9 +72,7 @@ func config(h http.Handler, c *clock) alipay.Config {
 func client(t testing.TB, h http.Handler, c *clock) *alipay.Client {
 	t.Helper()
 	cl, err := alipay.New(config(h, c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return cl
 }
 
@@ -81,9 +80,7 @@ func gateway(t testing.TB, c *clock) *fakegateway.Gateway {
 	t.Helper()
 	g, err := fakegateway.New(fakegateway.Options{Clock: c, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: shopKeys().Public, PrivateKey: gatewayKeys().Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return g
 }
 
@@ -99,9 +96,7 @@ func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 		fakegateway.Trade{TradeNo: "2026010122001000000000000001",
 			OutTradeNo: orderID, Subject: "红色外套 Red coat", Amount: 88_80, Status: fakegateway.StatusSuccess,
 			Created: start, Expires: start.Add(15 * time.Minute), Paid: start.Add(time.Minute)}, start.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return form
 }
 

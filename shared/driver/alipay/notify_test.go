@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -32,9 +33,7 @@ func TestVerifyReadsAGenuineNotify(t *testing.T) {
 // TestVerifierNeedsNoKeyOfOurs checks that a verifier reads and refuses the same forms as a client.
 func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 	v, err := alipay.NewVerifier(appID, sellerID, gatewayKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form := paidForm(t, gateway(t, &clock{start}))
 	if got, err := verified(t, v, form); err != nil || got != genuine {
 		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
@@ -48,9 +47,7 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		"another key":    {appID, sellerID, strangerKeys().Public, seckill.CodeForged},
 	} {
 		v, err := alipay.NewVerifier(other.app, other.seller, other.public)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := verified(t, v, form); !refused(err, other.want) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, other.want)
 		}
@@ -186,9 +183,7 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 	} {
 		form := paidForm(t, g)
 		form.Set(tc.name, tc.value)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		got, err := verified(t, c, form)
 		if tc.want == ok && (err != nil || !got.Paid) || tc.want != ok && !refused(err, tc.want) {
 			t.Errorf("%s %q: got %+v, %v, want code %q", tc.name, tc.value, got, err, tc.want)
@@ -204,9 +199,7 @@ func TestVerifyTakesChineseBytes(t *testing.T) {
 		form := paidForm(t, g)
 		form.Set("charset", charset)
 		form.Set("subject", "\xba\xec\xc9\xab") // 红色
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if got, err := verified(t, c, form); good && (err != nil || got != genuine) || !good &&
 			!refused(err, seckill.CodeForged) {
 			t.Errorf("charset %q: got %+v, %v, want it taken: %t", charset, got, err, good)
@@ -220,9 +213,7 @@ func TestVerifyTakesOnlySuccessForPaid(t *testing.T) {
 		"WAIT_BUYER_PAY": false} {
 		form := paidForm(t, g)
 		form.Set("trade_status", status)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		want := genuine
 		want.Paid = paid
 		if got, err := verified(t, c, form); err != nil || got != want {
@@ -258,9 +249,7 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 	} {
 		form := paidForm(t, g)
 		tc.change(form)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if name == "101 parameters" && len(form) != 101 || name == "100 parameters" && len(form) != 100 {
 			t.Fatalf("%s: the form has %d", name, len(form))
 		}
@@ -305,9 +294,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 		g := gateway(t, &clock{start})
 		form := paidForm(t, g)
 		form.Set("subject", value)
-		if err := g.SignForm(form); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(form))
 		if _, err := verified(t, verify, form); (err == nil) != ok || !ok && !refused(err, seckill.CodeForged) {
 			t.Errorf("a subject of %q: %v, want it taken %t", value, err, ok)
 		}
@@ -317,9 +304,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 func TestVerifyRefusesAStrangersKey(t *testing.T) {
 	g, err := fakegateway.New(fakegateway.Options{Clock: &clock{start}, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: shopKeys().Public, PrivateKey: strangerKeys().Private})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The error names the order, so that an operator can tell a wrong key from a forger.
 	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) ||
 		!errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
@@ -345,9 +330,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 	signed := func(name, value string) string {
 		f := paidForm(t, g)
 		f.Set(name, value)
-		if err := g.SignForm(f); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, g.SignForm(f))
 		return f.Encode()
 	}
 	with := func(name, value string) string {

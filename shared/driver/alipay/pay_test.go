@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -37,17 +38,13 @@ func sent(t *testing.T, address string) url.Values {
 		t.Fatalf("address %s", address)
 	}
 	v, err := url.ParseQuery(rest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return v
 }
 
 func TestPagesSignWhatAlipayWants(t *testing.T) {
 	key, err := alipay.ParsePublicKey(shopKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const content = `app_id=2021000000000001&biz_content={"out_trade_no":"oabcdefghijklmnopqrstuvwxyz","total_amount":"88.80",` +
 		`"subject":"红色外套 Red coat","product_code":"PRODUCT","time_expire":"2026-01-01 20:15:00"MORE}&charset=utf-8&format=JSON&method=METHOD` +
 		`&notify_url=https://shop.example/seckill/alipay/notify&return_url=https://shop.example/back?order=x&y=%E7%BA%A2&sign_type=RSA2` +
@@ -60,9 +57,7 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 	}
 	for method, sign := range pages(client(t, nil, &clock{start})) {
 		p, err := sign(order(), returnURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		form := sent(t, p)
 		if got := alipay.SignContent(form, "sign"); got != want[method] {
 			t.Errorf("%s: signed\n%s, want\n%s", method, got, want[method])
@@ -100,9 +95,7 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 			o := order()
 			o.Title = title
 			p, err := sign(o, `https://shop.example/back?"><script>&a='`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			form := sent(t, p)
 			var biz struct{ Subject string }
 			if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil ||
@@ -150,13 +143,9 @@ func TestPagesOfAGatewayWithAQuery(t *testing.T) {
 	conf := config(nil, &clock{start})
 	conf.Gateway += "?env=test"
 	c, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p, err := c.PagePay(t.Context(), order(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if u, err := url.Parse(p); err != nil || u.Query().Get("env") != "test" || u.Query().Get("app_id") != appID {
 		t.Errorf("%v: %s", err, p)
 	}

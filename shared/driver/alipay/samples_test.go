@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -23,9 +24,7 @@ import (
 func testdata(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(b)
 }
 
@@ -34,9 +33,7 @@ func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(testdata(t, name)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Decode(&out))
 	if len(out) < fewest {
 		t.Fatalf("%s: %d samples", name, len(out))
 	}
@@ -50,9 +47,7 @@ func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"),
 		testdata(t, "test-only-alipay-public.pem")
 	cl, err := alipay.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return cl
 }
 
@@ -79,17 +74,11 @@ type orderSample struct {
 func params(t *testing.T, orderString string) (form, canonical url.Values) {
 	t.Helper()
 	form, err := url.ParseQuery(orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var biz map[string]string
-	if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
 	b, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	canonical = url.Values{}
 	for k, v := range form {
 		canonical[k] = v
@@ -100,9 +89,7 @@ func params(t *testing.T, orderString string) (form, canonical url.Values) {
 
 func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cl := sdkClient(t, nil)
 	sameSign := 0
 	list := samples[orderSample](t, "order_strings.json", 15)
@@ -129,9 +116,7 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 		g, err := fakegateway.New(fakegateway.Options{Clock: &clock{s.Order.Placed}, AppID: appID, SellerID: sellerID,
 			MerchantPublicKey: testdata(t, "test-only-app-public.pem"),
 			PrivateKey:        testdata(t, "test-only-alipay-private.pem")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		first, err := g.Open(s.OrderString)
 		if err != nil {
 			t.Errorf("%s: the gateway refuses the SDK's order string: %v", s.Name, err)
@@ -164,9 +149,7 @@ func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 	cl := sdkClient(t, nil)
 	for _, s := range samples[notificationSample](t, "notifications.json", 28) {
 		form, err := url.ParseQuery(s.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := verified(t, cl, form)
 		code := seckill.Code("")
 		if err != nil {
@@ -196,9 +179,7 @@ type pageSample struct {
 // TestPagesAreThoseOfAlipaysSDK compares all parameters except alipay_sdk, in which the SDK names itself.
 func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
 	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cl := sdkClient(t, nil)
 	for _, s := range samples[pageSample](t, "pages.json", 6) {
 		var p string
@@ -213,9 +194,7 @@ func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
 		}
 		_, query, _ := strings.Cut(s.Address, "?")
 		theirs, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := alipay.CheckSign(key, []byte(alipay.SignContent(theirs, "sign")), theirs.Get("sign")); err != nil {
 			t.Errorf("%s: the SDK's address: %v", s.Name, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -31,9 +32,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "secret", s, "in", holder{s}, "source",
 		config.Source{Setting: "A", Value: s})
 	j, err := json.Marshal(holder{s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.Write(j)
 	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%X", "%d"} {
 		fmt.Fprintf(&b, verb, s)
@@ -112,9 +111,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"},
 			config.Source{Setting: "B", Name: "b"}
 		s, err := load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		check := func(step string, calls int32, want ...string) {
 			t.Helper()
 			got := []string{string(s.Of(given)), string(s.Of(a)), string(s.Of(b)), string(s.Of(config.Source{}))}
@@ -215,9 +212,7 @@ func TestReadingsAreSpread(t *testing.T) {
 			api := &store{values: map[string]string{"a": "1"}, errs: []error{errThrottle, errThrottle, errThrottle}}
 			clock := memory.NewClock(begun)
 			s, err := load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			first[time.Since(begun)] = true
 			for api.calls.Load() == 4 {
 				clock.Advance(time.Second)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -20,9 +21,7 @@ func TestCountsStayBelow100KB(t *testing.T) {
 		a := seckill.Addition{At: start, Total: most,
 			Orders:  []seckill.CountedOrder{{Order: fmt.Sprint(n), Sequence: 1}},
 			Minutes: []seckill.MinuteCount{{Minute: start.Add(time.Duration(n) * time.Minute), Count: most}}}
-		if err := l.AddCounts(ctx, c, a); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.AddCounts(ctx, c, a))
 		c.Since = start
 	}
 	size := 0
@@ -46,11 +45,9 @@ func TestCountsThatCannotBeRead(t *testing.T) {
 		"a minute of texts": {"v": ledger.Version, "since": int64(1), "p29715840": []string{"3"}},
 	} {
 		rows := newRows()
-		if err := rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
+		must.OK(t, rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
 			Op: ledger.OpPut, Row: row}, {Key: ledger.Key{Table: ledger.TableCounted, PK: "a"}, Op: ledger.OpPut,
-			Row: ledger.Row{"v": ledger.Version, "sequence": "1", "since": int64(1)}}}); err != nil {
-			t.Fatal(err)
-		}
+			Row: ledger.Row{"v": ledger.Version, "sequence": "1", "since": int64(1)}}}))
 		l := ledger.New(rows)
 		if _, err := l.Counts(ctx, "1"); !errors.Is(err, seckill.ErrUnreadable) {
 			t.Errorf("%s: got error %v", what, err)

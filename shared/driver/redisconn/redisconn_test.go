@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
 )
@@ -34,9 +35,7 @@ func connect(t testing.TB, o Options) (*Runner, *redistest.Faults) {
 	t.Helper()
 	f := redistest.NewFaults(plainDial)
 	r, err := newRunner(o, nil, f.Dial)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r, f
 }
@@ -51,9 +50,7 @@ var (
 func counted(t testing.TB, m *memory.Redis) string {
 	t.Helper()
 	v, err := m.Run(context.Background(), count, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, _ := v.(string)
 	return s
 }
@@ -338,9 +335,7 @@ func TestDefaultTimeout(t *testing.T) {
 						mu.Unlock()
 						return d(ctx, network, addr)
 					})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				defer r.Close()
 				soon(t, name, func() {
 					var wg sync.WaitGroup
@@ -405,9 +400,7 @@ func recovered(t testing.TB, r *Runner) {
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	for range 3 {
 		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
@@ -428,9 +421,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	for mode, o := range modes(s) {
 		r, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -158,9 +159,7 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 func created(t *testing.T, client *sqs.Client, visible time.Duration, receives int) sqsqueue.Options {
 	t.Helper()
 	opt, err := sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		for _, url := range []string{opt.URL, opt.DeadLetterURL} {
 			if _, err := client.DeleteQueue(context.Background(), &sqs.DeleteQueueInput{QueueUrl: &url}); err != nil {
@@ -175,9 +174,7 @@ func created(t *testing.T, client *sqs.Client, visible time.Duration, receives i
 				"VisibilityTimeout": fmt.Sprint(int(visible / time.Second)),
 				"RedrivePolicy": strings.Replace(policy, fmt.Sprint(seckill.MaxReceives), fmt.Sprint(receives),
 					1)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return opt
 }
@@ -186,9 +183,7 @@ func attributes(t *testing.T, client *sqs.Client, url string) map[string]string 
 	t.Helper()
 	out, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url,
 		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.Attributes
 }
 
@@ -249,9 +244,7 @@ func TestRealCreateQueue(t *testing.T) {
 	name := opt.URL[strings.LastIndexByte(opt.URL, '/')+1:]
 	q := sqsqueue.New(client, opt)
 	sent := message(1)
-	if err := q.Send(t.Context(), sent, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Send(t.Context(), sent, 0))
 
 	again, err := sqsqueue.CreateQueue(t.Context(), client, name)
 	if err != nil || again != opt {
@@ -316,13 +309,9 @@ func TestRealParkTellsWhyAndDepthCounts(t *testing.T) {
 	opt := created(t, client, 0, 0)
 	q := sqsqueue.New(client, opt)
 	for i := range 3 {
-		if err := q.Send(t.Context(), message(i), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, q.Send(t.Context(), message(i), 0))
 	}
-	if err := q.Send(t.Context(), message(4), time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Send(t.Context(), message(4), time.Minute))
 	ds, err := q.Receive(t.Context(), 1)
 	if err != nil || len(ds) != 1 {
 		t.Fatalf("Receive: %+v, %v", ds, err)
@@ -363,9 +352,7 @@ func TestRealReceiveWaits(t *testing.T) {
 	opt := created(t, client, 0, 0)
 	opt.Wait = 4 * time.Second // longer than a non-waiting try may take
 	q := sqsqueue.New(client, opt)
-	if err := q.Send(t.Context(), message(1), 2*time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Send(t.Context(), message(1), 2*time.Second))
 	ds, err := q.Receive(t.Context(), 1)
 	if err != nil || len(ds) != 1 {
 		t.Errorf("Receive that waits for a message delayed by 2 s: %+v, error %v, want the message", ds, err)

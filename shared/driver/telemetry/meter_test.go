@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -34,17 +35,13 @@ var clock = fixedClock{time.UnixMilli(1_794_398_400_123).UTC()}
 func events(t testing.TB) []seckill.Event {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := []seckill.Event{telemetry.EventColdStart}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := v.Type.(*ast.Ident); ok && typ.Name == "Event" {
 				name, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				out = append(out, seckill.Event(name))
 			}
 		}
@@ -152,9 +149,7 @@ func TestLineIsExactlyThis(t *testing.T) {
 	m.Count(seckill.EventPlaced, 3)
 	m.Count(seckill.EventCollided, 1)
 	m.Count(seckill.EventPlaced, 2)
-	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")))
 	want :=
 		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
 			`{"Name":"cold_starts","Unit":"Count"},{"Name":"collided","Unit":"Count"},{"Name":"placed","Unit":"Count"}]}]},` +
@@ -168,15 +163,11 @@ func TestLineIsExactlyThis(t *testing.T) {
 func TestRefusalsHaveTheirReason(t *testing.T) {
 	var b bytes.Buffer
 	m := telemetry.NewMeter(&b, clock, "seckill-prod", "buy")
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	b.Reset()
 	m.Count(seckill.EventRefused, 1)
 	m.Refused(seckill.Reason(seckill.CodeSoldOut))
-	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")))
 	want :=
 		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[{"Name":"refused","Unit":"Count"}]},` +
 			`{"Namespace":"seckill-prod","Dimensions":[["step","reason"]],"Metrics":[{"Name":"refusals","Unit":"Count"}]}]},` +
@@ -189,9 +180,7 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 		m.Refused(r)
 		m.Refused(r)
 	}
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	got := sum(t, b.String())
 	for _, r := range seckill.Reasons() {
 		if id := "seckill-prod step=buy reason=" + string(r) + " refusals"; got[id] != 2 {
@@ -219,9 +208,7 @@ func TestEveryEventIsAMetric(t *testing.T) {
 		want["n step=s "+string(e)] = float64(i + 1)
 	}
 	want["n step=s cold_starts"]++
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	if got, err := metrics(b.String()); err != nil || !maps.Equal(got, want) {
 		t.Errorf("metrics %v, error %v, want %v", got, err, want)
 	}
@@ -255,10 +242,8 @@ func TestLinesAddUp(t *testing.T) {
 			} else {
 				lines++
 			}
-			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt,
-				"trace"))); err != nil {
-				rt.Fatal(err)
-			}
+			must.OK(rt, m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt,
+				"trace"))))
 		}
 		got := sum(rt, b.String())
 		if n := strings.Count(b.String(), "\n"); !maps.Equal(got, want) || n > lines {
@@ -309,9 +294,7 @@ func TestCountsSurviveAFailedWrite(t *testing.T) {
 	m.Count(seckill.EventDrift, 3)
 	m.Refused("sold_out")
 	to.w = &b
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5,
 		"n step=s reason=sold_out refusals": 2}; !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
@@ -341,9 +324,7 @@ func TestCountingInParallel(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := m.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Flush(t.Context()))
 	if got := sum(t, b.String())["n step=s reserved"]; got != goroutines*counts {
 		t.Errorf("lines add up to %v, want %d", got, goroutines*counts)
 	}

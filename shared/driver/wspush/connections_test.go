@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/wspush"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -131,10 +132,8 @@ func replacedEnds(s shopper) {
 	s.forget("c1")
 	s.has("c2", "c3")
 	// The end of a connection is told whose row is still there while its place is not its own any more.
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
-		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
+		PK: "connection/c1", SK: "0"}, Op: ledger.OpPut, Row: ledger.Row{"user": "1001"}}}))
 	s.forget("c1")
 	s.has("c2", "c3")
 }
@@ -234,10 +233,8 @@ func others(s shopper) {
 }
 
 func unreadable(s shopper) {
-	if err := s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
-		PK: "user/1001", SK: "1"}, Op: ledger.OpPut, Row: ledger.Row{"connection": int64(1)}}}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, s.rows.Transact(s.t.Context(), []ledger.Write{{Key: ledger.Key{Table: wspush.TableConnections,
+		PK: "user/1001", SK: "1"}, Op: ledger.OpPut, Row: ledger.Row{"connection": int64(1)}}}))
 	if ids, err := s.Of(s.t.Context(), "1001"); err == nil {
 		s.t.Errorf("connections %q, want an error", ids)
 	}

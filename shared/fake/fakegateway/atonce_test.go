@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -90,9 +91,7 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 	if _, err := g.Open(str); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	if delivered, failed := g.Tick(t.Context()); delivered != 0 || failed != 1 {
 		t.Errorf("%d delivered, %d failed, want 0, 1", delivered, failed)
 	}
@@ -105,9 +104,7 @@ func TestASharedStoreListsNothing(t *testing.T) {
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	if _, due := g.Next(); due || len(g.Trades())+len(g.Pending()) != 0 {
 		t.Errorf("trades %v, pending %v, due %v; want none", g.Trades(), g.Pending(), due)
 	}

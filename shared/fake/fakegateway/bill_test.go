@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -34,17 +35,11 @@ func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]stri
 	out := map[string]string{}
 	for _, f := range z.File {
 		name, err := simplifiedchinese.GBK.NewDecoder().String(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text, err := io.ReadAll(simplifiedchinese.GBK.NewDecoder().Reader(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out[name] = string(text)
 	}
 	return out
@@ -63,9 +58,7 @@ func sold(t *testing.T, title string) (*fakegateway.Gateway, *shop, *clock) {
 		t.Fatal(err)
 	}
 	c.set(noon.Add(time.Minute))
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	c.set(noon.Add(12 * time.Hour))
 	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
 		t.Fatal(got)
@@ -114,9 +107,7 @@ func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	day := seckill.Day(c.Now())
 	c.set(c.Now().Add(24 * time.Hour))
 	got, _ := call(t, g, alipay.MethodBill, billOf(day))
@@ -169,9 +160,7 @@ func TestBillCallsAreChecked(t *testing.T) {
 	}
 	got, _ := call(t, g, alipay.MethodBill, billOf("2026-01-01"))
 	good, err := url.Parse(got["bill_download_url"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	download := func(change func(url.Values)) int {
 		q := good.Query()
 		change(q)

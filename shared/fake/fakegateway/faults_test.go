@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -46,9 +47,7 @@ func landed(t *testing.T, g *fakegateway.Gateway, f fakegateway.Fault, want int)
 
 func mustPay(t *testing.T, g *fakegateway.Gateway) {
 	t.Helper()
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 }
 
 func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
@@ -66,9 +65,7 @@ func TestNotifyLost(t *testing.T) {
 	if len(s.got) != 0 {
 		t.Error("it arrived")
 	}
-	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.SetFaults(fakegateway.Faults{}))
 	c.set(start.Add(fakegateway.AlipayRetries[0]))
 	steps(t, g, 1, 0)
 }
@@ -100,9 +97,7 @@ func TestNotifyReordered(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationReordered)
 	mustPay(t, g)
 	landed(t, g, fakegateway.NotificationReordered, 1)
-	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.SetFaults(fakegateway.Faults{}))
 	c.set(start.Add(time.Second))
 	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
 		t.Fatal(got)
@@ -149,9 +144,7 @@ func TestFalseNotifications(t *testing.T) {
 			if _, err := g.Open(prepare(t, s, order(1))); err != nil {
 				t.Fatal(err)
 			}
-			if err := g.Pay(order(1).ID); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, g.Pay(order(1).ID))
 			steps(t, g, 1, 0)
 			if g.Faults().Taken[fault] != 1 {
 				t.Errorf("taken: %v, want 1: this shop says success to everything", g.Faults().Taken)
@@ -288,9 +281,7 @@ func TestTwoTrades(t *testing.T) {
 	if trades := g.Trades(); len(trades) != 2 || trades[1].TradeNo == first || trades[1].OutTradeNo != orderID {
 		t.Fatalf("trades %+v, want two of one order", trades)
 	}
-	if err := g.PayTrade(first); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.PayTrade(first))
 	if w := post(g, second); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") {
 		t.Errorf("the second: status %d, page\n%s", w.Code, w.Body)
 	}
@@ -335,9 +326,7 @@ func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 	} {
 		g, s, _ := faulty(t, fakegateway.TwoTrades)
 		second, err := g.Open(prepare(t, s, order(0)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		biz := map[string]any{"out_trade_no": orderID}
 		if tc.one {
 			biz["trade_no"] = second
@@ -371,9 +360,7 @@ func TestBalanceShort(t *testing.T) {
 func TestTheSameSeedHitsTheSame(t *testing.T) {
 	hits := func(plan string) (out []bool) {
 		faults, err := fakegateway.ParseFaults(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		g, s, _ := system(t, func(o *fakegateway.Options) { o.Faults = faults })
 		if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 			t.Fatal(err)
@@ -470,9 +457,7 @@ func TestEachFaultIsExplained(t *testing.T) {
 	const file, open, end = "../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n",
 		"<!-- end: faults -->"
 	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := "| fault | what goes wrong |\n|---|---|\n"
 	for _, f := range fakegateway.FaultNames {
 		if fakegateway.Meanings[f] == "" {
@@ -486,9 +471,7 @@ func TestEachFaultIsExplained(t *testing.T) {
 		t.Fatalf("%s has no place for the faults", file)
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(before+open+want+end+after), 0o600))
 		return
 	}
 	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || got != want {

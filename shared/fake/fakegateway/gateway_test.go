@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -97,15 +98,11 @@ func system(t *testing.T, change func(*fakegateway.Options)) (*fakegateway.Gatew
 		change(&o)
 	}
 	g, err := fakegateway.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s.client, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
 		AlipayPublicKey: g.PublicKey(), Gateway: "https://gateway.example/gateway.do",
 		NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return g, s, c
 }
 
@@ -122,9 +119,7 @@ func order(n int) seckill.Order {
 func prepare(t *testing.T, s *shop, o seckill.Order) string {
 	t.Helper()
 	out, err := s.client.Prepare(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -132,28 +127,18 @@ func prepare(t *testing.T, s *shop, o seckill.Order) string {
 func resign(t *testing.T, orderString string, change func(form url.Values, biz map[string]string)) string {
 	t.Helper()
 	form, err := url.ParseQuery(orderString)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	biz := map[string]string{}
-	if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
 	form.Del("sign")
 	change(form, biz)
 	content, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form.Set("biz_content", string(content))
 	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out, err := alipay.SignedQuery(key, form)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -165,9 +150,7 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 	}
 	c.set(start.Add(time.Minute))
 	no, err := g.Open(str)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again, err := g.Open(str)
 	if err != nil || again != no {
 		t.Errorf("opened again: %q, %v, want %q", again, err, no)
@@ -178,9 +161,7 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 		t.Errorf("trades (-want +got), trade number %q:\n%s", no, diff)
 	}
 	c.set(start.Add(2 * time.Minute))
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	want[0].Status, want[0].Paid = fakegateway.StatusSuccess, start.Add(2*time.Minute)
 	if diff := cmp.Diff(want, g.Trades()); diff != "" {
 		t.Errorf("paid (-want +got):\n%s", diff)
@@ -289,20 +270,14 @@ func TestTradesAreBounded(t *testing.T) {
 		return err
 	}
 	for n := 1; n <= 3; n++ {
-		if err := open(n, start); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, open(n, start))
 	}
-	if err := g.Pay(order(2).ID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(order(2).ID))
 	if err := open(4, start); !errors.Is(err, fakegateway.ErrFull) {
 		t.Errorf("full of open and paid trades: %v, want ErrFull", err)
 	}
 	c.set(start.Add(15 * time.Minute))
-	if err := open(4, c.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, open(4, c.Now()))
 	var left []string
 	for _, tr := range g.Trades() {
 		left = append(left, tr.OutTradeNo)
@@ -317,9 +292,7 @@ func TestCallsAreChecked(t *testing.T) {
 	srv := httptest.NewServer(g)
 	defer srv.Close()
 	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 		t.Fatal(err)
 	}
@@ -330,19 +303,13 @@ func TestCallsAreChecked(t *testing.T) {
 				`"}`}}
 		change(form)
 		body, err := alipay.SignedQuery(key, form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp, err := http.Post(srv.URL+"/gateway.do", "application/x-www-form-urlencoded",
 			strings.NewReader(after(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer resp.Body.Close()
 		out, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return string(out)
 	}
 	same := func(s string) string { return s }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
@@ -63,22 +64,16 @@ func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
 			MerchantPublicKey: keys()[0].Public,
 			PrivateKey:        keys()[1].Private, Store: s, AtOnce: atOnce,
 			HTTP: &http.Client{Transport: pairShop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
 		AlipayPublicKey: keys()[1].Public,
 		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
 		Clock: p.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start,
 		PayBy: start.Add(15 * time.Minute)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -162,9 +157,7 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 	if _, err := p.gateways[0].Open(p.orderString); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.gateways[0].Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.gateways[0].Pay(orderID))
 	for i, wait := range fakegateway.AlipayRetries[:2] {
 		awaitDue(t, s, p.clock.Now(), trade(orderID))
 		if delivered, failed, err := p.gateways[0].Repeat(t.Context()); delivered != 0 || failed != 1 || err != nil {
@@ -196,9 +189,7 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	if _, err := p.gateways[0].Open(p.orderString); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.gateways[1].Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.gateways[1].Pay(orderID))
 	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -278,15 +269,11 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
 	t.Helper()
 	key, err := alipay.ParsePrivateKey(keys()[0].Private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
 		"sign_type": {"RSA2"}, "version": {"1.0"},
 		"timestamp": {"2026-01-01 20:00:00"}, "biz_content": {biz}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := httptest.NewRecorder()
 	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query,
 		nil))
@@ -300,19 +287,15 @@ func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]an
 
 func testTwoTrades(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
-	if err := p.gateways[1].SetFaults(
-		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.gateways[1].SetFaults(
+		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}))
 	var nos [2]string
 	for i, g := range p.gateways {
 		var err error
 		if nos[i], err = g.Open(p.orderString); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.gateways[1-i].PayTrade(nos[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.gateways[1-i].PayTrade(nos[i]))
 	}
 	byOrder := `{"out_trade_no":"` + orderID + `"}`
 	if got := p.call(t, 1, alipay.MethodQuery, byOrder); got["trade_no"] != nos[0] || nos[0] == nos[1] {
@@ -356,12 +339,8 @@ func downloaded(t *testing.T, g *fakegateway.Gateway, address string) int {
 		t.Fatalf("%q: status %d: %v", address, w.Code, err)
 	}
 	details, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := io.ReadAll(details)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return bytes.Count(text, []byte(orderID))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -49,19 +50,13 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()
 	content, err := json.Marshal(biz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	body, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
 		"sign_type": {"RSA2"},
 		"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {string(content)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	client := http.Client{Transport: wire{g}}
 	resp, err := client.Post("http://gateway.example/gateway.do", "application/x-www-form-urlencoded",
 		strings.NewReader(body))
@@ -74,9 +69,7 @@ func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]an
 	}
 	var answer map[string]json.RawMessage
 	var node map[string]string
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(resp.Body).Decode(&answer))
 	if err := json.Unmarshal(answer[strings.ReplaceAll(method, ".", "_")+"_response"], &node); err != nil {
 		t.Fatalf("%s: %v in %s", method, err, answer)
 	}
@@ -178,9 +171,7 @@ func TestATradeIsFinished(t *testing.T) {
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	c.set(start.Add(year - 1))
 	if got, _ := call(t, g, alipay.MethodRefund, back("1.00", "r1")); code(got) != "Y" {
 		t.Errorf("a moment before: %v, want Y", got)
@@ -210,9 +201,7 @@ func TestRefundsNeedABalance(t *testing.T) {
 	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Pay(orderID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
 	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
 		t.Errorf("out of what was paid: %v, want Y", got)
 	}
@@ -366,9 +355,7 @@ func (s *shop) clientOf(t *testing.T, g *fakegateway.Gateway, c *clock) *alipay.
 		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
 		Clock: c,
 		HTTP:  &http.Client{Transport: wire{g}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return client
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -78,9 +79,7 @@ func trade(no string) fakegateway.Key { return fakegateway.Key{OutTradeNo: no, N
 
 func save(t *testing.T, s fakegateway.Store, r fakegateway.Record) fakegateway.Record {
 	t.Helper()
-	if err := s.Save(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Save(t.Context(), r))
 	r.Version++
 	return r
 }
@@ -245,9 +244,7 @@ func awaitDue(t *testing.T, s fakegateway.Store, by time.Time, want ...fakegatew
 	t.Helper()
 	for deadline := time.Now().Add(dueLag); ; {
 		got, err := s.Due(t.Context(), by)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if slices.Equal(got, want) {
 			return
 		}
@@ -292,9 +289,7 @@ func testManyDue(t *testing.T, s fakegateway.Store) {
 			}
 			seen[k] = true
 			r, _, err := s.Load(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r.Notifications[0].Next = time.Time{}
 			save(t, s, r)
 		}

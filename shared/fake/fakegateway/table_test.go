@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 )
@@ -40,13 +41,9 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	} {
 		rows := embedded()
 		s := fakegateway.NewTable(rows)
-		if err := s.Save(t.Context(), paidTrade()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Save(t.Context(), paidTrade()))
 		key := ledger.Key{Table: fakegateway.TableTrades, PK: "a"}
-		if err := rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}))
 		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, %v; want an error with %q", name, found, err, c.want)
@@ -66,9 +63,7 @@ func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 		fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
 	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidTrade(), "a#2": refunded} {
 		rows := embedded()
-		if err := fakegateway.NewTable(rows).Save(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, fakegateway.NewTable(rows).Save(t.Context(), r))
 		written, found, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades,
 			PK: fakegateway.RowName(r.Key())})
 		if err != nil || !found || written[fakegateway.Table.PK] != name {
@@ -106,10 +101,8 @@ func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x",
 		"notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
 		"notify_state": "due", "notify_at": fmt.Sprintf("%015d", start.Add(time.Minute).UnixMilli())}
-	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: fakegateway.TableTrades, PK: "a"},
-		Op: ledger.OpPut, Row: old}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: fakegateway.TableTrades, PK: "a"},
+		Op: ledger.OpPut, Row: old}}))
 	k := fakegateway.Key{OutTradeNo: "a", N: 1}
 	r, found, err := fakegateway.NewTable(rows).Load(t.Context(), k)
 	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found ||

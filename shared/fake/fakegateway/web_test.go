@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -41,9 +42,7 @@ func browse(g *fakegateway.Gateway, address string) *httptest.ResponseRecorder {
 // TestTheCashierLeadsBack checks where the cashier of a browser sends its shopper, before and after the payment.
 func TestTheCashierLeadsBack(t *testing.T) {
 	key, err := alipay.ParsePublicKey(gatewayKeys().Public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, kind := range []string{"page", "wap"} {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.ReturnURL = "https://elsewhere.example/" })
 		address, err := s.client.PagePay(t.Context(), order(0), backTo)
@@ -52,9 +51,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 			address, err = s.client.WapPay(t.Context(), order(0), quitTo, backTo)
 			quit = quitTo
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		opened := browse(g, address).Body.String()
 		if got := backOf(opened); got != quit {
 			t.Errorf("%s: who gives up goes to %q, want %q", kind, got, quit)
@@ -89,9 +86,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 	g, s, c := system(t, nil)
 	address, err := s.client.PagePay(t.Context(), order(0), backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form := inputs(browse(g, address).Body.String())
 	c.set(start.Add(15 * time.Minute))
 	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": browse(g, address)} {
@@ -106,13 +101,9 @@ func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 func TestTwoKindsOpenOneTrade(t *testing.T) {
 	g, s, _ := system(t, nil)
 	page, err := s.client.PagePay(t.Context(), order(0), backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	wap, err := s.client.WapPay(t.Context(), order(0), quitTo, backTo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	onComputer, onPhone := inputs(browse(g, page).Body.String()), inputs(browse(g, wap).Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/drivertest"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -225,9 +226,7 @@ func TestQueueNext(t *testing.T) {
 	check("due", clock.Now(), true)
 	d := mustReceive(t, q, 10)[0]
 	check("received", clock.Now().Add(seckill.DefaultVisible), true)
-	if err := q.Delay(ctx, d, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Delay(ctx, d, time.Hour))
 	check("hidden for an hour", start.Add(900*time.Second), true)
 	mustDelete(t, q, d)
 	clock.Advance(890 * time.Second)
@@ -262,13 +261,9 @@ func TestQueueReadyIsPoked(t *testing.T) {
 	check("none left behind", false)
 	mustSend(t, q, time.Minute, "c")
 	check("a delayed send, for it may be the next due", true)
-	if err := q.Delay(ctx, a, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Delay(ctx, a, 0))
 	check("shown again", true)
-	if err := q.Park(ctx, b, "test"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.Park(ctx, b, "test"))
 	mustDelete(t, q, b)
 	check("parked and deleted", false)
 	if _, err := q.Redrive(ctx); err != nil {
@@ -314,9 +309,7 @@ func TestQueueSharesNoMemoryWithCallers(t *testing.T) {
 	clock := newClock()
 	q := memory.NewQueue(clock, memory.QueueOptions{})
 	body := []byte("body")
-	if err := q.SendRaw(body, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, q.SendRaw(body, 0))
 	body[0] = '!'
 	first := mustReceive(t, q, 1)[0]
 	if string(first.Body) != "body" {

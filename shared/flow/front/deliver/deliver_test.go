@@ -13,6 +13,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/seckill"
@@ -85,34 +86,26 @@ func (s *shop) place(n int) string {
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(n)), Item: "1", User: fmt.Sprint(n), Count: 1,
 		Units: []int{n}, Price: 1, Amount: 1, Title: "t", Given: seckill.Given{Address: "a"}, Created: start,
 		Placed: start, PayBy: start.Add(time.Hour), Buckets: 1}
-	if err := s.ledger.Place(s.Context(), o, 1); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.ledger.Place(s.Context(), o, 1))
 	return o.ID
 }
 
 // closing adds an entry to an order's history.
 func (s *shop) closing(id string) {
 	s.Helper()
-	if err := s.ledger.BeginClosing(s.Context(), s.order(id), seckill.Expired, s.clock.Now(), "c"); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.ledger.BeginClosing(s.Context(), s.order(id), seckill.Expired, s.clock.Now(), "c"))
 }
 
 // again adds one more entry, to an order in closing.
 func (s *shop) again(id string) {
 	s.Helper()
-	if err := s.ledger.RescheduleNow(s.Context(), id, s.clock.Now(), "c"); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.ledger.RescheduleNow(s.Context(), id, s.clock.Now(), "c"))
 }
 
 func (s *shop) order(id string) seckill.Order {
 	s.Helper()
 	o, err := s.ledger.Order(s.Context(), id)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	return o
 }
 
@@ -131,17 +124,13 @@ func (s *shop) changed(ids ...string) {
 
 func (s *shop) sweep() {
 	s.Helper()
-	if err := s.flow.Sweep(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.flow.Sweep(s.Context()))
 }
 
 func (s *shop) row(id string) seckill.Webhook {
 	s.Helper()
 	w, err := s.ledger.Webhook(s.Context(), id)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	return w
 }
 
@@ -474,9 +463,7 @@ func TestLook(t *testing.T) {
 	for _, id := range all {
 		orders = append(orders, s.order(id))
 	}
-	if err := s.flow.Look(t.Context(), orders); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.flow.Look(t.Context(), orders))
 	s.want("looked")
 	s.sweep()
 	slices.Sort(want)

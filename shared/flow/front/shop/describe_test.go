@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -61,9 +62,7 @@ func (s *shown) put(t *testing.T, detail string) {
 	if detail != "" {
 		d = &seckill.Description{Detail: detail}
 	}
-	if err := s.Put(t.Context(), s.item, d); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Put(t.Context(), s.item, d))
 	var err error
 	if s.item, err = s.Get(t.Context(), s.item.ID); err != nil {
 		t.Fatal(err)
@@ -164,15 +163,11 @@ func TestPagesShowDescriptions(t *testing.T) {
 	s.Stock = unknown{}
 	s.item.Start = s.item.Start.Add(-time.Hour)
 	s.put(t, "")
-	if err := s.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{s.item}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{s.item}}))
 	list, err := s.Live(t.Context(), 1, 10)
 	detail, derr := s.Detail(t.Context(), s.item.ID)
 	order, oerr := s.view(t.Context(), seckill.Order{Item: s.item.ID, State: seckill.Paid})
-	if err := errors.Join(err, derr, oerr); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, derr, oerr))
 	for _, v := range slices.Concat(list.Items, []View{detail, order.Item}) {
 		if v.Description.Detail != "first" || v.Item.ID != s.item.ID {
 			t.Errorf("%+v, want the description", v)

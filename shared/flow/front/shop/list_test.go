@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -72,9 +73,7 @@ func newPublished(t *testing.T) (*published, *memory.Clock) {
 
 func (p *published) publish(t *testing.T, version int64, items ...seckill.Item) {
 	t.Helper()
-	if err := p.Publish(t.Context(), seckill.List{Version: version, Items: items}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Publish(t.Context(), seckill.List{Version: version, Items: items}))
 }
 
 // TestLooksReadOneSmallRowASecond checks the reads of 100 instances, each asked ten times a second for ten seconds,
@@ -276,10 +275,8 @@ func TestItemsOfAnActivity(t *testing.T) {
 	other := onSale(1)
 	other.ID = "1002"
 	a := seckill.ListedActivity{ID: "70", Title: "早场", Items: []string{"1001"}}
-	if err := p.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{onSale(1), other},
-		Activities: []seckill.ListedActivity{a}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{onSale(1), other},
+		Activities: []seckill.ListedActivity{a}}))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
 	for _, titles := range []map[string]string{{"1001": "早场", "1002": ""}, {"1001": "", "1002": ""}} {
 		list, err := f.Live(t.Context(), 1, 10)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/signin"
 	"github.com/your-org/seckill/shared/seckill"
@@ -285,19 +286,13 @@ func TestTokenIsTheContracts(t *testing.T) {
 		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {
 		s := newStage()
 		signer, err := jwtauth.NewSigner(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		v, err := jwtauth.New(keys, s.clock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := s.flow()
 		f.Signer = signer
 		got, err := f.SignIn(t.Context(), grant)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if user, err := v.User(got.Token); err != nil || user != got.User {
 			t.Errorf("%s: the token is %q's, %v, want %q", name, user, err, got.User)
 		}

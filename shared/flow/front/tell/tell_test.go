@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/tell"
 	"github.com/your-org/seckill/shared/seckill"
@@ -105,18 +106,14 @@ func TestAgain(t *testing.T) {
 	for i := range 3 {
 		id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
 		at := placed.Add(time.Duration(i) * 12 * time.Hour) // the third one on the next day of the shop's zone
-		if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{i + 1},
+		must.OK(t, l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{i + 1},
 			Price: 100, Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: at, Placed: at,
-			PayBy: at.Add(time.Hour), Buckets: 16}, 5); err != nil {
-			t.Fatal(err)
-		}
+			PayBy: at.Add(time.Hour), Buckets: 16}, 5))
 		ids = append(ids, id)
 	}
-	if err := l.RecordPayment(t.Context(), seckill.Payment{Order: ids[0], TradeNo: "t", Amount: 100,
+	must.OK(t, l.RecordPayment(t.Context(), seckill.Payment{Order: ids[0], TradeNo: "t", Amount: 100,
 		State: seckill.Captured, At: placed.Add(30 * time.Hour), Cause: "notify"}, seckill.PendingPayment,
-		seckill.Paid); err != nil {
-		t.Fatal(err)
-	}
+		seckill.Paid))
 	b := &bus{}
 	flow := tell.New(tell.Deps{Bus: b, Ledger: l, Meter: meter{}})
 	sorted := func() []string {

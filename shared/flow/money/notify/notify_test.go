@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/notify"
 	"github.com/your-org/seckill/shared/seckill"
@@ -40,9 +41,7 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 		PayBy: placed.Add(15 * time.Minute), Buckets: 16}
 	read := func() seckill.Order {
 		got, err := l.Order(ctx, order)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got
 	}
 	errs := []error{l.Place(ctx, o, 1)}
@@ -59,9 +58,7 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	default:
 		t.Fatalf("no way to %s", state)
 	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errs...))
 	return l
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -39,12 +40,8 @@ func (d *office) paid(units int) string {
 	}
 	p := seckill.Payment{Order: o.ID, TradeNo: "t" + o.ID, Amount: o.Amount, State: seckill.Captured, At: d.clock.Now(),
 		Cause: "c"}
-	if err := d.ledger.Place(context.Background(), o, 1000); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := d.ledger.RecordPayment(context.Background(), p, seckill.PendingPayment, seckill.Paid); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, d.ledger.Place(context.Background(), o, 1000))
+	must.OK(d.t, d.ledger.RecordPayment(context.Background(), p, seckill.PendingPayment, seckill.Paid))
 	return o.ID
 }
 

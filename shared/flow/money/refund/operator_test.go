@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -57,9 +58,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 			o.CloseTo = tt.end
 			err = errors.Join(err, l.BeginClosing(ctx, o, tt.end, now, "c"), l.GiveBack(ctx, o, now, "c"))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid,
 			"back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
 			if _, err := f.RecordTrade(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
@@ -118,9 +117,7 @@ func newCrowded(t *testing.T) *crowded {
 
 func (c *crowded) ok(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 }
 
 // place places an order of one unit.

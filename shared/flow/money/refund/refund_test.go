@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -27,9 +28,7 @@ func TestAnOperatorsWords(t *testing.T) {
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
 		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
-	if err := l.Place(ctx, o, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Place(ctx, o, 1))
 	for _, w := range []struct {
 		who, why, field string
 	}{
@@ -85,18 +84,14 @@ func TestARefundWithoutAnOutcome(t *testing.T) {
 		Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment,
-		seckill.Paid)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment,
+		seckill.Paid)))
 	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {
 		t.Fatal(err)
 	}
 	for range 60 {
 		clock.Advance(time.Minute)
-		if err := f.Sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Sweep(ctx))
 		if quiet := provider.asked <= 3; quiet != (m[seckill.EventUnknown] == 0) {
 			t.Fatalf("asked %d times, %d counted", provider.asked, m[seckill.EventUnknown])
 		}

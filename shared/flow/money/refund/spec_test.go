@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/seckill"
@@ -85,17 +86,13 @@ func TestRefund(t *testing.T) {
 				Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 			kept := seckill.Payment{Order: o.ID, TradeNo: "2", Amount: 100, State: seckill.Captured, At: now,
 				Cause: "notify"}
-			if err := errors.Join(l.Place(t.Context(), o, 1),
-				l.RecordPayment(t.Context(), kept, seckill.PendingPayment, seckill.Paid)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(l.Place(t.Context(), o, 1),
+				l.RecordPayment(t.Context(), kept, seckill.PendingPayment, seckill.Paid)))
 			if c.second {
 				late := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.RefundDue, At: now,
 					Due:   now,
 					Cause: "notify"}
-				if err := l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid))
 			}
 			clock.Advance(time.Second)
 			if _, err := f.Order(t.Context(), o.ID, "ann", "broken", false); err != nil {
@@ -109,9 +106,7 @@ func TestRefund(t *testing.T) {
 				t.Errorf("order %s, %v, after %v; want %s after %s", got.State, err, provider.asked, c.order, c.asked)
 			}
 			all, err := l.Payments(t.Context(), o.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			p := all[len(all)-1]
 			if p.State != c.payment || p.Tries != c.tries || p.Refused != c.refused {
 				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/activity"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
@@ -97,9 +98,7 @@ func newEnv(t *testing.T) *env {
 		it := seckill.Item{ID: id, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 2, CreateTime: now},
 			Price: 1, Start: start, End: start.Add(time.Hour), Stock: 5, Limit: 1, CreateTime: now, Buckets: 16,
 			Version: 1}
-		if err := e.items.Put(t.Context(), it, &seckill.Description{Detail: "<p>" + id + "</p>"}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, e.items.Put(t.Context(), it, &seckill.Description{Detail: "<p>" + id + "</p>"}))
 	}
 	e.Flow = activity.New(activity.Deps{Activities: l, Items: e.faulty, Questions: l, Clock: e.clock,
 		Stage: stage.New(stage.Deps{Stock: e.stock, Items: e.faulty, Clock: e.clock, IDs: system.NewIDs(nil),
@@ -138,9 +137,7 @@ func (e *env) refused(what, want string, do func() (activity.Done, error)) {
 func (e *env) titles() (out []string) {
 	e.Helper()
 	l, err := e.items.Published(e.Context())
-	if err != nil {
-		e.Fatal(err)
-	}
+	must.OK(e, err)
 	for _, a := range l.Activities {
 		out = append(out, a.Title+" "+strings.Join(a.Items, ","))
 	}
@@ -417,9 +414,7 @@ func TestOfflineForgetsNoneThatItStopped(t *testing.T) {
 func (e *env) version() int64 {
 	e.Helper()
 	a, err := e.Activities.Activity(e.Context(), "70")
-	if err != nil {
-		e.Fatal(err)
-	}
+	must.OK(e, err)
 	return a.Version
 }
 
@@ -430,9 +425,7 @@ func TestOnlineOfOneThatNotesNothing(t *testing.T) {
 	made := e.save(form("70", 0, "1", "2"))
 	old := made
 	old.Version, old.Offline = 2, true
-	if err := e.Activities.SaveActivity(t.Context(), old, &made); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.Activities.SaveActivity(t.Context(), old, &made))
 	e.alone(true, "1", "2")
 	e.must(true, "1", "2")
 	e.stock.fails["1"] = true
@@ -477,13 +470,9 @@ func TestCopy(t *testing.T) {
 	whole := func(e *env, fail int) (seckill.Activity, []seckill.Listing) {
 		e.Helper()
 		q := seckill.Question{ID: seckill.QuestionID(1), Text: "a", Answers: []string{"b"}}
-		if err := e.Questions.PutQuestion(e.Context(), "2", q); err != nil {
-			e.Fatal(err)
-		}
+		must.OK(e, e.Questions.PutQuestion(e.Context(), "2", q))
 		two, err := e.Stage.Listing(e.Context(), "2")
-		if err != nil {
-			e.Fatal(err)
-		}
+		must.OK(e, err)
 		two.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
 		if _, err := e.Stage.Import(e.Context(), []seckill.Listing{two}); err != nil {
 			e.Fatal(err)
@@ -492,9 +481,7 @@ func TestCopy(t *testing.T) {
 		if _, err := e.Stage.SetAllStopped(e.Context(), []string{"1"}, true); err != nil {
 			e.Fatal(err)
 		}
-		if err := e.Stage.AddStock(e.Context(), "2", 9); err != nil {
-			e.Fatal(err)
-		}
+		must.OK(e, e.Stage.AddStock(e.Context(), "2", 9))
 		if fail > 0 {
 			e.rows.fail = e.rows.n + fail
 		}
@@ -503,15 +490,11 @@ func TestCopy(t *testing.T) {
 			e.Fatalf("while transaction %d fails: %v", fail, err)
 		}
 		done, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
-		if err != nil {
-			e.Fatal(err)
-		}
+		must.OK(e, err)
 		var items []seckill.Listing
 		for _, id := range done.After.Items {
 			l, err := e.Stage.Listing(e.Context(), id)
-			if err != nil {
-				e.Fatal(err)
-			}
+			must.OK(e, err)
 			items = append(items, l)
 		}
 		all, err := e.items.List(e.Context(), time.Time{})
@@ -528,9 +511,7 @@ func TestCopy(t *testing.T) {
 	}
 	for i, of := range []string{"2", "1"} {
 		old, err := e.Stage.Listing(t.Context(), of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := items[i]
 		if family := got.Variant.Family; len(family) != 18*len(old.Variant.Family) || family == got.ID {
 			t.Errorf("item %s of family %q became one of %q", of, old.Variant.Family, family)
@@ -571,9 +552,7 @@ func TestAnItemStaysInItsActivitysWindow(t *testing.T) {
 	e := newEnv(t)
 	e.save(form("70", 0, "4")) // until 14:00, as the activity
 	l, err := e.Stage.Listing(t.Context(), "4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l.End = l.End.Add(time.Minute)
 	var refused *stage.ImportError
 	if _, err := e.Stage.Import(t.Context(), []seckill.Listing{l}); !errors.As(err, &refused) ||

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
@@ -83,13 +84,9 @@ func TestList(t *testing.T) {
 	for i := range 300 {
 		all = append(all, suspect("1", fmt.Sprint(1+i%2), now.Add(time.Duration(i/3)*time.Millisecond), i))
 	}
-	if err := f.Keep(t.Context(), append(all, suspect("1", "1", now.Add(-24*time.Hour), 0))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Keep(t.Context(), append(all, suspect("1", "1", now.Add(-24*time.Hour), 0))))
 	for _, id := range []string{all[10].ID, all[11].ID} {
-		if err := f.Handle(t.Context(), id, "ada", "a test"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Handle(t.Context(), id, "ada", "a test"))
 		clock.Advance(time.Second)
 	}
 	all[10].Handled, all[11].Handled = now, now.Add(time.Second)
@@ -140,9 +137,7 @@ func TestHandleRefuses(t *testing.T) {
 	t.Parallel()
 	f, _, _, _ := newFlow()
 	a := suspect("1", "1", now, 1)
-	if err := f.Keep(t.Context(), []seckill.Act{a}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Keep(t.Context(), []seckill.Act{a}))
 	for what, c := range map[string][2]string{"no note": {a.ID, ""}, "two lines": {a.ID, "a\nb"},
 		"another": {suspect("1", "1", now, 2).ID, "x"}, "no id": {"x", "x"}} {
 		if err := f.Handle(t.Context(), c[0], "ada", c[1]); seckill.CodeOf(err) != seckill.CodeInvalid {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
@@ -58,9 +59,7 @@ func newEnv() *env {
 func (e *env) total(t *testing.T, item string) seckill.Count {
 	t.Helper()
 	c, err := e.flow.Of(t.Context(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c.Total
 }
 
@@ -119,9 +118,7 @@ func TestMinutes(t *testing.T) {
 	e := newEnv()
 	_, err := e.flow.Changes(t.Context(), []seckill.OrderChange{change("1", "oa", placed, paid),
 		change("1", "ob", placed, closing, expired)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := e.flow.Of(t.Context(), "1")
 	want := []seckill.MinuteCount{{Minute: opens, Count: seckill.Count{Placed: 4}},
 		{Minute: opens.Add(time.Minute), Count: seckill.Count{Paid: 2}},
@@ -233,10 +230,8 @@ func TestAnotherReaderMeanwhile(t *testing.T) {
 func TestUnreadableCountsHoldUpNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnv()
-	if err := e.rows.Rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
-		Op: ledger.OpPut, Row: ledger.Row{"v": ledger.Version + 1}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.rows.Rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableCounts, PK: "1"},
+		Op: ledger.OpPut, Row: ledger.Row{"v": ledger.Version + 1}}}))
 	n, err := e.flow.Changes(t.Context(), []seckill.OrderChange{change("1", "oa", placed), change("2", "ob", placed)})
 	if n != 2 || err != nil || e.total(t, "2").Placed != 2 || e.meter[seckill.EventUncounted] != 1 {
 		t.Errorf("%d, %v, %+v, %d uncounted", n, err, e.total(t, "2"), e.meter[seckill.EventUncounted])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
@@ -30,15 +31,11 @@ func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	t.Helper()
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
 	id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
-	if err := l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
+	must.OK(t, l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
 		Price: 1, Amount: 1, Given: seckill.Given{Address: "x"}, Title: "t", Created: now, Placed: now,
-		PayBy: now.Add(time.Hour), Buckets: 4}, 5); err != nil {
-		t.Fatal(err)
-	}
+		PayBy: now.Add(time.Hour), Buckets: 4}, 5))
 	o, err := l.Order(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return seckill.OrderChange{Order: o}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	pages "github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/flow/money/refund"
@@ -53,9 +54,7 @@ func (s *shop) order(paid bool) string {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
 		err = errors.Join(err, s.ledger.RecordPayment(s.Context(), p, seckill.PendingPayment, seckill.Paid))
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	return o.ID
 }
 
@@ -88,9 +87,7 @@ func (s *shop) refused(what string, err error, want seckill.Code) {
 func (s *shop) ship(id, number string) fulfil.Shipped {
 	s.Helper()
 	done, err := s.Ship(s.Context(), "ann", []fulfil.Parcel{{Order: id, Carrier: "SF", Number: number}}, false, false)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, err)
 	return done
 }
 
@@ -136,9 +133,7 @@ func TestLifeAfterPaid(t *testing.T) {
 
 func (s *shop) sweep() {
 	s.Helper()
-	if err := s.expire.Sweep(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must.OK(s, s.expire.Sweep(s.Context()))
 }
 
 // TestShopper is what a shopper may say about their own order.
@@ -216,9 +211,7 @@ func TestStaff(t *testing.T) {
 		t.Errorf("shipped, and refunded: %+v", done)
 	}
 	p := seckill.Payment{Order: id, TradeNo: "t"}
-	if err := s.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, s.clock.Now(), "back"))
 	for _, hidden := range []bool{true, false} {
 		is, err = s.Hide(ctx, id, "ann", "test", hidden)
 		s.want("hidden", is, err, true)

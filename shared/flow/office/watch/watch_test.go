@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
@@ -71,9 +72,7 @@ func newFlow() (*watch.Flow, *source, *memory.Clock) {
 func of(t *testing.T, f *watch.Flow) watch.Seen {
 	t.Helper()
 	seen, err := f.Of(t.Context(), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return seen
 }
 
@@ -226,9 +225,7 @@ func TestActs(t *testing.T) {
 		t.Helper()
 		e := seckill.AuditEntry{Kind: kind, ID: id, Who: "ada", Act: act, Subject: subject, Result: result}
 		e.Stamp(clock.Now())
-		if err := log.AppendAudit(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, log.AppendAudit(t.Context(), e))
 	}
 	want := func(when string, ids ...string) {
 		t.Helper()
@@ -269,9 +266,7 @@ func TestALeaseEndsByItself(t *testing.T) {
 	f, s, clock := newFlow()
 	of(t, f)
 	row, err := f.Ledger.Live(t.Context(), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clock.Advance(time.Second)
 	if _, err := f.Ledger.LeaseLive(t.Context(), row, clock.Now().Add(5*time.Second)); err != nil {
 		t.Fatal(err)

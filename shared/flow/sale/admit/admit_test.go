@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/seckill"
@@ -254,9 +255,7 @@ func TestSaleMovedLater(t *testing.T) {
 	t.Parallel()
 	w, f := newShop(seckill.ChecksStandard)
 	challenge, err := f.Challenge(t.Context(), caller(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := seckill.Answer{Item: item, Proof: challenge.Proof}
 	renew := func(want time.Time) {
 		t.Helper()
@@ -353,9 +352,7 @@ func TestSum(t *testing.T) {
 		c := caller()
 		c.English = english
 		got, err := f.Challenge(t.Context(), c, item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got
 	}
 	chinese, english := ask(false), ask(true)
@@ -418,9 +415,7 @@ func BenchmarkTicket(b *testing.B) {
 	rows := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(w.clock.now)}))
 	for i := range 100 {
 		q := seckill.Question{ID: seckill.QuestionID(i + 1), Text: fmt.Sprint(i), Answers: []string{"right", "richtig"}}
-		if err := rows.PutQuestion(b.Context(), item, q); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, rows.PutQuestion(b.Context(), item, q))
 	}
 	f := admit.New(admit.Deps{Ledger: rows, Items: w, Questions: rows, Proofs: proofs{w.clock}, Tickets: tickets{},
 		Picker: w, Clock: w.clock, Meter: w.meter, Work: seckill.Work{Cost: 10, Tries: 20}})
@@ -429,9 +424,7 @@ func BenchmarkTicket(b *testing.B) {
 		c := caller()
 		c.User = fmt.Sprint(i)
 		got, err := f.Challenge(b.Context(), c, item)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		a := seckill.Answer{Item: item, Proof: got.Proof, Answer: "right"}
 		if _, err := f.Ticket(b.Context(), c, a); err != nil {
 			b.Fatal(err)
@@ -446,9 +439,7 @@ func TestAttempts(t *testing.T) {
 	w, f := newShop(seckill.ChecksStandard)
 	w.clock.now = start.Add(20 * time.Second)
 	c, err := f.Challenge(t.Context(), caller(), item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	right := seckill.Answer{Item: item, Proof: c.Proof}
 	for i := range seckill.MaxAttempts {
 		a := right
@@ -490,9 +481,7 @@ func TestTooFast(t *testing.T) {
 		_, f := newShop(seckill.ChecksStandard)
 		f.Work.Cost = cost
 		c, err := f.Challenge(t.Context(), caller(), item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := f.Ticket(t.Context(), caller(), seckill.Answer{Item: item, Proof: c.Proof})
 		if err != nil || got.Took != time.Second || got.TooFast != want {
 			t.Errorf("10 times %d rounds: %+v, %v; want %v", cost, got, err, want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,9 +43,7 @@ func setupChecks(t *testing.T, checks seckill.Checks) (*fixture, *readItems) {
 	f := setup(t, 5, 5)
 	f.item.Checks = checks
 	f.item.Version++
-	if err := f.items.Put(t.Context(), f.item, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.items.Put(t.Context(), f.item, nil))
 	items := &readItems{Items: f.items}
 	d := f.Deps
 	d.Items, d.Tickets = items, tickets{}
@@ -135,9 +134,7 @@ func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
 	change := func(c seckill.Checks) {
 		t.Helper()
 		f.item.Checks, f.item.Version = c, f.item.Version+1
-		if err := f.items.Put(t.Context(), f.item, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.items.Put(t.Context(), f.item, nil))
 	}
 	for _, c := range []struct {
 		before time.Duration // the start

@@ -8,6 +8,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -48,15 +49,11 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 		End:        start.Add(time.Hour),
 		CreateTime: start, Stock: stock, Limit: limit, Buckets: 16, Version: 1}
 	ctx := context.Background()
-	for _, err := range []error{
+	must.OK(tb,
 		f.items.Put(ctx, f.item, nil),
 		f.stock.BuildStart(ctx, start, f.item.ID, "t"),
 		f.stock.Install(ctx, f.item, "t", 0, 0, 0),
-	} {
-		if err != nil {
-			tb.Fatal(err)
-		}
-	}
+	)
 	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil),
 		Meter: meter{}})
 	return f
@@ -166,14 +163,10 @@ func TestBadRequests(t *testing.T) {
 // second purchase on, one rebuild a second is requested.
 func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
-	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	count := func() int {
 		d, err := f.orders.Depth(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return d.Visible
 	}
 	for i := range 10 {
@@ -208,9 +201,7 @@ func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
 	if _, err := f.buy("9", "", 2); seckill.CodeOf(err) != seckill.CodeSoldOut || reads.n != 0 {
 		t.Errorf("%v; %d reads of the item, want none", err, reads.n)
 	}
-	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	for i := range 40 {
 		f.clock.Advance(time.Second)
 		if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeNotReady || reads.n != 1+i/10 {
@@ -233,9 +224,7 @@ func TestRefusalsAreNoOlderThanASecond(t *testing.T) {
 	stop := func(stopped bool) {
 		f.item.Stopped = stopped
 		f.item.Version++
-		if err := f.stock.Assert(ctx, f.item); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.stock.Assert(ctx, f.item))
 	}
 	stop(true)
 	if _, err := f.buy("1", "", 1); seckill.CodeOf(err) != seckill.CodeStopped {

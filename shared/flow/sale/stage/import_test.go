@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -33,9 +34,7 @@ func with(it seckill.Listing, change func(*seckill.Listing)) seckill.Listing {
 func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...seckill.Listing) *stage.Flow {
 	t.Helper()
 	for _, it := range there {
-		if err := items.Put(t.Context(), it.Item, &it.Description); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, items.Put(t.Context(), it.Item, &it.Description))
 	}
 	l := newLedger()
 	return stage.New(stage.Deps{Items: items, Clock: clock, Questions: l, Activities: l})
@@ -370,9 +369,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			d, derr := items.Description(t.Context(), it.ID, it.Described)
 			all, err = append(all, seckill.Listing{Item: it, Description: d}), errors.Join(err, derr)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return all
 	}
 	whole := memory.NewItems()

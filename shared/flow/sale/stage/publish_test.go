@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -48,9 +49,7 @@ func (l *lists) Published(ctx context.Context) (seckill.List, error) {
 func (l *lists) listed(t *testing.T, id string) int64 {
 	t.Helper()
 	list, err := l.Items.Published(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, it := range list.Items {
 		if it.ID == id {
 			return it.Version
@@ -86,9 +85,7 @@ func TestEachActPublishes(t *testing.T) {
 	}
 	before := l.published
 	for range 3 {
-		if err := errors.Join(f.AddStock(t.Context(), "1", 11), f.Run(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(f.AddStock(t.Context(), "1", 11), f.Run(t.Context())))
 	}
 	if l.published != before {
 		t.Errorf("%d publications of what is published", l.published-before)

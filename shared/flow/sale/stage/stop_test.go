@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
@@ -23,9 +24,7 @@ func (deaf) Assert(context.Context, seckill.Item) error { return errDeaf }
 func TestStopSaysThatRedisIsPending(t *testing.T) {
 	t.Parallel()
 	items := memory.NewItems()
-	if err := items.Put(t.Context(), item("2", 0).Item, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, items.Put(t.Context(), item("2", 0).Item, nil))
 	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now),
 		Activities: newLedger()})
 	for _, when := range []string{"first", "again"} {
@@ -64,9 +63,7 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 	t.Parallel()
 	items, ids := memory.NewItems(), []string{"1", "2", "3", "4"}
 	for _, id := range ids[1:] {
-		if err := items.Put(t.Context(), item(id, 0).Item, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, items.Put(t.Context(), item(id, 0).Item, nil))
 	}
 	s := &shards{hangs: "2", rows: func() (stopped []string) {
 		for _, id := range ids {
