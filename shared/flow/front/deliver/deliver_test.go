@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/seckill"
@@ -83,9 +84,7 @@ func down(string) error { return errDown }
 // place places order n and returns its id.
 func (s *shop) place(n int) string {
 	s.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(n)), Item: "1", User: fmt.Sprint(n), Count: 1,
-		Units: []int{n}, Price: 1, Amount: 1, Title: "t", Given: seckill.Given{Address: "a"}, Created: start,
-		Placed: start, PayBy: start.Add(time.Hour), Buckets: 1}
+	o := sample.Order("1", fmt.Sprint(n), start, n)
 	must.OK(s, s.ledger.Place(s.Context(), o, 1))
 	return o.ID
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
@@ -64,11 +65,7 @@ func (w *peers) Count(e seckill.Event, n int) { w.counted[e] += n }
 func flow(w *peers) *push.Flow {
 	w.counted = map[seckill.Event]int{}
 	return push.New(push.Deps{Connections: w, Wire: w, Clock: memory.NewClock(start), Meter: w,
-		Each: func(n int, do func(int)) {
-			for i := range n {
-				do(i)
-			}
-		}})
+		Each: system.Several(1)})
 }
 
 func (w *peers) check(t *testing.T, name string, did []string, counted map[seckill.Event]int) {

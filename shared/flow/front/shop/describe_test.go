@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,8 +49,8 @@ type shown struct {
 func newShown() *shown {
 	now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	s := &shown{catalog: &catalog{Items: memory.NewItems()}, clock: memory.NewClock(now)}
-	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888,
-		Start: now, End: now.Add(time.Hour), CreateTime: now, Stock: 5, Limit: 2, Buckets: countBuckets + 1}
+	s.item = sample.Item("1001", now)
+	s.item.Version, s.item.Buckets = 0, countBuckets+1
 	s.Flow = New(Deps{Items: s.catalog, Clock: s.clock})
 	return s
 }

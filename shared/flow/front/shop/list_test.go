@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -60,10 +61,9 @@ type full struct{ seckill.Stock }
 func (full) Level(context.Context, string) (seckill.Level, error) { return seckill.Level{Left: 5}, nil }
 
 func onSale(version int64) seckill.Item {
-	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
-		End: start.Add(time.Hour), CreateTime: start,
-		Stock: 5, Limit: 2, Buckets: countBuckets + 1, Version: version}
+	it := sample.Item("1001", time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	it.Buckets, it.Version = countBuckets+1, version
+	return it
 }
 
 func newPublished(t *testing.T) (*published, *memory.Clock) {

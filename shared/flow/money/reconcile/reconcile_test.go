@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/seckill"
@@ -36,16 +38,12 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{}, fmt.Errorf("asked: %w", seckill.ErrNoBill)
 }
 
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
-
 // bank is a ledger and the provider's bills of the same money.
 type bank struct {
 	clock  *memory.Clock
 	ledger *ledger.Ledger
 	bills  bills
-	meter  meter
+	meter  memory.Meter
 	flow   *reconcile.Flow
 	n      int
 }
@@ -53,18 +51,10 @@ type bank struct {
 func newBank() *bank { return newBankAt(midnight.Add(35 * time.Hour)) } // the next day, 11:00
 
 func newBankAt(now time.Time) *bank {
-	w := &bank{clock: memory.NewClock(now), bills: bills{}, meter: meter{}}
+	w := &bank{clock: memory.NewClock(now), bills: bills{}, meter: memory.Meter{}}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: w.bills, Clock: w.clock, Meter: w.meter})
 	return w
-}
-
-type fataler interface{ Fatalf(string, ...any) }
-
-func must(t fataler, err error) {
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
 }
 
 // book adds a movement to the provider's bills.
@@ -73,25 +63,22 @@ func (w *bank) book(l seckill.BillLine) {
 }
 
 // paid makes an order that is paid at a time; the ledger records it later, by late.
-func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
+func (w *bank) paid(t must.T, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1,
-		Units: []int{w.n}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t",
-		Created: at, Placed: at, PayBy: at.Add(time.Minute), Buckets: 1}
-	must(t, w.ledger.Place(ctx, o, 1000))
-	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured,
-		At: at.Add(late), Cause: "notify"}
-	must(t, w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
+	o := sample.Order("1", "7", at, w.n)
+	p := sample.Payment(o, fmt.Sprint(1000+w.n))
+	p.At = at.Add(late)
+	must.OK(t, w.ledger.Place(ctx, o, 1000), w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	w.book(seckill.BillLine{Order: o.ID, TradeNo: p.TradeNo, Amount: 100, At: at})
 	return p
 }
 
 // back refunds a payment at a time; the ledger records it later, by late.
-func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
+func (w *bank) back(t must.T, p seckill.Payment, at time.Time, late time.Duration) {
 	o, err := w.ledger.Order(ctx, p.Order)
-	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
-	must(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
+	must.OK(t, err)
+	must.OK(t, w.ledger.StartRefund(ctx, o, p, false, seckill.Decision{}, at, "c"))
+	must.OK(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100,
 		At: at})
 }
@@ -165,7 +152,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			// The ledger's own movement is then on no bill. It is listed on the day on which the ledger recorded it
 			// or, if that was shortly before midnight, on the next day.
 			was, err := w.ledger.Payments(ctx, l.Order)
-			must(t, err)
+			must.OK(t, err)
 			on := was[0].At
 			if l.Refund {
 				on = was[0].Back
@@ -193,7 +180,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 		}
 		sum.Others = len(w.bills[day]) / 2
 		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		order := func(a, b seckill.Difference) int {
 			return cmpText(a.Order+a.TradeNo+string(a.Kind), b.Order+b.TradeNo+string(b.Kind))
 		}
@@ -236,12 +223,12 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand",
 		Amount: 30, At: midnight.Add(2 * time.Hour)})
 	o, err := w.ledger.Order(ctx, due.Order)
-	must(t, err)
-	must(t, w.ledger.StartRefund(ctx, o, due, true, seckill.Decision{}, midnight.Add(time.Hour), "c"))
+	must.OK(t, err)
+	must.OK(t, w.ledger.StartRefund(ctx, o, due, true, seckill.Decision{}, midnight.Add(time.Hour), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID,
 		Amount: 100, At: midnight.Add(2 * time.Hour)})
 	got, err := w.flow.Day(ctx, day)
-	must(t, err)
+	must.OK(t, err)
 	kinds := map[string]seckill.Difference{}
 	for _, d := range got.Differences {
 		kinds[d.Order] = d
@@ -288,7 +275,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 				At: midnight.Add(2 * time.Hour)})
 		}
 		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		kinds := kindsOf(got)
 		if !slices.Equal(kinds, bill.want) {
 			t.Errorf("%s: %v, want %v", name, kinds, bill.want)
@@ -309,7 +296,7 @@ func TestWhatWasRecordedDaysLater(t *testing.T) {
 		w.paid(t, at, late)
 		w.back(t, w.paid(t, at, 0), at, late)
 		got, err := w.flow.Day(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		kinds := kindsOf(got)
 		slices.Sort(kinds)
 		if !slices.Equal(kinds, want) {
@@ -345,7 +332,7 @@ func TestWhatIsRecordedBeforeMidnightAndBookedAfter(t *testing.T) {
 		}
 		for i, d := range []string{day, next} {
 			got, err := w.flow.Day(ctx, d)
-			must(t, err)
+			must.OK(t, err)
 			kinds := kindsOf(got)
 			slices.Sort(kinds)
 			if !slices.Equal(kinds, tc.want[i]) || got.NoBill != (tc.lost && i == 1) {
@@ -368,7 +355,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	}
 	done := func() int {
 		all, err := w.ledger.Reconciliations(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		return len(all)
 	}
 	if n := done(); n != 0 {
@@ -377,7 +364,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	w.bills[day] = whole
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
 	if all, err := w.ledger.Reconciliations(ctx, "2026-11-12"); err != nil || len(all) != 0 {
 		t.Errorf("the day under way: %d, %v", len(all), err)
@@ -396,7 +383,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 		}
 		for _, d := range []string{day, "2026-11-05"} {
 			all, err := quiet.ledger.Reconciliations(ctx, d)
-			must(t, err)
+			must.OK(t, err)
 			if d == day && len(all) != want || d != day && len(all) != 1 {
 				t.Errorf("%s matched %d times at %s", d, len(all), quiet.clock.Now())
 			}
@@ -417,7 +404,7 @@ func TestABillThatComesLate(t *testing.T) {
 			At: midnight.Add(time.Hour)}}
 	kept := func() (all []seckill.Reconciliation) {
 		all, err := w.ledger.Reconciliations(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		return all
 	}
 	if r, err := w.flow.Day(ctx, day); err != nil || !r.NoBill || r.Count != 0 {
@@ -425,7 +412,7 @@ func TestABillThatComesLate(t *testing.T) {
 	}
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
 	if all := kept(); len(all) != 1 || !all[0].NoBill || w.meter[seckill.EventDifferences] != 0 {
 		t.Errorf("without a bill: %+v kept, want one", all)
@@ -433,14 +420,14 @@ func TestABillThatComesLate(t *testing.T) {
 	w.bills[day] = late
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Run(ctx))
+		must.OK(t, w.flow.Run(ctx))
 	}
 	if all := kept(); len(all) != 2 || all[1].NoBill || all[1].Count != 2 || w.meter[seckill.EventDifferences] != 2 {
 		t.Errorf("with its bill: %+v kept, %v counted", all, w.meter)
 	}
 	w.clock.Advance(8 * 24 * time.Hour)
 	delete(w.bills, day)
-	must(t, w.flow.Run(ctx))
+	must.OK(t, w.flow.Run(ctx))
 	if n := len(kept()); n != 2 {
 		t.Errorf("%d kept of a day that is long over", n)
 	}
@@ -482,11 +469,11 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 	for range reconcile.MaxKept + 2 {
 		w.clock.Advance(time.Minute)
 		r, err := w.flow.Day(ctx, day)
-		must(t, err)
+		must.OK(t, err)
 		want = append(want, r)
 	}
 	got, err := w.flow.Kept(ctx, day)
-	must(t, err)
+	must.OK(t, err)
 	if diff := cmp.Diff(want[2:], got); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
@@ -522,10 +509,10 @@ func TestARowThatCannotBeRead(t *testing.T) {
 	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo},
 		{Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
 		{Table: ledger.TableOrders, PK: orderless.Order}} {
-		must(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
+		must.OK(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
 	}
 	r, err := w.flow.Day(ctx, day)
-	must(t, err)
+	must.OK(t, err)
 	want := []seckill.Difference{
 		{Kind: seckill.RowUnreadable, Order: bad.Order, TradeNo: bad.TradeNo},
 		{Kind: seckill.RowUnreadable, Order: refunded.Order, TradeNo: refunded.TradeNo},

@@ -10,15 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // failing is a ledger whose writes fail after some.
 type failing struct {
@@ -33,15 +30,11 @@ func (l *failing) KeepAct(ctx context.Context, a seckill.Act) error {
 	return l.Ledger.KeepAct(ctx, a)
 }
 
-func newFlow() (*acts.Flow, *failing, *memory.Clock, meter) {
+func newFlow() (*acts.Flow, *failing, *memory.Clock, memory.Meter) {
 	clock := memory.NewClock(now)
 	l := &failing{ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), 1 << 30}
-	m := meter{}
-	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: func(n int, do func(int)) {
-		for i := range n {
-			do(i)
-		}
-	}}), l, clock, m
+	m := memory.Meter{}
+	return acts.New(acts.Deps{Ledger: l, Clock: clock, Meter: m, Each: system.Several(1)}), l, clock, m
 }
 
 func suspect(user, item string, at time.Time, tail int) seckill.Act {

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,11 +44,7 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	clock := memory.NewClock(now)
 	items := memory.NewItems()
-	it := seckill.Item{ID: "7", Commodity: seckill.Commodity{ID: "7", Title: "表", Price: 2, CreateTime: now}, Price: 1,
-		Start: now, End: now.Add(time.Hour), Stock: 1, Limit: 1, CreateTime: now, Buckets: 1, Version: 1}
-	if err := items.Put(t.Context(), it, &seckill.Description{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, items.Put(t.Context(), sample.Item("7", now), &seckill.Description{}))
 	r := &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}
 	l := ledger.New(r)
 	return &env{block.New(block.Deps{Ledger: l, Items: items, Clock: clock}), r, l, clock}

@@ -19,10 +19,6 @@ import (
 
 var opens = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
-
 // rows fail the transactions that fails lists, counted from 1, and call before ahead of each.
 type rows struct {
 	*memory.Rows
@@ -46,12 +42,12 @@ type env struct {
 	rows  *rows
 	clock *memory.Clock
 	flow  *count.Flow
-	meter meter
+	meter memory.Meter
 }
 
 func newEnv() *env {
 	clock := memory.NewClock(opens)
-	e := &env{rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}, clock: clock, meter: meter{}}
+	e := &env{rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock})}, clock: clock, meter: memory.Meter{}}
 	e.flow = count.New(count.Deps{Ledger: ledger.New(e.rows), Clock: clock, Meter: e.meter})
 	return e
 }
@@ -199,7 +195,7 @@ func TestMoreOrdersThanAWriteCounts(t *testing.T) {
 func TestAnotherReaderMeanwhile(t *testing.T) {
 	t.Parallel()
 	e := newEnv()
-	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: memory.Meter{}})
 	batch := []seckill.OrderChange{change("1", "oa", placed, paid), change("1", "ob", placed)}
 	e.rows.before = func(n int) {
 		if n == 1 {

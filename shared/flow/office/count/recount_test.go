@@ -8,6 +8,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/seckill"
@@ -17,7 +18,7 @@ import (
 func lagging(t *testing.T, n int) *env {
 	t.Helper()
 	clock := memory.NewClock(opens)
-	e := &env{clock: clock, meter: meter{},
+	e := &env{clock: clock, meter: memory.Meter{},
 		rows: &rows{Rows: memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: 10 * time.Second})}}
 	e.flow = count.New(count.Deps{Ledger: ledger.New(e.rows), Clock: clock, Meter: e.meter})
 	for i := range n {
@@ -30,11 +31,9 @@ func lagging(t *testing.T, n int) *env {
 func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	t.Helper()
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
-	id := seckill.KeyedOrderID("1", "9", fmt.Sprint(i))
-	must.OK(t, l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: fmt.Sprint(i), Count: 1, Units: []int{i + 1},
-		Price: 1, Amount: 1, Given: seckill.Given{Address: "x"}, Title: "t", Created: now, Placed: now,
-		PayBy: now.Add(time.Hour), Buckets: 4}, 5))
-	o, err := l.Order(t.Context(), id)
+	o := sample.Order("1", fmt.Sprint(i), now, i+1)
+	must.OK(t, l.Place(t.Context(), o, 5))
+	o, err := l.Order(t.Context(), o.ID)
 	must.OK(t, err)
 	return seckill.OrderChange{Order: o}
 }
@@ -98,7 +97,7 @@ func TestRecount(t *testing.T) {
 func TestARecountThatStoodStill(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 0)
-	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: meter{}})
+	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: memory.Meter{}})
 	if _, err := other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}); err != nil {
 		t.Fatal(err)
 	}

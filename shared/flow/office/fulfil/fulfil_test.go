@@ -10,6 +10,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	pages "github.com/your-org/seckill/shared/flow/front/shop"
 	"github.com/your-org/seckill/shared/flow/money/refund"
@@ -17,10 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/flow/sale/expire"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-type meter struct{}
-
-func (meter) Count(seckill.Event, int) {}
 
 // shop is a ledger with the flow on it.
 type shop struct {
@@ -37,7 +34,7 @@ func newShop(t *testing.T) *shop {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	return &shop{t, fulfil.New(fulfil.Deps{Ledger: l, Clock: clock}),
-		expire.New(expire.Deps{Ledger: l, Clock: clock, Meter: meter{}}),
+		expire.New(expire.Deps{Ledger: l, Clock: clock, Meter: memory.Meter(nil)}),
 		pages.New(pages.Deps{Ledger: l, Clock: clock}), l, clock, 0}
 }
 
@@ -45,16 +42,12 @@ func newShop(t *testing.T) *shop {
 func (s *shop) order(paid bool) string {
 	s.Helper()
 	s.made++
-	now := s.clock.Now()
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", string(rune('a'+s.made))), Item: "1", User: "7", Count: 1,
-		Units: []int{s.made}, Price: 100, Amount: 100, Given: seckill.Given{Address: "a"}, Title: "t", Created: now,
-		Placed: now, PayBy: now.Add(100 * 24 * time.Hour), Buckets: 1}
-	err := s.ledger.Place(s.Context(), o, 50)
+	o, state := sample.Order("1", "7", s.clock.Now(), s.made), seckill.PendingPayment
+	o.PayBy = o.Placed.Add(100 * 24 * time.Hour)
 	if paid {
-		p := seckill.Payment{Order: o.ID, TradeNo: "t", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-		err = errors.Join(err, s.ledger.RecordPayment(s.Context(), p, seckill.PendingPayment, seckill.Paid))
+		state = seckill.Paid
 	}
-	must.OK(s, err)
+	must.OK(s, sample.Place(s.Context(), s.ledger, o, state))
 	return o.ID
 }
 
@@ -202,7 +195,7 @@ func TestStaff(t *testing.T) {
 	s.refused("a note of two lines", err, seckill.CodeInvalid)
 	_, err = s.Hide(ctx, id, "ann", "test", true)
 	s.refused("hidden, and not shipped", err, seckill.CodeInvalid)
-	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: meter{}}).Order(ctx, id, "ann", "x",
+	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: memory.Meter(nil)}).Order(ctx, id, "ann", "x",
 		false); err != nil {
 		t.Fatal(err)
 	}

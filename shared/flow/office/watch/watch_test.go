@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/watch"
@@ -62,11 +63,7 @@ func newFlow() (*watch.Flow, *source, *memory.Clock) {
 	s := &source{clock: clock, fails: map[string]error{}, reads: map[string]int{}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	return watch.New(watch.Deps{Ledger: l, Source: s, Clock: clock, MetricsAge: watch.MinuteAge,
-		Each: func(n int, do func(int)) {
-			for i := range n {
-				do(i)
-			}
-		}}), s, clock
+		Each: system.Several(1)}), s, clock
 }
 
 func of(t *testing.T, f *watch.Flow) watch.Seen {

@@ -31,15 +31,11 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
-
 // shop has one item, and is every port of the flow.
 type shop struct {
 	seckill.Items // only Get is called
 	clock         *clock
-	meter         meter
+	meter         memory.Meter
 	item          seckill.Item
 	blocks        []seckill.Block
 	pool          []seckill.Question
@@ -112,7 +108,7 @@ func (tickets) Make(user, item string, expires time.Time) (string, error) {
 }
 
 func newShop(checks seckill.Checks) (*shop, *admit.Flow) {
-	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: meter{}, attempts: map[string]int{},
+	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: memory.Meter{}, attempts: map[string]int{},
 		fault: map[string]error{},
 		item:  seckill.Item{ID: item, Start: start, End: end, Checks: checks},
 		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -161,9 +162,7 @@ func TestChecksThatMayChangeAreNotRemembered(t *testing.T) {
 func (f *fixture) drain(t *testing.T) {
 	t.Helper()
 	for i := range f.item.Stock {
-		n := strconv.Itoa(i)
-		r := seckill.Request{Order: seckill.KeyedOrderID("1001", "9", n), Item: "1001", User: "9" + n,
-			Count: 1, Given: seckill.Given{Address: "x"}, Created: f.clock.Now()}
+		r := sample.Request("1001", "9"+strconv.Itoa(i), f.clock.Now())
 		res, err := f.stock.Reserve(t.Context(), f.clock.Now(), r, true, seckill.Resend)
 		if err != nil || res.Code != seckill.Reserved {
 			t.Fatal(res, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -62,13 +63,9 @@ func (s *fakeStock) Return(context.Context, string, string, string, []int) error
 	return seckill.ErrNotInstalled
 }
 
-type counts map[seckill.Event]int
-
-func (c counts) Count(e seckill.Event, n int) { c[e] += n }
-
 // TestUnreadableReturnsAreCountedOnce checks that the second pass of a run does not count unreadable rows again.
 func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
-	stock, meter := &fakeStock{}, counts{}
+	stock, meter := &fakeStock{}, memory.Meter{}
 	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{},
 		Meter: meter})
 	err := f.Run(t.Context())

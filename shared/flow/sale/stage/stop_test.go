@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/sale/stage"
@@ -77,9 +78,7 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 	f := stage.New(stage.Deps{Items: items, Stock: s, Clock: memory.NewClock(now), Activities: newLedger(),
 		Each: func(n int, do func(int)) {
 			calls = append(calls, n)
-			for i := range n {
-				do(i)
-			}
+			system.Several(1)(n, do)
 		}})
 	changed, err := f.SetAllStopped(t.Context(), ids, true)
 	var left *stage.NotAllError
