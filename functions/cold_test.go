@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -29,13 +28,7 @@ func TestColdStart(t *testing.T) {
 			}
 			w.aws.Sent("orders")
 			w.aws.Calls()
-			start := w.start
-			if c.step == "gateway" {
-				start = func(t *testing.T, _ string, changes ...string) *lambdatest.Function {
-					return w.startGateway(t, changes...)
-				}
-			}
-			f := start(t, c.step, c.changes...)
+			f := w.start(t, c.step, c.changes...)
 			f.Ready()
 			// on a busy machine the fake answers before the client has finished its request, and the client repeats
 			// it
@@ -157,8 +150,7 @@ func get(path string) func(*testing.T) []byte {
 // A missing table is reported at its first use, by its whole name; doctor checks in advance.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
 	w := newDeployment(t)
-	must.OK(t, w.items.Put(context.Background(), live("2002", 10), nil))
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", 10))
 	for want, c := range map[string]struct {
 		step, setting, value string
 		event                []byte

@@ -159,9 +159,19 @@ func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	return g, server.URL
 }
 
+// loaded puts an item into the table and the stock.
+func (w *deployment) loaded(t *testing.T, it seckill.Item) {
+	t.Helper()
+	must.OK(t, w.items.Put(t.Context(), it, nil))
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+}
+
 func (w *deployment) start(t *testing.T, step string, changes ...string) *lambdatest.Function {
 	t.Helper()
 	env := maps.Clone(w.environ)
+	if step == "gateway" {
+		maps.Copy(env, gatewayFields)
+	}
 	for i := 0; i < len(changes); i += 2 {
 		env[changes[i]] = changes[i+1]
 	}

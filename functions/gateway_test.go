@@ -22,6 +22,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -164,8 +165,7 @@ func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat",
-		Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
+	o := sample.Order("2002", "1001", time.Now(), 1)
 	orderString, err := client.Prepare(o)
 	must.OK(t, err)
 	shop.answer <- "success"
@@ -195,14 +195,6 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	if r := ask(t, first, call(t, "GET", "/nowhere", "", "")); r.Status != http.StatusNotFound {
 		t.Errorf("another route: %+v", r)
 	}
-}
-
-func (w *deployment) startGateway(t *testing.T, changes ...string) *lambdatest.Function {
-	t.Helper()
-	for name, value := range gatewayFields {
-		changes = append([]string{name, value}, changes...)
-	}
-	return w.start(t, "gateway", changes...)
 }
 
 // inStage is an API whose paths begin with a stage, which functions do not see.
@@ -243,7 +235,7 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
-	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
+	calls, downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address), w.start(t, "gateway", "ALIPAY_GATEWAY", address)
 	client := shopAt(t, address, "https://shop.example/notify",
 		inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)
@@ -275,17 +267,13 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 // that the instance survives.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
 	w := newDeployment(t)
-	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") ||
-		!strings.Contains(msg, "known: notification-lost") {
-		t.Errorf("an unknown fault: %s", msg)
-	}
 	order := seckill.KeyedOrderID("2002", "1001", "k")
-	busy := w.startGateway(t, "GATEWAY_FAULTS", "call-5xx=1")
+	busy := w.start(t, "gateway", "GATEWAY_FAULTS", "call-5xx=1")
 	if _, err := shopOf(t, "https://shop.example/notify", behind{t, busy}).Query(t.Context(), order); err == nil ||
 		!strings.Contains(err.Error(), "502") {
 		t.Errorf("call-5xx: %v, want the status 502", err)
 	}
-	cut := w.startGateway(t, "GATEWAY_FAULTS", "call-cut=1")
+	cut := w.start(t, "gateway", "GATEWAY_FAULTS", "call-cut=1")
 	var event []byte
 	// it has no answer
 	_, _ = shopOf(t, "https://shop.example/notify", recording{t, &event}).Query(t.Context(), order)
@@ -313,17 +301,5 @@ func (e recording) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestGatewayFunction(t *testing.T) {
 	w := newDeployment(t)
-	start := func(changes ...string) *lambdatest.Function { return w.startGateway(t, changes...) }
-	for name, c := range map[string]struct{ setting, value, want string }{
-		"no key":         {"GATEWAY_PRIVATE_KEY_NAME", "", "GATEWAY_PRIVATE_KEY_NAME is missing"},
-		"another's key":  {"GATEWAY_PRIVATE_KEY_NAME", "alipay-public-key", "private key"},
-		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
-		"bad own URL": {"ALIPAY_GATEWAY", "http://api.example/",
-			`ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
-	} {
-		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
-			t.Errorf("%s: %s, want %q", name, msg, c.want)
-		}
-	}
-	testGateway(t, start(), start())
+	testGateway(t, w.start(t, "gateway"), w.start(t, "gateway"))
 }

@@ -5,7 +5,6 @@ package functions_test
 import (
 	"archive/zip"
 	"compress/flate"
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -52,8 +52,7 @@ func TestSize(t *testing.T) {
 func TestMemoryOfBatches(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)
-	must.OK(t, w.items.Put(context.Background(), live("2002", 2*manyEvents), nil))
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", 2*manyEvents))
 	f := w.start(t, "consume")
 	f.Ready()
 	before, begun := f.Resident(), time.Now()
@@ -62,9 +61,7 @@ func TestMemoryOfBatches(t *testing.T) {
 		for range seckill.MaxBatch {
 			n++
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n},
-				Request: seckill.Request{
-					Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n),
-					Count: 1, Given: seckill.Given{Address: address}, Created: time.Now()}}}
+				Request: sample.Request("2002", fmt.Sprint(n), time.Now())}}
 			bodies = append(bodies, string(m.Encode()))
 		}
 		run(t, f, batch(t, bodies...), done)

@@ -16,9 +16,8 @@ import (
 // CloudWatch, records and logs no viewer, and that a function that fails makes one part old, and the others not.
 func TestLiveScreen(t *testing.T) {
 	w := newDeployment(t)
-	must.OK(t, w.items.Put(t.Context(), live("2002", 10), nil))
+	w.loaded(t, live("2002", 10))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "warn")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		answer, err := stage.Invoke(event)
 		return answer, "", err

@@ -84,9 +84,8 @@ func posted(role seckill.Role, body string) []byte {
 // that what the caller's role may not do reaches none.
 func TestAdminFunction(t *testing.T) {
 	w := newDeployment(t)
-	must.OK(t, w.items.Put(t.Context(), live("2002", 10), nil))
+	w.loaded(t, live("2002", 10))
 	stage, admin := w.start(t, "stage", "LOG_LEVEL", "error"), w.start(t, "admin", "LOG_LEVEL", "error")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	calls := 0
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		if calls++; calls == 1 {
@@ -212,18 +211,6 @@ func TestCommandsWithANewKey(t *testing.T) {
 		operators := staffOf(keys, f.Invoke)
 		if _, err := operators.Acts(t.Context(), operator.ActsWanted{Limit: 1}); (err == nil) != want {
 			t.Errorf("%v, want accepted %v", err, want)
-		}
-	}
-}
-
-// TestBadCommandKeysEndInit checks that a key that cannot be read ends init with its setting's name.
-func TestBadCommandKeysEndInit(t *testing.T) {
-	w := newDeployment(t)
-	for step, setting := range map[string]string{"admin": "COMMAND_KEY", "tell": "COMMAND_PUBLIC_KEY"} {
-		msg := w.start(t, step, setting+"_NAME", "jwt-secret").InitError()
-		if want := setting + `_NAME names the secret \"jwt-secret\", which cannot be used: operator: command key 1`; !strings.
-			Contains(msg, want) || strings.Contains(msg, secret) {
-			t.Errorf("%s: %s, want %s", step, msg, want)
 		}
 	}
 }

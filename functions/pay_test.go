@@ -11,6 +11,7 @@ import (
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -18,9 +19,7 @@ import (
 func TestPay(t *testing.T) {
 	w := newDeployment(t)
 	now := time.Now().UTC().Truncate(time.Second)
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-		Units: []int{1}, Price: 100, Amount: 100, Given: seckill.Given{Address: address}, Title: "耳机", Created: now,
-		Placed: now, PayBy: now.Add(time.Hour), Buckets: 16}
+	o := sample.Order("2002", "1001", now, 1)
 	closed := o
 	closed.ID, closed.State, closed.Units = seckill.KeyedOrderID("2002", "1001", "k2"), seckill.Rejected, nil
 	closed.Reason, closed.Address, closed.PayBy = seckill.CodeSoldOut, "", time.Time{}

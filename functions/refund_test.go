@@ -7,6 +7,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -14,10 +15,7 @@ import (
 // paidTrade places an order whose trade is paid at the gateway but not recorded in the ledger.
 func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
-		Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
-		Given: seckill.Given{Address: address}, Created: time.Now(), Placed: time.Now(),
-		PayBy: time.Now().Add(time.Hour), Buckets: 1}
+	o := sample.Order("2002", "1001", time.Now(), 1)
 	client := shopOf(t, "http://shop.example/notify", nil)
 	payString, err := client.Prepare(o)
 	must.OK(t, err)
@@ -33,8 +31,8 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 func TestRefundFunction(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
-	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
-		Cause: "notify", Due: time.Now()}
+	late := sample.Payment(o, n.TradeNo)
+	late.State, late.Due = seckill.RefundDue, time.Now()
 	must.OK(t, l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed))
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {
 		t.Helper()

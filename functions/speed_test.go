@@ -2,7 +2,6 @@ package functions_test
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -26,11 +25,7 @@ var manyEvents = flag.Int("events", 2500, "events of TestMemoryAfterManyEvents a
 func TestMemoryAfterManyEvents(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)
-	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
-		t.Fatal(err)
-	}
-	repair := w.start(t, "repair")
-	run(t, repair, recorded(t, "schedule.json"), "null")
+	w.loaded(t, live("2002", manyEvents/4))
 	f := w.start(t, "buy")
 	first := f.Ready()
 	before := f.Resident()

@@ -65,10 +65,9 @@ func signedIn(t *testing.T, admin *lambdatest.Function, person string) response 
 // person without a role, and whoever has no cookie, can give no command.
 func TestStaffInABrowser(t *testing.T) {
 	w := newDeployment(t)
-	must.OK(t, w.items.Put(t.Context(), live("2002", 10), nil))
+	w.loaded(t, live("2002", 10))
 	issuer := issuerServer(t)
 	stage := w.start(t, "stage", "LOG_LEVEL", "error")
-	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null") // loads the item
 	w.aws.SetFunction("seckill-stage", func(event []byte) ([]byte, string, error) {
 		answer, err := stage.Invoke(event)
 		return answer, "", err

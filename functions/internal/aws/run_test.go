@@ -21,6 +21,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 	"github.com/your-org/seckill/shared/drivertest/must"
+	"github.com/your-org/seckill/shared/drivertest/sample"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -312,8 +313,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text, err := r.drivers.provider.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t",
-			Placed: begin, PayBy: begin.Add(time.Hour)})
+		text, err := r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1))
 		must.OK(t, err)
 		form, err := url.ParseQuery(text)
 		must.OK(t, err)
