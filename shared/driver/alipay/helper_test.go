@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,4 +110,43 @@ func verified(t *testing.T, v seckill.Verifier, form url.Values) (seckill.Notifi
 	}
 	n.Raw = ""
 	return n, err
+}
+
+// field is one of a client's settings.
+type field func(*alipay.Config) *string
+
+// Fields by which tests name the wrong setting.
+var (
+	appNumber  field = func(c *alipay.Config) *string { return &c.AppID }
+	seller     field = func(c *alipay.Config) *string { return &c.SellerID }
+	private    field = func(c *alipay.Config) *string { return &c.PrivateKey }
+	public     field = func(c *alipay.Config) *string { return &c.AlipayPublicKey }
+	appCert    field = func(c *alipay.Config) *string { return &c.AppCert }
+	ownCert    field = func(c *alipay.Config) *string { return &c.AlipayCert }
+	rootCert   field = func(c *alipay.Config) *string { return &c.AlipayRootCert }
+	gatewayURL field = func(c *alipay.Config) *string { return &c.Gateway }
+	notify     field = func(c *alipay.Config) *string { return &c.NotifyURL }
+)
+
+func set(f field, value string) func(*alipay.Config) {
+	return func(c *alipay.Config) { *f(c) = value }
+}
+
+// refusedByNew checks that New names what is wrong with the settings, and shows nothing of a key.
+func refusedByNew(t *testing.T, name string, conf alipay.Config, want string) {
+	t.Helper()
+	_, err := alipay.New(conf)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: error %v, want it to say %q", name, err, want)
+		return
+	}
+	for _, text := range []string{conf.PrivateKey, conf.AlipayPublicKey, conf.AppCert, conf.AlipayCert,
+		conf.AlipayRootCert} {
+		// look for each line of a PEM; for bare base64, for its beginning
+		for line := range strings.Lines(text) {
+			if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
+				t.Errorf("%s: the error holds key material: %v", name, err)
+			}
+		}
+	}
 }

@@ -18,6 +18,13 @@ const (
 	returnURL = "https://shop.example/back?order=x&y=%E7%BA%A2"
 )
 
+// ways returns the calls that sign an order, by name.
+func ways(c *alipay.Client) map[string]func(seckill.Order, string) (string, error) {
+	all := pages(c)
+	all["app"] = func(o seckill.Order, _ string) (string, error) { return c.Prepare(o) }
+	return all
+}
+
 // pages returns both calls for a browser by name.
 func pages(c *alipay.Client) map[string]func(seckill.Order, string) (string, error) {
 	return map[string]func(seckill.Order, string) (string, error){
@@ -71,17 +78,15 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 	}
 }
 
-// TestPagesGiveTheSameBytesEachTime checks what Prepare guarantees, too.
-func TestPagesGiveTheSameBytesEachTime(t *testing.T) {
+func TestAnOrderIsSignedTheSameEachTime(t *testing.T) {
 	now := &clock{start}
-	c := client(t, nil, now)
-	for method, sign := range pages(c) {
+	for method, sign := range ways(client(t, nil, now)) {
 		now.now = start
 		first, err := sign(order(), returnURL)
 		now.now = start.Add(9 * time.Minute)
 		o := order()
-		o.State, o.Placed = seckill.Closing, o.Placed.Local()
-		second, err2 := sign(o, returnURL)
+		o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(seckill.Zone), o.Placed.Local()
+		second, err2 := ways(client(t, nil, now))[method](o, returnURL)
 		if err != nil || err2 != nil || first != second {
 			t.Errorf("%s: %v, %v\n%s\n%s", method, err, err2, first, second)
 		}
@@ -106,15 +111,16 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 	}
 }
 
-func TestPagesRefuse(t *testing.T) {
-	c := client(t, nil, &clock{start})
-	for method, sign := range pages(c) {
+func TestOrdersThatAlipayWouldRefuse(t *testing.T) {
+	for method, sign := range ways(client(t, nil, &clock{start})) {
 		for name, change := range map[string]func(*seckill.Order){
 			"id of another form": func(o *seckill.Order) { o.ID = "1234" },
 			"no amount":          func(o *seckill.Order) { o.Amount = 0 },
+			"negative amount":    func(o *seckill.Order) { o.Amount = -1 },
 			"too much":           func(o *seckill.Order) { o.Amount = seckill.MaxFen + 1 },
 			"never placed":       func(o *seckill.Order) { o.Placed = time.Time{} },
 			"no hold":            func(o *seckill.Order) { o.PayBy = o.Placed },
+			"rejected":           func(o *seckill.Order) { o.PayBy = time.Time{} },
 		} {
 			o := order()
 			change(&o)
@@ -122,6 +128,12 @@ func TestPagesRefuse(t *testing.T) {
 				t.Errorf("%s: %s: got %s, %v", method, name, got, err)
 			}
 		}
+	}
+}
+
+func TestPagesRefuseAddresses(t *testing.T) {
+	c := client(t, nil, &clock{start})
+	for method, sign := range pages(c) {
 		for _, address := range []string{"/back", "shop.example", "javascript:alert(1)", "https://",
 			"https://shop.example/" + strings.Repeat("x", 256)} {
 			if got, err := sign(order(), address); err == nil || !strings.Contains(err.Error(), "return URL") {
