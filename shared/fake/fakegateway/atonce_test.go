@@ -92,18 +92,14 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.OK(t, g.Pay(orderID))
-	if delivered, failed := g.Tick(t.Context()); delivered != 0 || failed != 1 {
-		t.Errorf("%d delivered, %d failed, want 0, 1", delivered, failed)
-	}
+	steps(t, g, 0, 1)
 }
 
 // TestASharedStoreListsNothing checks that trades are listed only from a gateway's own memory.
 func TestASharedStoreListsNothing(t *testing.T) {
 	store := fakegateway.NewMemory(&clock{now: start}, 10)
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.Store = store })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	must.OK(t, g.Pay(orderID))
 	if _, due := g.Next(); due || len(g.Trades())+len(g.Pending()) != 0 {
 		t.Errorf("trades %v, pending %v, due %v; want none", g.Trades(), g.Pending(), due)

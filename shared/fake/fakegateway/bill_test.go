@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -26,8 +25,7 @@ func billOf(day string) map[string]any { return map[string]any{"bill_type": "tra
 // files downloads a ZIP and decodes the names and contents of its files.
 func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]string {
 	t.Helper()
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+	w := ask(g, http.MethodGet, address, "")
 	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
 	if err != nil {
 		t.Fatalf("status %d: %v", w.Code, err)
@@ -54,15 +52,11 @@ func sold(t *testing.T, title string) (*fakegateway.Gateway, *shop, *clock) {
 	c.set(noon)
 	o := order(0)
 	o.Title, o.Placed, o.PayBy = title, noon, noon.Add(15*time.Minute)
-	if _, err := g.Open(prepare(t, s, o)); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, o)
 	c.set(noon.Add(time.Minute))
 	must.OK(t, g.Pay(orderID))
 	c.set(noon.Add(12 * time.Hour))
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
+	refund(t, g, "8.80", "r1", "Y")
 	return g, s, c
 }
 
@@ -103,11 +97,7 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 
 // Behind an API with a stage, or a proxy, the gateway cannot see its public URL in the request.
 func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
-	g, s, c := system(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
-	must.OK(t, g.Pay(orderID))
+	g, _, c := paid(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
 	day := seckill.Day(c.Now())
 	c.set(c.Now().Add(24 * time.Hour))
 	got, _ := call(t, g, alipay.MethodBill, billOf(day))
@@ -164,9 +154,7 @@ func TestBillCallsAreChecked(t *testing.T) {
 	download := func(change func(url.Values)) int {
 		q := good.Query()
 		change(q)
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/bill?"+q.Encode(), nil))
-		return w.Code
+		return ask(g, http.MethodGet, "/bill?"+q.Encode(), "").Code
 	}
 	late := func(url.Values) { c.set(c.Now().Add(30*time.Second + time.Millisecond)) }
 	for _, tc := range []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -25,9 +26,7 @@ func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRe
 func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 	t.Helper()
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.Control = true })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	return g, s
 }
 
@@ -84,13 +83,9 @@ func TestFaultsOverHTTP(t *testing.T) {
 
 func TestTradesOverHTTP(t *testing.T) {
 	g, s := controlled(t)
-	mustPay(t, g)
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
-	if _, err := g.Open(prepare(t, s, order(1))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Pay(orderID))
+	refund(t, g, "8.80", "r1", "Y")
+	open(t, g, s, order(1))
 	first := `{"out_trade_no":"` + orderID + `","trade_no":"` + g.Trades()[0].TradeNo +
 		`","subject":"红色外套 \u003cRed\u003e coat","amount":88.80,"status":"TRADE_SUCCESS",` +
 		`"created":"2026-01-01T12:00:00Z","expires":"2026-01-01T12:15:00Z","paid":"2026-01-01T12:00:00Z","refunded":8.80,"kept":80.00,` +

@@ -32,9 +32,7 @@ func always(faults ...fakegateway.Fault) fakegateway.Faults {
 func faulty(t *testing.T, faults ...fakegateway.Fault) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, func(o *fakegateway.Options) { o.Faults = always(faults...) })
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	return g, s, c
 }
 
@@ -43,11 +41,6 @@ func landed(t *testing.T, g *fakegateway.Gateway, f fakegateway.Fault, want int)
 	if got := g.Faults().Landed[f]; got != want {
 		t.Errorf("%s landed %d times, want %d", f, got, want)
 	}
-}
-
-func mustPay(t *testing.T, g *fakegateway.Gateway) {
-	t.Helper()
-	must.OK(t, g.Pay(orderID))
 }
 
 func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
@@ -59,7 +52,7 @@ func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
 
 func TestNotifyLost(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationLost)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	steps(t, g, 0, 1)
 	landed(t, g, fakegateway.NotificationLost, 1)
 	if len(s.got) != 0 {
@@ -72,7 +65,7 @@ func TestNotifyLost(t *testing.T) {
 
 func TestNotifyDuplicated(t *testing.T) {
 	g, s, _ := faulty(t, fakegateway.NotificationDuplicated)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	steps(t, g, 1, 0)
 	landed(t, g, fakegateway.NotificationDuplicated, 1)
 	if len(s.got) != 2 || s.got[0].Get("notify_id") != s.got[1].Get("notify_id") {
@@ -82,7 +75,7 @@ func TestNotifyDuplicated(t *testing.T) {
 
 func TestNotifyDelayed(t *testing.T) {
 	g, _, c := faulty(t, fakegateway.NotificationDelayed)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	next, ok := g.Next()
 	if late := next.Sub(start); !ok || late <= 0 || late > 10*time.Minute {
 		t.Fatalf("the first attempt comes %v late, want up to 10 minutes", late)
@@ -95,13 +88,11 @@ func TestNotifyDelayed(t *testing.T) {
 
 func TestNotifyReordered(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationReordered)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	landed(t, g, fakegateway.NotificationReordered, 1)
 	must.OK(t, g.SetFaults(fakegateway.Faults{}))
 	c.set(start.Add(time.Second))
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
-		t.Fatal(got)
-	}
+	refund(t, g, "8.80", "r1", "Y")
 	steps(t, g, 1, 0)
 	c.set(start.Add(5 * time.Second))
 	steps(t, g, 1, 0)
@@ -123,7 +114,7 @@ func TestFalseNotifications(t *testing.T) {
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			g, s, _ := faulty(t, fault)
-			mustPay(t, g)
+			must.OK(t, g.Pay(orderID))
 			s.answer = "fail"
 			steps(t, g, 0, 1)
 			landed(t, g, fault, 1)
@@ -141,9 +132,7 @@ func TestFalseNotifications(t *testing.T) {
 				t.Errorf("the genuine one: %+v, %v", n, err)
 			}
 			s.answer = "success"
-			if _, err := g.Open(prepare(t, s, order(1))); err != nil {
-				t.Fatal(err)
-			}
+			open(t, g, s, order(1))
 			must.OK(t, g.Pay(order(1).ID))
 			steps(t, g, 1, 0)
 			if g.Faults().Taken[fault] != 1 {
@@ -220,7 +209,7 @@ func TestACallIsCutOffOrUnavailable(t *testing.T) {
 		kept   seckill.Fen
 	}{fakegateway.CallCut: {0, 80_00}, fakegateway.Call5xx: {http.StatusBadGateway, 88_80}} {
 		g, _, _ := faulty(t, fault)
-		mustPay(t, g)
+		must.OK(t, g.Pay(orderID))
 		if got, status := call(t, g, alipay.MethodRefund, back("8.80", "r1")); got != nil || status != want.status {
 			t.Errorf("%s: %v, status %d; want no answer, %d", fault, got, status, want.status)
 		}
@@ -234,7 +223,7 @@ func TestACallIsCutOffOrUnavailable(t *testing.T) {
 // TestUnknown checks that the answer is inconclusive, and that the call takes effect about half the time.
 func TestUnknown(t *testing.T) {
 	g, _, _ := faulty(t, fakegateway.CallUnknown)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	const calls = 60
 	codes := map[string]int{}
 	for i := range calls {
@@ -258,7 +247,7 @@ func TestUnknown(t *testing.T) {
 
 func TestRefundPartial(t *testing.T) {
 	g, s, _ := faulty(t, fakegateway.RefundPartial)
-	mustPay(t, g)
+	must.OK(t, g.Pay(orderID))
 	landed(t, g, fakegateway.RefundPartial, 1)
 	if tr := g.Trades()[0]; tr.Kept() != 44_40 || tr.Status != fakegateway.StatusSuccess || len(tr.Refunds) != 1 {
 		t.Errorf("%+v, want half of it kept", tr)
@@ -267,9 +256,7 @@ func TestRefundPartial(t *testing.T) {
 	if len(s.got) != 2 || s.got[1].Get("refund_fee") != "44.40" || s.got[1].Get("trade_status") != "TRADE_SUCCESS" {
 		t.Errorf("the shop was told %v", s.got)
 	}
-	if got, _ := call(t, g, alipay.MethodRefund, back("88.80", "r1")); code(got) != "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL" {
-		t.Errorf("all of it: %v", got)
-	}
+	refund(t, g, "88.80", "r1", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL")
 }
 
 func TestTwoTrades(t *testing.T) {
@@ -346,10 +333,8 @@ func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 
 func TestBalanceShort(t *testing.T) {
 	g, _, _ := faulty(t, fakegateway.BalanceShort)
-	mustPay(t, g)
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "ACQ.SELLER_BALANCE_NOT_ENOUGH" {
-		t.Errorf("%v, want ACQ.SELLER_BALANCE_NOT_ENOUGH", got)
-	}
+	must.OK(t, g.Pay(orderID))
+	refund(t, g, "8.80", "r1", "ACQ.SELLER_BALANCE_NOT_ENOUGH")
 	landed(t, g, fakegateway.BalanceShort, 1)
 	if tr := g.Trades()[0]; tr.Kept() != 88_80 {
 		t.Errorf("%+v, want nothing moved", tr)
@@ -362,9 +347,7 @@ func TestTheSameSeedHitsTheSame(t *testing.T) {
 		faults, err := fakegateway.ParseFaults(plan)
 		must.OK(t, err)
 		g, s, _ := system(t, func(o *fakegateway.Options) { o.Faults = faults })
-		if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-			t.Fatal(err)
-		}
+		open(t, g, s, order(0))
 		for range 40 {
 			_, status := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID})
 			out = append(out, status == http.StatusBadGateway)
@@ -429,7 +412,7 @@ func TestPlansAreChecked(t *testing.T) {
 
 // TestNothingGoesWrongByItself checks that without a plan no fault happens.
 func TestNothingGoesWrongByItself(t *testing.T) {
-	g, s, c := paid(t)
+	g, s, c := paid(t, nil)
 	if _, err := g.Open(prepare(t, s, order(0))); err == nil {
 		t.Error("a paid order was opened")
 	}
@@ -444,9 +427,7 @@ func TestNothingGoesWrongByItself(t *testing.T) {
 
 func closeTradeOf(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order) {
 	t.Helper()
-	if _, err := g.Open(prepare(t, s, o)); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, o)
 	closeTrade(t, g, s, o.ID)
 }
 

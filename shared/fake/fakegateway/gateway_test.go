@@ -1,7 +1,6 @@
 package fakegateway_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,11 +134,24 @@ func resign(t *testing.T, orderString string, change func(form url.Values, biz m
 	content, err := json.Marshal(biz)
 	must.OK(t, err)
 	form.Set("biz_content", string(content))
+	return signed(t, form)
+}
+
+// signed returns parameters with the shop's signature.
+func signed(t *testing.T, form url.Values) string {
+	t.Helper()
 	key, err := alipay.ParsePrivateKey(shopKeys().Private)
 	must.OK(t, err)
 	out, err := alipay.SignedQuery(key, form)
 	must.OK(t, err)
 	return out
+}
+
+// open opens the cashier of an order.
+func open(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order) {
+	t.Helper()
+	_, err := g.Open(prepare(t, s, o))
+	must.OK(t, err)
 }
 
 func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
@@ -291,21 +303,12 @@ func TestCallsAreChecked(t *testing.T) {
 	g, s, _ := system(t, nil)
 	srv := httptest.NewServer(g)
 	defer srv.Close()
-	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	must.OK(t, err)
-	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
-		t.Fatal(err)
-	}
+	open(t, g, s, order(0))
 	call := func(change func(url.Values), after func(string) string) string {
-		form := url.Values{"app_id": {appID}, "method": {alipay.MethodQuery}, "charset": {"utf-8"},
-			"sign_type": {"RSA2"},
-			"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {`{"out_trade_no":"` + orderID +
-				`"}`}}
+		form := callOf(alipay.MethodQuery, `{"out_trade_no":"`+orderID+`"}`)
 		change(form)
-		body, err := alipay.SignedQuery(key, form)
-		must.OK(t, err)
 		resp, err := http.Post(srv.URL+"/gateway.do", "application/x-www-form-urlencoded",
-			strings.NewReader(after(body)))
+			strings.NewReader(after(signed(t, form))))
 		must.OK(t, err)
 		defer resp.Body.Close()
 		out, err := io.ReadAll(resp.Body)
@@ -374,41 +377,4 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			t.Errorf("%s: %v, want it to say %q", name, err, tc.want)
 		}
 	}
-}
-
-func TestManyAtOnce(t *testing.T) {
-	g, s, _ := system(t, func(o *fakegateway.Options) { o.HTTP = &http.Client{Transport: answers("success")} })
-	const shoppers = 8
-	str := prepare(t, s, order(0))
-	var paid, delivered [shoppers]int
-	var wg sync.WaitGroup
-	for i := range shoppers {
-		wg.Go(func() {
-			if _, err := g.Open(str); err != nil && !errors.Is(err, fakegateway.ErrPaid) {
-				t.Error(err)
-			}
-			if g.Pay(orderID) == nil {
-				paid[i]++
-			}
-			delivered[i], _ = g.Tick(context.Background())
-		})
-	}
-	wg.Wait()
-	sum := func(a [shoppers]int) (n int) {
-		for _, v := range a {
-			n += v
-		}
-		return n
-	}
-	if len(g.Trades()) != 1 || sum(paid) != 1 || sum(delivered) != 1 || len(g.Pending()) != 0 {
-		t.Errorf("%d trades, paid %d times, %d notifications delivered, %d pending; want 1, 1, 1, 0",
-			len(g.Trades()), sum(paid), sum(delivered), len(g.Pending()))
-	}
-}
-
-// answers is a shop that gives every notification the same answer.
-type answers string
-
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(string(a))), Request: r}, nil
 }

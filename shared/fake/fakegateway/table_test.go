@@ -23,12 +23,6 @@ func TestStoreConforms(t *testing.T) {
 	testStore(t, func(*testing.T) fakegateway.Store { return fakegateway.NewTable(embedded()) })
 }
 
-func paidTrade() fakegateway.Record {
-	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess,
-		Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
-		Notifications: []fakegateway.Notification{{ID: "n", Next: start}}}
-}
-
 func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  ledger.Row
@@ -41,7 +35,7 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	} {
 		rows := embedded()
 		s := fakegateway.NewTable(rows)
-		must.OK(t, s.Save(t.Context(), paidTrade()))
+		must.OK(t, s.Save(t.Context(), paidRecord("a", start)))
 		key := ledger.Key{Table: fakegateway.TableTrades, PK: "a"}
 		must.OK(t, rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}))
 		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil ||
@@ -54,14 +48,14 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 // TestRowIsPartOfWhatIsWritten checks, at each point of a trade's life, that Save writes what Row returns; only a
 // refund's entry also has its notification.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
-	waits, refunded := paidTrade(), paidTrade()
+	waits, refunded := paidRecord("a", start), paidRecord("a", start)
 	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
-	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
+	refunded.N, refunded.TradeNo = 2, "2"
 	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)},
 		{RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
 	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"},
 		fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
-	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidTrade(), "a#2": refunded} {
+	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paidRecord("a", start), "a#2": refunded} {
 		rows := embedded()
 		must.OK(t, fakegateway.NewTable(rows).Save(t.Context(), r))
 		written, found, err := rows.Get(t.Context(), ledger.Key{Table: fakegateway.TableTrades,

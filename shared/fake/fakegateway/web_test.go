@@ -32,13 +32,6 @@ func backOf(page string) string {
 	return ""
 }
 
-// browse opens an address of the gateway.
-func browse(g *fakegateway.Gateway, address string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
-	return w
-}
-
 // TestTheCashierLeadsBack checks where the cashier of a browser sends its shopper, before and after the payment.
 func TestTheCashierLeadsBack(t *testing.T) {
 	key, err := alipay.ParsePublicKey(gatewayKeys().Public)
@@ -52,7 +45,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 			quit = quitTo
 		}
 		must.OK(t, err)
-		opened := browse(g, address).Body.String()
+		opened := ask(g, http.MethodGet, address, "").Body.String()
 		if got := backOf(opened); got != quit {
 			t.Errorf("%s: who gives up goes to %q, want %q", kind, got, quit)
 		}
@@ -76,7 +69,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 		if !maps.EqualFunc(form, want, slices.Equal[[]string]) {
 			t.Errorf("%s: returns with\n%v, want\n%v", kind, form, want)
 		}
-		if again := backOf(browse(g, address).Body.String()); !strings.Contains(again, "paid="+orderID) {
+		if again := backOf(ask(g, http.MethodGet, address, "").Body.String()); !strings.Contains(again, "paid="+orderID) {
 			t.Errorf("%s: the paid trade opened again leads back to %q", kind, again)
 		}
 	}
@@ -87,9 +80,9 @@ func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 	g, s, c := system(t, nil)
 	address, err := s.client.PagePay(t.Context(), order(0), backTo)
 	must.OK(t, err)
-	form := inputs(browse(g, address).Body.String())
+	form := inputs(ask(g, http.MethodGet, address, "").Body.String())
 	c.set(start.Add(15 * time.Minute))
-	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": browse(g, address)} {
+	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": ask(g, http.MethodGet, address, "")} {
 		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "支付已过期") ||
 			strings.Contains(w.Body.String(), "paid=") {
 			t.Errorf("%s: status %d, page\n%s", name, w.Code, w.Body)
@@ -104,7 +97,7 @@ func TestTwoKindsOpenOneTrade(t *testing.T) {
 	must.OK(t, err)
 	wap, err := s.client.WapPay(t.Context(), order(0), quitTo, backTo)
 	must.OK(t, err)
-	onComputer, onPhone := inputs(browse(g, page).Body.String()), inputs(browse(g, wap).Body.String())
+	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap, "").Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {
 			t.Errorf("paid with status %d, page\n%s", w.Code, w.Body)
@@ -125,7 +118,7 @@ func TestCallsThatOtherSDKsMake(t *testing.T) {
 		delete(biz, "time_expire")
 		delete(biz, "seller_id")
 	})
-	w := browse(g, "/gateway.do?"+query)
+	w := ask(g, http.MethodGet, "/gateway.do?"+query, "")
 	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "javascript:") {
 		t.Fatalf("status %d, page\n%s", w.Code, w.Body)
 	}
@@ -133,7 +126,7 @@ func TestCallsThatOtherSDKsMake(t *testing.T) {
 		t.Errorf("expires %v, want %v", got, want)
 	}
 	c.set(start.Add(14 * 24 * time.Hour))
-	if w = browse(g, "/gateway.do?"+query); w.Code != http.StatusOK || len(g.Trades()) != 1 {
+	if w = ask(g, http.MethodGet, "/gateway.do?"+query, ""); w.Code != http.StatusOK || len(g.Trades()) != 1 {
 		t.Errorf("opened again: status %d, %d trades", w.Code, len(g.Trades()))
 	}
 	if w = post(g, inputs(w.Body.String())); w.Code != http.StatusOK || backOf(w.Body.String()) != "" {
