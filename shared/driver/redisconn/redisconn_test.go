@@ -83,17 +83,17 @@ func TestOptions(t *testing.T) {
 func TestReplies(t *testing.T) {
 	r, _ := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}, Timeout: patience})
 	for source, want := range map[string]any{
-		"return 'a|\\0\\255b'":              "a|\x00\xffb",
-		"return ''":                         "",
-		"return 3.9":                        int64(3),
-		"return -9007199254740991":          int64(-9007199254740991),
-		"return false":                      nil,
-		"return true":                       int64(1),
-		"return {}":                         []any{},
-		"return {'a', 1, {false, 'b'}}":     []any{"a", int64(1), []any{nil, "b"}},
-		"return redis.status_reply('FINE')": "FINE",
-		"return ARGV[1] .. KEYS[1]":         "x{1}:item",
-		"return redis.error_reply('OWN of the script')":   errors.New("OWN of the script"),
+		"return 'a|\\0\\255b'":               "a|\x00\xffb",
+		"return ''":                          "",
+		"return 3.9":                         int64(3),
+		"return -9007199254740991":           int64(-9007199254740991),
+		"return false":                       nil,
+		"return true":                        int64(1),
+		"return {}":                          []any{},
+		"return {'a', 1, {false, 'b'}}":      []any{"a", int64(1), []any{nil, "b"}},
+		"return {ok = 'FINE'}":               "FINE",
+		"return ARGV[1] .. KEYS[1]":          "x{1}:item",
+		"return {err = 'OWN of the script'}": errors.New("OWN of the script"),
 		"return redis.call('HGET', KEYS[1], 'n', 'more')": errors.New("ERR wrong number"),
 	} {
 		got, err := r.Run(context.Background(), redisstock.NewScript("s", source), keys, []string{"x"})
