@@ -27,8 +27,7 @@ func subscription(t *testing.T, kind string, lines ...string) []byte {
 		data.LogEvents = append(data.LogEvents, events.CloudwatchLogsLogEvent{ID: string(rune('1' + i)),
 			Timestamp: time.Now().UnixMilli(), Message: line})
 	}
-	text, err := json.Marshal(data)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(data))
 	return packed(t, text)
 }
 
@@ -37,17 +36,14 @@ func packed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(z.Write(text))
 	must.OK(t, z.Close())
 	return raw(t, b.Bytes())
 }
 
 func raw(t *testing.T, data []byte) []byte {
 	t.Helper()
-	event, err := json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}})
-	must.OK(t, err)
+	event := must.Get(json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}}))
 	return event
 }
 

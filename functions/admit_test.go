@@ -58,8 +58,7 @@ func TestAdmit(t *testing.T) {
 		var e map[string]any
 		must.OK(t, json.Unmarshal(event, &e))
 		e["multiValueHeaders"].(map[string]any)["ticket"] = []string{ticket} //nolint:forcetypeassert // as recorded
-		event, err := json.Marshal(e)
-		must.OK(t, err)
+		event = must.Get(json.Marshal(e))
 		return ask(t, buy, event)
 	}
 	if r := ask(t, buy, purchase(t, it.ID, "1001")); r.Status != 403 || r.text("code") != "ticket_required" {

@@ -34,9 +34,7 @@ func TestColdStart(t *testing.T) {
 			// it
 			init := slices.Compact(w.aws.Calls())
 			if c.event != nil {
-				if _, err := f.Invoke(c.event(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Invoke(c.event(t)))
 			}
 			first := w.aws.Calls()
 			if !slices.Equal(init, c.init) || !slices.Equal(first, c.first) {

@@ -57,8 +57,7 @@ func TestConnectFunction(t *testing.T) {
 	}
 	forged, _ := jwtauth.NewPasses(jwtauth.Keys{Current: "another-secret-of-tokens"}, system.Clock{}).Make("1001", "n")
 	old := connectPass("1001", "n", memory.NewClock(time.Now().Add(-seckill.PassLife)))
-	token, err := jwtauth.Sign(secret, "1001", time.Now().Add(time.Hour))
-	must.OK(t, err)
+	token := must.Get(jwtauth.Sign(secret, "1001", time.Now().Add(time.Hour)))
 	for name, offered := range map[string]string{"forged": "seckill.v1, " + forged, "expired": "seckill.v1, " + old,
 		"a token": "seckill.v1, " + token, "another version": "seckill.v2, " + connectPass("1001", "v", system.Clock{}),
 		"nothing": "", "no pass": "seckill.v1"} {

@@ -66,9 +66,7 @@ func binary(t *testing.T, step string) string {
 	bin.Do(func() { lambdatest.Build(t, "", bin.folder, "./...") })
 	// The go command reuses a cached result unless something that a test imports or reads has changed; binaries do
 	// not count.
-	if _, err := os.ReadFile(filepath.Join(step, "main.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.ReadFile(filepath.Join(step, "main.go")))
 	return filepath.Join(bin.folder, step)
 }
 
@@ -202,8 +200,7 @@ func live(id string, stock int) seckill.Item {
 // recorded returns an event from package apigw's collection.
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name))
-	must.OK(t, err)
+	b := must.Get(os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name)))
 	return b
 }
 
@@ -216,16 +213,14 @@ func call(t *testing.T, method, path, body, user string) []byte {
 	delete(headers, "Idempotency-Key")
 	delete(headers, "Authorization")
 	if user != "" {
-		token, err := jwtauth.Sign(secret, user, time.Now().Add(time.Hour))
-		must.OK(t, err)
+		token := must.Get(jwtauth.Sign(secret, user, time.Now().Add(time.Hour)))
 		headers["Authorization"] = []string{"Bearer " + token}
 	}
 	if path == notifyPath {
 		headers["content-type"] = []string{"application/x-www-form-urlencoded; charset=utf-8"}
 	}
 	e["httpMethod"], e["path"], e["resource"], e["body"] = method, path, path, body
-	b, err := json.Marshal(e)
-	must.OK(t, err)
+	b := must.Get(json.Marshal(e))
 	return b
 }
 
@@ -245,8 +240,7 @@ func batch(t *testing.T, bodies ...string) []byte {
 		m["messageId"], m["body"] = fmt.Sprintf("m%d", i), body
 		records = append(records, m)
 	}
-	b, err := json.Marshal(map[string]any{"Records": records})
-	must.OK(t, err)
+	b := must.Get(json.Marshal(map[string]any{"Records": records}))
 	return b
 }
 
@@ -268,8 +262,7 @@ func (r response) text(field string) string {
 // ask invokes an HTTP function.
 func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 	t.Helper()
-	out, err := f.Invoke(event)
-	must.OK(t, err)
+	out := must.Get(f.Invoke(event))
 	var r response
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%s: %v", out, err)
@@ -281,8 +274,7 @@ func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 // pay acts like a shopper at the cashier with the order's pay string, and returns the notification that follows.
 func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	t.Helper()
-	no, err := g.Open(payString)
-	must.OK(t, err)
+	no := must.Get(g.Open(payString))
 	for _, trade := range g.Trades() {
 		if trade.TradeNo != no {
 			continue
@@ -291,8 +283,7 @@ func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	}
 	for _, trade := range g.Trades() {
 		if trade.TradeNo == no {
-			form, err := g.NotificationForm("n-"+no, trade, time.Now())
-			must.OK(t, err)
+			form := must.Get(g.NotificationForm("n-"+no, trade, time.Now()))
 			return form
 		}
 	}

@@ -72,8 +72,7 @@ func formCall(t *testing.T, r *http.Request) []byte {
 	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")},
 		"accept-language": {"en"}}
 	e["multiValueQueryStringParameters"] = r.URL.Query()
-	b, err := json.Marshal(e)
-	must.OK(t, err)
+	b := must.Get(json.Marshal(e))
 	return b
 }
 
@@ -123,8 +122,7 @@ var (
 // stage.
 func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
 	t.Helper()
-	at, err := url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString)
-	must.OK(t, err)
+	at := must.Get(url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString))
 	inStage := func(f *lambdatest.Function, method string, at *url.URL, form url.Values) *http.Response {
 		path, ok := strings.CutPrefix(at.Path, "/_aws/execute-api/id/stage")
 		if !ok {
@@ -132,8 +130,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		}
 		r := httptest.NewRequest(method, "http://api.example"+path+"?"+at.RawQuery, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer, err := behind{t, f}.RoundTrip(r)
-		must.OK(t, err)
+		answer := must.Get(behind{t, f}.RoundTrip(r))
 		return answer
 	}
 	page := inStage(opened, http.MethodGet, at, nil)
@@ -143,8 +140,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		!strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
 		t.Fatalf("cashier: status %d\n%s", page.StatusCode, b)
 	}
-	to, err := at.Parse(action[1])
-	must.OK(t, err)
+	to := must.Get(at.Parse(action[1]))
 	form := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(string(b), -1) {
 		form.Set(m[1], m[2])
@@ -166,8 +162,7 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
 	o := sample.Order("2002", "1001", time.Now(), 1)
-	orderString, err := client.Prepare(o)
-	must.OK(t, err)
+	orderString := must.Get(client.Prepare(o))
 	shop.answer <- "success"
 	answer := payAt(t, first, second, orderString)
 	b, _ := io.ReadAll(answer.Body) // reading from memory cannot fail

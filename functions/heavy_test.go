@@ -83,18 +83,14 @@ func (c *counter) Write(p []byte) (int, error) {
 
 func sizes(t *testing.T, path string) (size, zipped int) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	must.OK(t, err)
+	b := must.Get(os.ReadFile(path))
 	var n counter
 	z := zip.NewWriter(&n)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestCompression)
 	})
-	entry, err := z.Create("bootstrap")
-	must.OK(t, err)
-	if _, err := entry.Write(b); err != nil {
-		t.Fatal(err)
-	}
+	entry := must.Get(z.Create("bootstrap"))
+	must.Get(entry.Write(b))
 	must.OK(t, z.Close())
 	return len(b), int(n)
 }

@@ -23,8 +23,7 @@ func TestLiveScreen(t *testing.T) {
 		return answer, "", err
 	})
 	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
-	seen, err := viewers.Live(t.Context(), "2002")
-	must.OK(t, err)
+	seen := must.Get(viewers.Live(t.Context(), "2002"))
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
 	}
@@ -55,7 +54,7 @@ func TestLiveScreen(t *testing.T) {
 	w.aws.SetFunction("seckill-stage", func([]byte) ([]byte, string, error) {
 		return nil, "", errors.New("out of memory")
 	})
-	seen, err = viewers.Live(t.Context(), "2002")
+	seen, err := viewers.Live(t.Context(), "2002")
 	if err != nil || seen.Stock.Failed != seckill.CodeUnavailable || seen.Queues.Failed != "" {
 		t.Errorf("without the stage function: %+v, %v", seen, err)
 	}

@@ -206,8 +206,7 @@ func TestCommandsWithANewKey(t *testing.T) {
 	w.aws.SetSecret("command-public-key", next.Public().String())
 	for keys, want := range map[string]bool{next.String(): true, commandKeys.String(): true,
 		commandKeys.Add([32]byte{3}, time.Now().Add(-time.Minute)).String(): false} {
-		keys, err := operator.ParseKeys(keys)
-		must.OK(t, err)
+		keys := must.Get(operator.ParseKeys(keys))
 		operators := staffOf(keys, f.Invoke)
 		if _, err := operators.Acts(t.Context(), operator.ActsWanted{Limit: 1}); (err == nil) != want {
 			t.Errorf("%v, want accepted %v", err, want)

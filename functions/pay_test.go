@@ -42,8 +42,7 @@ func TestPay(t *testing.T) {
 				strings.Contains(q.Get("biz_content"), page+"/?order="+o.ID) != (kind == "wap") {
 				t.Errorf("%s, %s: %v", kind, mode, q)
 			}
-			cashier, err := http.Get(u.String())
-			must.OK(t, err)
+			cashier := must.Get(http.Get(u.String()))
 			cashier.Body.Close()
 			if cashier.StatusCode != http.StatusOK {
 				t.Errorf("%s, %s: the cashier answers %d", kind, mode, cashier.StatusCode)

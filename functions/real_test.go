@@ -58,16 +58,14 @@ func newRealDeployment(t *testing.T) *realDeployment {
 
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
 	open := func(name string) *sqsqueue.Queue {
-		o, err := sqsqueue.CreateQueue(ctx, client, prefix+name)
-		must.OK(t, err)
+		o := must.Get(sqsqueue.CreateQueue(ctx, client, prefix+name))
 		upper := strings.ToUpper(name)
 		queues[upper+"_QUEUE_URL"], queues[upper+"_DEAD_LETTER_QUEUE_URL"] = o.URL, o.DeadLetterURL
 		return sqsqueue.New(client, o)
 	}
 	w.orders, w.closings = open("orders"), open("closings")
 	manager := secretsmanager.NewFromConfig(cfg)
-	text, err := json.Marshal(secrets())
-	must.OK(t, err)
+	text := must.Get(json.Marshal(secrets()))
 	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"),
 		SecretString: aws.String(string(text))}); err != nil {
 		t.Fatal(err)

@@ -17,10 +17,8 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 	t.Helper()
 	o := sample.Order("2002", "1001", time.Now(), 1)
 	client := shopOf(t, "http://shop.example/notify", nil)
-	payString, err := client.Prepare(o)
-	must.OK(t, err)
-	n, err := client.Verify(pay(t, w.gateway, payString))
-	must.OK(t, err)
+	payString := must.Get(client.Prepare(o))
+	n := must.Get(client.Verify(pay(t, w.gateway, payString)))
 	l := ledger.New(w.rows)
 	must.OK(t, l.Place(t.Context(), o, 1))
 	return l, o, n
@@ -36,11 +34,10 @@ func TestRefundFunction(t *testing.T) {
 	must.OK(t, l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed))
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {
 		t.Helper()
-		faults, err := fakegateway.ParseFaults(plan)
-		must.OK(t, err)
+		faults := must.Get(fakegateway.ParseFaults(plan))
 		must.OK(t, w.gateway.SetFaults(faults))
 		f := w.start(t, "refund")
-		_, err = f.Invoke(recorded(t, "schedule.json"))
+		_, err := f.Invoke(recorded(t, "schedule.json"))
 		if failure == "" && err != nil || failure != "" && (err == nil || !strings.Contains(err.Error(), failure)) {
 			t.Errorf("%q: %v, want an error with %q", plan, err, failure)
 		}

@@ -16,8 +16,7 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
 	signed := func(secret string, end time.Time) string {
-		token, err := jwtauth.Sign(secret, user, end)
-		must.OK(t, err)
+		token := must.Get(jwtauth.Sign(secret, user, end))
 		return token
 	}
 	bearing := func(token string) []byte {
@@ -26,8 +25,7 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 		headers, _ := e["multiValueHeaders"].(map[string]any)
 		headers["Authorization"] = []string{"Bearer " + token}
 		headers["X-Forwarded-For"] = []string{"198.51.100.9"} // set by the client
-		b, err := json.Marshal(e)
-		must.OK(t, err)
+		b := must.Get(json.Marshal(e))
 		return b
 	}
 	hour := time.Now().Add(time.Hour)

@@ -119,8 +119,7 @@ func copyRows(t *testing.T, from, to string) {
 		pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(from + table.Name),
 			ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			must.OK(t, err)
+			page := must.Get(pages.NextPage(t.Context()))
 			for _, row := range page.Items {
 				put(t, client, to+table.Name, row)
 			}
@@ -130,7 +129,5 @@ func copyRows(t *testing.T, from, to string) {
 
 func put(t *testing.T, client *dynamodb.Client, table string, row map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}))
 }

@@ -47,8 +47,7 @@ func withCode(t *testing.T, issuer, person, nonce string) string {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}.Encode())
 	must.OK(t, err)
 	answer.Body.Close()
-	back, err := answer.Location()
-	must.OK(t, err)
+	back := must.Get(answer.Location())
 	body, err := json.Marshal(map[string]string{"grant": "code", "issuer": issuer, "code": back.Query().Get("code"),
 		"code_verifier": verifier, "nonce": "n", "redirect_uri": redirectURI})
 	must.OK(t, err)
@@ -66,8 +65,7 @@ func TestSignIn(t *testing.T) {
 		list.Headers["Access-Control-Allow-Origin"] != storefront {
 		t.Fatalf("issuers: %+v", list)
 	}
-	v, err := jwtauth.New(jwtauth.Keys{Current: secret}, system.Clock{})
-	must.OK(t, err)
+	v := must.Get(jwtauth.New(jwtauth.Keys{Current: secret}, system.Clock{}))
 	users := map[string]string{}
 	for _, person := range []string{"13800138000", "b", "13800138000", "b"} {
 		r := ask(t, f, call(t, "POST", "/signin", withCode(t, issuer, person, "n"), ""))

@@ -16,8 +16,7 @@ import (
 // browsed is API Gateway's event of a browser's request. cookies are name=value.
 func browsed(t *testing.T, method, address, body string, cookies ...string) []byte {
 	t.Helper()
-	u, err := url.Parse(address)
-	must.OK(t, err)
+	u := must.Get(url.Parse(address))
 	b, err := json.Marshal(events.APIGatewayProxyRequest{HTTPMethod: method, Resource: "/admin/{proxy+}", Path: u.Path,
 		Body: body, MultiValueQueryStringParameters: u.Query(), MultiValueHeaders: map[string][]string{
 			"Host": {"api.example.com"}, "X-Seckill-Staff": {"1"}, "Origin": {"http://localhost"},
@@ -51,8 +50,7 @@ func signedIn(t *testing.T, admin *lambdatest.Function, person string) response 
 		t.Fatalf("sign-in: %+v", r)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Get(r.Headers["Location"] + "&person=" + person)
-	must.OK(t, err)
+	answer := must.Get(client.Get(r.Headers["Location"] + "&person=" + person))
 	answer.Body.Close()
 	back, err := answer.Location()
 	if err != nil || !strings.HasPrefix(back.String(), "http://localhost/live/admin/callback?") {

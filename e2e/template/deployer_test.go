@@ -85,10 +85,8 @@ func TestDeployersRights(t *testing.T) {
 	if err != nil || json.Unmarshal(out, &asks) != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "infra", "deployer.yaml"))
-	must.OK(t, err)
-	tree, err := parse(text)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(root, "infra", "deployer.yaml")))
+	tree := must.Get(parse(text))
 	var given, needed []string
 	for _, r := range (&template{tree}).resources("AWS::IAM::ManagedPolicy") {
 		for _, s := range list(r.prop(), "PolicyDocument", "Statement") {

@@ -32,8 +32,7 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
 		"infra/edge", "infra/plan", "infra/stacks"} {
-		whole, err := filepath.Abs(filepath.Join(root, name))
-		must.OK(t, err)
+		whole := must.Get(filepath.Abs(filepath.Join(root, name)))
 		link(t, whole, filepath.Join(folder, name))
 	}
 	write(t, filepath.Join(folder, "samconfig.toml"), strings.Replace(read(t, filepath.Join(root, "samconfig.toml")),

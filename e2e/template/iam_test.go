@@ -62,8 +62,7 @@ func TestEveryCallIsReached(t *testing.T) {
 		if err != nil || len(main.flows) == 0 {
 			continue
 		}
-		w, err := src.walk(step, main.flows)
-		must.OK(t, err)
+		w := must.Get(src.walk(step, main.flows))
 		for fn := range w.seen {
 			reached[fn.FullName()] = true
 		}
@@ -230,8 +229,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	tpl := deployed(t, everything)
 	may := map[string]map[string][]string{} // step, kind of resource, which resource
 	for step, f := range tpl.functions() {
-		rights, err := tpl.rights(f)
-		must.OK(t, err)
+		rights := must.Get(tpl.rights(f))
 		may[step] = map[string][]string{}
 		for _, r := range rights {
 			service, action, _ := strings.Cut(r.action, ":")
@@ -346,8 +344,7 @@ func TestAuditLogIsAppendOnly(t *testing.T) {
 		t.Errorf("%s does not deny to everybody what it should: %s", table, diff)
 	}
 	for step, f := range tpl.functions() {
-		rights, err := tpl.rights(f)
-		must.OK(t, err)
+		rights := must.Get(tpl.rights(f))
 		for _, r := range rights {
 			if r.on == rows && (slices.Contains(changing, r.action) ||
 				step != "admin" || r.action != "dynamodb:PutItem" && r.action != "dynamodb:Query") ||
@@ -366,8 +363,7 @@ var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + 
 	secrets.CommandKey: "x", secrets.CommandPublic: "x", secrets.StaffSecret: "x", secrets.ReportSalts: "x"}
 
 func TestIAMPage(t *testing.T) {
-	want, err := iamPage(deployed(t, everything))
-	must.OK(t, err)
+	want := must.Get(iamPage(deployed(t, everything)))
 	got, err := os.ReadFile(filepath.Join(root, "docs", "IAM.md"))
 	if err != nil || string(got) != string(want) {
 		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err,

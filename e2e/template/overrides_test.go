@@ -31,8 +31,7 @@ func TestOverridesReachSAMWhole(t *testing.T) {
 	overrides := told[slices.Index(told, "--parameter-overrides")+1:]
 	cmd := exec.CommandContext(t.Context(), samPython(t), "-c", samParser)
 	cmd.Args = append(cmd.Args, overrides...)
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())
 	var got map[string]string
 	must.OK(t, json.Unmarshal(out, &got))
 	for name, value := range want {

@@ -78,8 +78,7 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 	policies := map[string]string{}
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
-		text, err := json.Marshal(item)
-		must.OK(t, err)
+		text := must.Get(json.Marshal(item))
 		if strings.Contains(string(text), `"iam"`) != (path == "/operator/{role}") {
 			t.Errorf("%s asks for %s", path, text)
 		}

@@ -40,8 +40,7 @@ func TestRunbooks(t *testing.T) {
 		about[page[1]] = true
 	}
 	var pages []string
-	entries, err := os.ReadDir(folder)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(folder))
 	for _, e := range entries {
 		if page := strings.TrimSuffix(e.Name(), ".md"); page != "README" {
 			pages = append(pages, page)

@@ -246,8 +246,7 @@ func TestSettings(t *testing.T) {
 	}
 	for _, folder := range folders {
 		step := filepath.Base(filepath.Dir(folder))
-		main, err := src.main(step)
-		must.OK(t, err)
+		main := must.Get(src.main(step))
 		told, all := map[string]bool{}, map[string]bool{}
 		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
 			"certified": certified, "elsewhere": elsewhere} {
@@ -419,8 +418,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
 			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift, seckill.EventIssuerFault,
 			seckill.EventUntold, seckill.EventUncounted, seckill.EventGivenUp} {
-			counted, err := src.counts(step, main.flows)
-			must.OK(t, err)
+			counted := must.Get(src.counts(step, main.flows))
 			if slices.Contains(counted, event) {
 				want[string(event)+" "+step] = true
 			}

@@ -16,24 +16,21 @@ const root = "../.."
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	must.OK(t, err)
+	b := must.Get(os.ReadFile(name))
 	return string(b)
 }
 
 // file returns a template as it is written.
 func file(t *testing.T, name string) *template {
 	t.Helper()
-	tree, err := parse([]byte(read(t, filepath.Join(root, name))))
-	must.OK(t, err)
+	tree := must.Get(parse([]byte(read(t, filepath.Join(root, name)))))
 	return &template{tree}
 }
 
 // all returns the texts of all templates.
 func all(t *testing.T) map[string][]byte {
 	t.Helper()
-	files, err := texts(root)
-	must.OK(t, err)
+	files := must.Get(texts(root))
 	return files
 }
 
@@ -63,8 +60,7 @@ func TestTexts(t *testing.T) {
 func TestReservedConcurrency(t *testing.T) {
 	kept := 0
 	for _, f := range []string{"sale", "money", "shopper", "office"} {
-		text, err := os.ReadFile(root + "/infra/" + f + ".yaml")
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(root + "/infra/" + f + ".yaml"))
 		for _, m := range regexp.MustCompile(`ReservedConcurrentExecutions: !If \[Reserves, (\d+),`).FindAllSubmatch(
 			text, -1) {
 			n, _ := strconv.Atoi(string(m[1]))

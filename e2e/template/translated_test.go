@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
@@ -20,10 +21,8 @@ var samOnce = sync.OnceValues(func() (*translator, error) { return startSAM(cont
 
 func ask(t *testing.T, request map[string]any) map[string]any {
 	t.Helper()
-	s, err := samOnce()
-	must.OK(t, err)
-	tree, err := s.ask(request)
-	must.OK(t, err)
+	s := must.Get(samOnce())
+	tree := must.Get(s.ask(request))
 	return tree
 }
 
@@ -35,8 +34,7 @@ func deployed(t *testing.T, params map[string]string) *template {
 
 func samPython(t *testing.T) string {
 	t.Helper()
-	name, err := python(t.Context(), root)
-	must.OK(t, err)
+	name := must.Get(python(t.Context(), root))
 	return name
 }
 
@@ -54,8 +52,7 @@ func asDeployed(t *testing.T, file string, text []byte, gradual string) map[stri
 		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday,
 			"GradualDeployment": gradual})
 	}
-	tree, err := parse(text)
-	must.OK(t, err)
+	tree := must.Get(parse(text))
 	return tree
 }
 

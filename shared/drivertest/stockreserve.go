@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -67,9 +68,7 @@ var reserveCases = []stockCase{
 	{"a keyless repeat is one while it is queued", func(e *stockEnv) {
 		e.install()
 		first := e.request(1, "1", 1)
-		if _, err := e.Reserve(e.ctx, e.now, first, false, resend); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Reserve(e.ctx, e.now, first, false, resend))
 		res, err := e.Reserve(e.ctx, e.now, e.request(2, "1", 1), false, resend)
 		e.must(err)
 		if res.Code != seckill.ReservedAgain || res.Order != oid(1) || res.Reservation.Order != oid(1) {

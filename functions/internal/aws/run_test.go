@@ -96,12 +96,9 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	})
 	check := func(when, valid, invalid string) {
 		t.Helper()
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 		for secret, want := range map[string]bool{valid: true, invalid: false} {
-			token, err := jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute))
-			must.OK(t, err)
+			token := must.Get(jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute)))
 			if _, err := auth.User(token); (err == nil) != want {
 				t.Errorf("%s: a token signed with %q: %v, want accepted %v", when, secret, err, want)
 			}
@@ -117,9 +114,8 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	server.RequirePassword("new")
 	server.Drop()
 	taken := func() bool {
-		token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-		must.OK(t, err)
-		_, err = auth.User(token)
+		token := must.Get(jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute)))
+		_, err := auth.User(token)
 		return err == nil
 	}
 	refreshUntil(t, r, clock, taken)
@@ -179,11 +175,9 @@ func TestRotatedSecretSigns(t *testing.T) {
 		return func() { signer, issuers = s, i }
 	})
 	signedWith := func(secret string) bool {
-		token, err := signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute))
-		must.OK(t, err)
-		v, err := jwtauth.New(jwtauth.Keys{Current: secret}, clock)
-		must.OK(t, err)
-		_, err = v.User(token)
+		token := must.Get(signer.SignToken("1001", "", time.Time{}, clock.Now().Add(time.Minute)))
+		v := must.Get(jwtauth.New(jwtauth.Keys{Current: secret}, clock))
+		_, err := v.User(token)
 		return err == nil
 	}
 	if !signedWith("old") {
@@ -212,12 +206,9 @@ func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	fake.SetSecret("jwt", "new")
 	clock.Advance(config.RefreshEvery)
 	for range 2 {
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 	}
-	token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
-	must.OK(t, err)
+	token := must.Get(jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute)))
 	if _, err := auth.User(token); err != nil {
 		t.Errorf("after two events: %v, want the new secret in use", err)
 	}
@@ -291,9 +282,7 @@ func refreshUntil(t *testing.T, r *running, clock *memory.Clock, taken func() bo
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
 		clock.Advance(config.RefreshEvery)
-		if _, err := r.handle(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.handle(t.Context(), nil))
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -313,10 +302,8 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 		"ALIPAY_GATEWAY": "https://gateway.example/gateway.do", "ALIPAY_NOTIFY_URL": "https://shop.example/notify"})
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
-		text, err := r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1))
-		must.OK(t, err)
-		form, err := url.ParseQuery(text)
-		must.OK(t, err)
+		text := must.Get(r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1)))
+		form := must.Get(url.ParseQuery(text))
 		return form.Get("app_cert_sn")
 	}
 	var numbers [2]string

@@ -33,8 +33,7 @@ const (
 
 func gbk(t testing.TB, text string) string {
 	t.Helper()
-	s, err := simplifiedchinese.GBK.NewEncoder().String(text)
-	must.OK(t, err)
+	s := must.Get(simplifiedchinese.GBK.NewEncoder().String(text))
 	return s
 }
 
@@ -355,8 +354,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 			}
 			return reply()
 		})}
-		c, err := alipay.New(conf)
-		must.OK(t, err)
+		c := must.Get(alipay.New(conf))
 		got, err := c.Bill(context.Background(), billDay)
 		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") ||
 			!strings.Contains(err.Error(), "download from bills.example: connection") {
@@ -373,11 +371,9 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 func lying(t testing.TB, size uint64) []byte {
 	t.Helper()
 	honest := archive(t, zipped{detailsName, bill(goodRow, goodRow)})
-	good, err := zip.NewReader(bytes.NewReader(honest), int64(len(honest)))
-	must.OK(t, err)
+	good := must.Get(zip.NewReader(bytes.NewReader(honest), int64(len(honest))))
 	header := good.File[0].FileHeader
-	raw, err := good.File[0].OpenRaw()
-	must.OK(t, err)
+	raw := must.Get(good.File[0].OpenRaw())
 	header.UncompressedSize64 = size
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -400,8 +396,7 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 		_, _ = w.Write(archive(t, zipped{detailsName, bill(goodRow)}))
 	}), &clock{start})
 	conf.Gateway = "http://gateway.example/gateway.do"
-	c, err := alipay.New(conf)
-	must.OK(t, err)
+	c := must.Get(alipay.New(conf))
 	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 ||
 		asked != "http://127.0.0.1:7777/bill" {
 		t.Errorf("got %v, %v from %q", got, err, asked)

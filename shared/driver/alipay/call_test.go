@@ -22,10 +22,8 @@ var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "20260101220010
 
 func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
 	t.Helper()
-	key, err := alipay.ParsePrivateKey(keys.Private)
-	must.OK(t, err)
-	sign, err := alipay.Sign(key, content)
-	must.OK(t, err)
+	key := must.Get(alipay.ParsePrivateKey(keys.Private))
+	sign := must.Get(alipay.Sign(key, content))
 	return sign
 }
 
@@ -52,13 +50,10 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 			t.Errorf("%s: close gives %q, %v, want %q", when, got, err, want)
 		}
 	}
-	prepared, err := c.Prepare(order())
-	must.OK(t, err)
+	prepared := must.Get(c.Prepare(order()))
 	check("prepared only", seckill.TradeUnknown)
 	closes("prepared only", seckill.CloseMissing)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	check("opened", seckill.TradeWaiting)
 	must.OK(t, g.Pay(orderID))
 	check("paid", seckill.TradePaid)
@@ -68,18 +63,14 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 	now = &clock{start}
 	g = gateway(t, now)
 	c = client(t, g, now)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	closes("opened", seckill.CloseDone)
 	check("closed", seckill.TradeClosed)
 	closes("closed", seckill.CloseRefused)
 
 	g = gateway(t, now)
 	c = client(t, g, now)
-	if _, err := g.Open(prepared); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(prepared))
 	now.now = start.Add(15 * time.Minute)
 	check("expired", seckill.TradeClosed)
 }
@@ -136,10 +127,8 @@ func TestTradeByItsNumber(t *testing.T) {
 	now := &clock{start}
 	g := gateway(t, now)
 	c := client(t, g, now)
-	prepared, err := c.Prepare(order())
-	must.OK(t, err)
-	no, err := g.Open(prepared)
-	must.OK(t, err)
+	prepared := must.Get(c.Prepare(order()))
+	no := must.Get(g.Open(prepared))
 	must.OK(t, g.Pay(orderID))
 	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
 		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
@@ -299,8 +288,7 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 		t.Cleanup(srv.Close)
 		c := config(nil, &clock{start})
 		c.Gateway, c.HTTP = srv.URL, nil
-		cl, err := alipay.New(c)
-		must.OK(t, err)
+		cl := must.Get(alipay.New(c))
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") ||
 			strings.Contains(err.Error(), appID) {

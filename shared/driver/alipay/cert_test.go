@@ -123,8 +123,7 @@ func certConfig(h http.Handler) alipay.Config {
 
 func certClient(t *testing.T, h http.Handler) *alipay.Client {
 	t.Helper()
-	c, err := alipay.New(certConfig(h))
-	must.OK(t, err)
+	c := must.Get(alipay.New(certConfig(h)))
 	return c
 }
 
@@ -161,14 +160,10 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 	if _, err := c.Query(context.Background(), orderID); err == nil {
 		t.Error("no error")
 	}
-	prepared, err := c.Prepare(order())
-	must.OK(t, err)
-	inApp, err := url.ParseQuery(prepared)
-	must.OK(t, err)
-	page, err := c.PagePay(t.Context(), order(), "")
-	must.OK(t, err)
-	key, err := alipay.ParsePublicKey(shopKeys().Public)
-	must.OK(t, err)
+	prepared := must.Get(c.Prepare(order()))
+	inApp := must.Get(url.ParseQuery(prepared))
+	page := must.Get(c.PagePay(t.Context(), order(), ""))
+	key := must.Get(alipay.ParsePublicKey(shopKeys().Public))
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
 	for name, form := range map[string]url.Values{"query": asked, "order string": inApp,
 		"address": sent(t, page)} {
@@ -218,8 +213,7 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 		}
 	}
 	conf := certConfig(nil)
-	v, err := alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock)
-	must.OK(t, err)
+	v := must.Get(alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock))
 	g := gateway(t, &clock{start})
 	for sn, ok := range map[string]bool{"": true, ours: true, strings.Repeat("0", 32): false} {
 		form := paidForm(t, g)
@@ -237,8 +231,7 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 	c, good := certs(), certConfig(nil)
 	until := start.AddDate(1, 0, 0)
-	short, err := rsa.GenerateKey(rand.Reader, 1024)
-	must.OK(t, err)
+	short := must.Get(rsa.GenerateKey(rand.Reader, 1024))
 	leaf := func(key crypto.Signer, from, until time.Time) string {
 		return issue(c.root, "Alipay", 9, key, from, until, false).pem()
 	}

@@ -21,10 +21,8 @@ import (
 
 func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	c := client(t, nil, &clock{start})
-	got, err := c.Prepare(order())
-	must.OK(t, err)
-	form, err := url.ParseQuery(got)
-	must.OK(t, err)
+	got := must.Get(c.Prepare(order()))
+	form := must.Get(url.ParseQuery(got))
 	const content = `app_id=2021000000000001&biz_content={"out_trade_no":"oabcdefghijklmnopqrstuvwxyz","total_amount":"88.80",` +
 		`"subject":"红色外套 Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00",` +
 		`"seller_id":"2088000000000001"}&charset=utf-8&format=JSON&method=alipay.trade.app.pay` +
@@ -32,10 +30,8 @@ func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	// This check uses none of the package's helpers: the content is the literal above, and the signature must match
 	// it.
 	block, _ := pem.Decode([]byte(shopKeys().Public))
-	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	must.OK(t, err)
-	sig, err := base64.StdEncoding.DecodeString(form.Get("sign"))
-	must.OK(t, err)
+	key := must.Get(x509.ParsePKIXPublicKey(block.Bytes))
+	sig := must.Get(base64.StdEncoding.DecodeString(form.Get("sign")))
 	sum := sha256.Sum256([]byte(content))
 	if err := rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA256, sum[:], sig); err != nil {
 		t.Errorf("order string %s\nis not signed over %s", got, content)
@@ -69,10 +65,8 @@ func TestSubject(t *testing.T) {
 func TestPrepareWithATitleOfForbiddenCharactersOnly(t *testing.T) {
 	o := order()
 	o.Title = "/=&"
-	got, err := client(t, nil, &clock{start}).Prepare(o)
-	must.OK(t, err)
-	form, err := url.ParseQuery(got)
-	must.OK(t, err)
+	got := must.Get(client(t, nil, &clock{start}).Prepare(o))
+	form := must.Get(url.ParseQuery(got))
 	var biz struct {
 		Subject string `json:"subject"`
 	}
@@ -84,8 +78,7 @@ func TestPrepareWithATitleOfForbiddenCharactersOnly(t *testing.T) {
 func TestKeysInEveryForm(t *testing.T) {
 	private, public := shopKeys().Private, shopKeys().Public
 	block, _ := pem.Decode([]byte(private))
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	must.OK(t, err)
+	parsed := must.Get(x509.ParsePKCS8PrivateKey(block.Bytes))
 	key := parsed.(*rsa.PrivateKey)
 	pkcs1 := x509.MarshalPKCS1PrivateKey(key)
 	pkcs1Public := x509.MarshalPKCS1PublicKey(&key.PublicKey)
@@ -116,16 +109,11 @@ func TestKeysInEveryForm(t *testing.T) {
 }
 
 func TestNewNamesTheWrongSetting(t *testing.T) {
-	short, err := rsa.GenerateKey(rand.Reader, 1024)
-	must.OK(t, err)
-	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.OK(t, err)
-	curveDER, err := x509.MarshalPKCS8PrivateKey(curve)
-	must.OK(t, err)
-	sec1, err := x509.MarshalECPrivateKey(curve)
-	must.OK(t, err)
-	curvePublic, err := x509.MarshalPKIXPublicKey(&curve.PublicKey)
-	must.OK(t, err)
+	short := must.Get(rsa.GenerateKey(rand.Reader, 1024))
+	curve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	curveDER := must.Get(x509.MarshalPKCS8PrivateKey(curve))
+	sec1 := must.Get(x509.MarshalECPrivateKey(curve))
+	curvePublic := must.Get(x509.MarshalPKIXPublicKey(&curve.PublicKey))
 	block := func(kind string, der []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
@@ -184,8 +172,6 @@ func BenchmarkPrepare(b *testing.B) {
 	c, o := client(b, nil, &clock{start}), order()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Prepare(o); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(c.Prepare(o))
 	}
 }

@@ -72,8 +72,7 @@ func config(h http.Handler, c *clock) alipay.Config {
 
 func client(t testing.TB, h http.Handler, c *clock) *alipay.Client {
 	t.Helper()
-	cl, err := alipay.New(config(h, c))
-	must.OK(t, err)
+	cl := must.Get(alipay.New(config(h, c)))
 	return cl
 }
 

@@ -32,8 +32,7 @@ func TestVerifyReadsAGenuineNotify(t *testing.T) {
 
 // TestVerifierNeedsNoKeyOfOurs checks that a verifier reads and refuses the same forms as a client.
 func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
-	v, err := alipay.NewVerifier(appID, sellerID, gatewayKeys().Public)
-	must.OK(t, err)
+	v := must.Get(alipay.NewVerifier(appID, sellerID, gatewayKeys().Public))
 	form := paidForm(t, gateway(t, &clock{start}))
 	if got, err := verified(t, v, form); err != nil || got != genuine {
 		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
@@ -46,8 +45,7 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		"another seller": {appID, "2088000000000009", gatewayKeys().Public, seckill.CodeNotOurs},
 		"another key":    {appID, sellerID, strangerKeys().Public, seckill.CodeForged},
 	} {
-		v, err := alipay.NewVerifier(other.app, other.seller, other.public)
-		must.OK(t, err)
+		v := must.Get(alipay.NewVerifier(other.app, other.seller, other.public))
 		if got, err := verified(t, v, form); !refused(err, other.want) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, other.want)
 		}
@@ -274,9 +272,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 	for i := range names[:len(names)-1] {
 		form := paidForm(t, gateway(t, &clock{start}))
 		signed := alipay.SignContent(form, "sign", "sign_type")
-		if _, err := verified(t, verify, form); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(verified(t, verify, form))
 		into, gone := names[i], names[i+1]
 		form.Set(into, form.Get(into)+"&"+gone+"="+form.Get(gone))
 		form.Del(gone)
@@ -402,9 +398,7 @@ func BenchmarkVerify(b *testing.B) {
 	form := paidForm(b, g)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Verify(form); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(c.Verify(form))
 	}
 }
 

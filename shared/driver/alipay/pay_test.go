@@ -44,8 +44,7 @@ func sent(t *testing.T, address string) url.Values {
 	if !found || strings.ContainsAny(address, "+ \"<>'") {
 		t.Fatalf("address %s", address)
 	}
-	v, err := url.ParseQuery(rest)
-	must.OK(t, err)
+	v := must.Get(url.ParseQuery(rest))
 	return v
 }
 
@@ -99,8 +98,7 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 		for method, sign := range pages(client(t, nil, &clock{start})) {
 			o := order()
 			o.Title = title
-			p, err := sign(o, `https://shop.example/back?"><script>&a='`)
-			must.OK(t, err)
+			p := must.Get(sign(o, `https://shop.example/back?"><script>&a='`))
 			form := sent(t, p)
 			var biz struct{ Subject string }
 			if err := json.Unmarshal([]byte(form.Get("biz_content")), &biz); err != nil ||
@@ -154,10 +152,8 @@ func TestPagesRefuseAddresses(t *testing.T) {
 func TestPagesOfAGatewayWithAQuery(t *testing.T) {
 	conf := config(nil, &clock{start})
 	conf.Gateway += "?env=test"
-	c, err := alipay.New(conf)
-	must.OK(t, err)
-	p, err := c.PagePay(t.Context(), order(), "")
-	must.OK(t, err)
+	c := must.Get(alipay.New(conf))
+	p := must.Get(c.PagePay(t.Context(), order(), ""))
 	if u, err := url.Parse(p); err != nil || u.Query().Get("env") != "test" || u.Query().Get("app_id") != appID {
 		t.Errorf("%v: %s", err, p)
 	}

@@ -23,8 +23,7 @@ import (
 
 func testdata(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	must.OK(t, err)
+	b := must.Get(os.ReadFile(filepath.Join("testdata", name)))
 	return string(b)
 }
 
@@ -46,8 +45,7 @@ func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	c := keyless(h, &clock{start})
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"),
 		testdata(t, "test-only-alipay-public.pem")
-	cl, err := alipay.New(c)
-	must.OK(t, err)
+	cl := must.Get(alipay.New(c))
 	return cl
 }
 
@@ -73,12 +71,10 @@ type orderSample struct {
 // character differently.
 func params(t *testing.T, orderString string) (form, canonical url.Values) {
 	t.Helper()
-	form, err := url.ParseQuery(orderString)
-	must.OK(t, err)
+	form = must.Get(url.ParseQuery(orderString))
 	var biz map[string]string
 	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
-	b, err := json.Marshal(biz)
-	must.OK(t, err)
+	b := must.Get(json.Marshal(biz))
 	canonical = url.Values{}
 	for k, v := range form {
 		canonical[k] = v
@@ -88,8 +84,7 @@ func params(t *testing.T, orderString string) (form, canonical url.Values) {
 }
 
 func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
-	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
-	must.OK(t, err)
+	key := must.Get(alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem")))
 	cl := sdkClient(t, nil)
 	sameSign := 0
 	list := samples[orderSample](t, "order_strings.json", 15)
@@ -148,8 +143,7 @@ type notificationSample struct {
 func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 	cl := sdkClient(t, nil)
 	for _, s := range samples[notificationSample](t, "notifications.json", 28) {
-		form, err := url.ParseQuery(s.Body)
-		must.OK(t, err)
+		form := must.Get(url.ParseQuery(s.Body))
 		got, err := verified(t, cl, form)
 		code := seckill.Code("")
 		if err != nil {

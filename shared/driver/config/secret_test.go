@@ -31,8 +31,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "secret", s, "in", holder{s}, "source",
 		config.Source{Setting: "A", Value: s})
-	j, err := json.Marshal(holder{s})
-	must.OK(t, err)
+	j := must.Get(json.Marshal(holder{s}))
 	b.Write(j)
 	for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%X", "%d"} {
 		fmt.Fprintf(&b, verb, s)
@@ -110,8 +109,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 		api := &store{values: map[string]string{"a": "1", "b": "2", "others": "3"}}
 		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"},
 			config.Source{Setting: "B", Name: "b"}
-		s, err := load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
-		must.OK(t, err)
+		s := must.Get(load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"}))
 		check := func(step string, calls int32, want ...string) {
 			t.Helper()
 			got := []string{string(s.Of(given)), string(s.Of(a)), string(s.Of(b)), string(s.Of(config.Source{}))}
@@ -211,14 +209,11 @@ func TestReadingsAreSpread(t *testing.T) {
 			begun := time.Now()
 			api := &store{values: map[string]string{"a": "1"}, errs: []error{errThrottle, errThrottle, errThrottle}}
 			clock := memory.NewClock(begun)
-			s, err := load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
-			must.OK(t, err)
+			s := must.Get(load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"}))
 			first[time.Since(begun)] = true
 			for api.calls.Load() == 4 {
 				clock.Advance(time.Second)
-				if _, err := s.Refresh(); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Refresh())
 				synctest.Wait()
 			}
 			refreshed[clock.Now().Sub(begun)] = true

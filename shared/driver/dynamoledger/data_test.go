@@ -77,8 +77,7 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 		for attr := range rows[table] {
 			t.Errorf("%s: %s is written, and nothing says what it means", table, attr)
 		}
-		page, err := os.ReadFile(file)
-		must.OK(t, err)
+		page := must.Get(os.ReadFile(file))
 		open, end := "<!-- generated: rows of "+table+", by make generate -->\n", "<!-- end: rows of "+table+" -->"
 		before, rest, _ := strings.Cut(string(page), open)
 		got, after, found := strings.Cut(rest, end)

@@ -43,8 +43,7 @@ func heard(t *testing.T, response string, call func(*dynamoledger.Rows) error) *
 // sharedBy returns which table of DynamoDB has the rows of several, by docs/DATA.md.
 func sharedBy(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	must.OK(t, err)
+	page := must.Get(os.ReadFile("../../../docs/DATA.md"))
 	_, section, _ := strings.Cut(string(page), "\n## On DynamoDB\n")
 	text := strings.Join(strings.Fields(section), " ")
 	out := map[string]string{}

@@ -124,8 +124,7 @@ func TestRowsStayAsTheyAre(t *testing.T) {
 	if flag.Lookup("update").Value.String() == "true" {
 		must.OK(t, os.WriteFile(file, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(file)
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(file))
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("rows (+) are not as in %s (-):\n%s", file, diff)
 	}
@@ -220,9 +219,7 @@ func BenchmarkOrder(b *testing.B) {
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := decodeOrder(row); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(decodeOrder(row))
 		}
 	})
 }

@@ -23,8 +23,7 @@ var tableRow = regexp.MustCompile(`(?m)^\| *(.*?) *\|$`)
 // dataSection returns what follows a heading of docs/DATA.md.
 func dataSection(t *testing.T, heading string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/DATA.md")
-	must.OK(t, err)
+	page := must.Get(os.ReadFile("../../../docs/DATA.md"))
 	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
 	if !found {
 		t.Fatalf("docs/DATA.md has no heading %q", heading)
@@ -75,8 +74,7 @@ func TestDataPageListsTheSchema(t *testing.T) {
 func holdBlock(t *testing.T, name, want string) {
 	t.Helper()
 	const file = "../../../docs/DATA.md"
-	page, err := os.ReadFile(file)
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(file))
 	open, end := "<!-- generated: "+name+", by make generate -->\n", "<!-- end: "+name+" -->"
 	before, rest, opened := strings.Cut(string(page), open)
 	got, after, ended := strings.Cut(rest, end)

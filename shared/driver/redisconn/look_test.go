@@ -20,8 +20,7 @@ func TestLook(t *testing.T) {
 	for _, cluster := range []bool{false, true} {
 		f := redistest.NewFake(t, memory.NewRedis())
 		f.Owner(f.Addr)
-		r, err := redisconn.New(redisconn.Options{Addrs: []string{f.Addr}, Cluster: cluster})
-		must.OK(t, err)
+		r := must.Get(redisconn.New(redisconn.Options{Addrs: []string{f.Addr}, Cluster: cluster}))
 		t.Cleanup(func() { _ = r.Close() })
 
 		f.SetInfo("")

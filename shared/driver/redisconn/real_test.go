@@ -33,8 +33,7 @@ import (
 
 func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	t.Helper()
-	r, err := newRunner(o, c, plainDial)
-	must.OK(t, err)
+	r := must.Get(newRunner(o, c, plainDial))
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -181,17 +180,14 @@ func killed(t *testing.T, o Options, c *tls.Config) {
 // certificate writes a self-signed certificate for 127.0.0.1 into dir.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.OK(t, err)
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"},
 		NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	must.OK(t, err)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must.OK(t, err)
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))
 	pool := x509.NewCertPool()
 	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
 		"key.pem": {Type: "PRIVATE KEY", Bytes: keyDER}} {
@@ -245,9 +241,7 @@ func TestRealOutages(t *testing.T) {
 			s := redistest.Start(t)
 			r := open(t, Options{Addrs: []string{s.Addr}}, nil)
 			ctx := context.Background()
-			if _, err := r.Run(ctx, add, keys, []string{"1"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.Run(ctx, add, keys, []string{"1"}))
 			c.hurt(t, s)
 			for range 3 {
 				soon(t, c.name, func() {
@@ -274,9 +268,7 @@ func TestRealLoading(t *testing.T) {
 	fill := redisstock.NewScript("fill",
 		"for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
 	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}, Timeout: patience}
-	if _, err := open(t, o, nil).Run(ctx, fill, keys, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(open(t, o, nil).Run(ctx, fill, keys, nil))
 	s.Do(t, "SAVE")
 	s.Kill()
 	s.Run(t)
@@ -305,9 +297,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 		key[slot*3/16384] = []string{k}
 	}
 	for _, k := range key {
-		if _, err := r.Run(ctx, add, k, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(ctx, add, k, []string{"1"}))
 	}
 	lost := nodes[2].Do(t, "CLUSTER", "MYID")
 	nodes[2].Kill()

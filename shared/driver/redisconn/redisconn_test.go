@@ -34,8 +34,7 @@ func plainDial(ctx context.Context, network, addr string) (net.Conn, error) {
 func connect(t testing.TB, o Options) (*Runner, *redistest.Faults) {
 	t.Helper()
 	f := redistest.NewFaults(plainDial)
-	r, err := newRunner(o, nil, f.Dial)
-	must.OK(t, err)
+	r := must.Get(newRunner(o, nil, f.Dial))
 	t.Cleanup(func() { r.Close() })
 	return r, f
 }
@@ -49,8 +48,7 @@ var (
 // counted returns how often add has taken effect.
 func counted(t testing.TB, m *memory.Redis) string {
 	t.Helper()
-	v, err := m.Run(context.Background(), count, keys, nil)
-	must.OK(t, err)
+	v := must.Get(m.Run(context.Background(), count, keys, nil))
 	s, _ := v.(string)
 	return s
 }
@@ -125,9 +123,7 @@ func TestScriptIsSentOnceByName(t *testing.T) {
 	r, _ := connect(t, Options{Addrs: []string{s.Addr}, Timeout: patience})
 	run := func() {
 		t.Helper()
-		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(context.Background(), add, keys, []string{"1"}))
 	}
 	run()
 	run()
@@ -176,9 +172,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	r, f := connect(t, o)
 	ctx := context.Background()
 	for range 2 { // the second one by EVALSHA alone
-		if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(ctx, add, keys, []string{"0"}))
 	}
 	before := f.Calls()
 	f.Arm(fault)
@@ -399,13 +393,10 @@ func recovered(t testing.TB, r *Runner) {
 // TestServerRestarts checks that connections which the server closed while idle are detected before a script is sent.
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
-	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})
-	must.OK(t, err)
+	r := must.Get(New(Options{Addrs: []string{s.Addr}, Timeout: patience}))
 	defer r.Close()
 	for range 3 {
-		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Run(context.Background(), add, keys, []string{"1"}))
 		s.Drop()
 		for end := time.Now().Add(patience); s.Connections() > 0; {
 			if time.Now().After(end) {
@@ -420,8 +411,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	before := goleak.IgnoreCurrent()
 	for mode, o := range modes(s) {
-		r, err := New(o)
-		must.OK(t, err)
+		r := must.Get(New(o))
 		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}

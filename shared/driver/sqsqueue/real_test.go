@@ -158,8 +158,7 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 // created creates a queue for one test; unless 0, visible and receives replace what CreateQueue set.
 func created(t *testing.T, client *sqs.Client, visible time.Duration, receives int) sqsqueue.Options {
 	t.Helper()
-	opt, err := sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text())
-	must.OK(t, err)
+	opt := must.Get(sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text()))
 	t.Cleanup(func() {
 		for _, url := range []string{opt.URL, opt.DeadLetterURL} {
 			if _, err := client.DeleteQueue(context.Background(), &sqs.DeleteQueueInput{QueueUrl: &url}); err != nil {

@@ -108,8 +108,7 @@ func records(t *testing.T) []map[string]any {
 
 func call(t *testing.T, s *step, records ...map[string]any) (failed []string, log string, err error) {
 	t.Helper()
-	event, err := json.Marshal(map[string]any{"Records": records})
-	must.OK(t, err)
+	event := must.Get(json.Marshal(map[string]any{"Records": records}))
 	var b strings.Builder
 	out, err := stream.Handle(s, slog.New(slog.NewTextHandler(&b, nil)))(t.Context(), event)
 	if err != nil {

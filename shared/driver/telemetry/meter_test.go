@@ -34,14 +34,12 @@ var clock = fixedClock{time.UnixMilli(1_794_398_400_123).UTC()}
 // events lists every declared seckill.Event and the meter's own.
 func events(t testing.TB) []seckill.Event {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution)
-	must.OK(t, err)
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "../../seckill/ports.go", nil, parser.SkipObjectResolution))
 	out := []seckill.Event{telemetry.EventColdStart}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := v.Type.(*ast.Ident); ok && typ.Name == "Event" {
-				name, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-				must.OK(t, err)
+				name := must.Get(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))
 				out = append(out, seckill.Event(name))
 			}
 		}

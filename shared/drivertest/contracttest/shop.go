@@ -81,15 +81,13 @@ func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10)
 
 func (s *Shop) token(t *testing.T, user string) string {
 	t.Helper()
-	token, err := jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour))
-	must.OK(t, err)
+	token := must.Get(jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour)))
 	return token
 }
 
 func (s *Shop) call(t *testing.T, token, method, path string, body any, headers ...string) Answer {
 	t.Helper()
-	a, err := s.Call(t.Context(), token, method, path, body, headers...)
-	must.OK(t, err)
+	a := must.Get(s.Call(t.Context(), token, method, path, body, headers...))
 	return a
 }
 

@@ -16,3 +16,11 @@ func OK(t T, errs ...error) {
 		}
 	}
 }
+
+// Get returns a call's value, or panics with its error.
+func Get[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -88,9 +88,7 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 	str := resign(t, prepare(t, s, order(0)), func(f url.Values, _ map[string]string) {
 		f.Set("notify_url", srv.URL+"/notify")
 	})
-	if _, err := g.Open(str); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(str))
 	must.OK(t, g.Pay(orderID))
 	steps(t, g, 0, 1)
 }

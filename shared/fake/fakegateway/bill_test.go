@@ -32,12 +32,9 @@ func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]stri
 	}
 	out := map[string]string{}
 	for _, f := range z.File {
-		name, err := simplifiedchinese.GBK.NewDecoder().String(f.Name)
-		must.OK(t, err)
-		r, err := f.Open()
-		must.OK(t, err)
-		text, err := io.ReadAll(simplifiedchinese.GBK.NewDecoder().Reader(r))
-		must.OK(t, err)
+		name := must.Get(simplifiedchinese.GBK.NewDecoder().String(f.Name))
+		r := must.Get(f.Open())
+		text := must.Get(io.ReadAll(simplifiedchinese.GBK.NewDecoder().Reader(r)))
 		out[name] = string(text)
 	}
 	return out
@@ -149,8 +146,7 @@ func TestBillCallsAreChecked(t *testing.T) {
 		}
 	}
 	got, _ := call(t, g, alipay.MethodBill, billOf("2026-01-01"))
-	good, err := url.Parse(got["bill_download_url"])
-	must.OK(t, err)
+	good := must.Get(url.Parse(got["bill_download_url"]))
 	download := func(change func(url.Values)) int {
 		q := good.Query()
 		change(q)

@@ -312,8 +312,7 @@ func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 		"by trade": {true, []fakegateway.Status{fakegateway.StatusWait, fakegateway.StatusClosed}},
 	} {
 		g, s, _ := faulty(t, fakegateway.TwoTrades)
-		second, err := g.Open(prepare(t, s, order(0)))
-		must.OK(t, err)
+		second := must.Get(g.Open(prepare(t, s, order(0))))
 		biz := map[string]any{"out_trade_no": orderID}
 		if tc.one {
 			biz["trade_no"] = second
@@ -344,8 +343,7 @@ func TestBalanceShort(t *testing.T) {
 // TestTheSameSeedHitsTheSame checks that a fault's hits depend only on the seed, not on other faults.
 func TestTheSameSeedHitsTheSame(t *testing.T) {
 	hits := func(plan string) (out []bool) {
-		faults, err := fakegateway.ParseFaults(plan)
-		must.OK(t, err)
+		faults := must.Get(fakegateway.ParseFaults(plan))
 		g, s, _ := system(t, func(o *fakegateway.Options) { o.Faults = faults })
 		open(t, g, s, order(0))
 		for range 40 {
@@ -437,8 +435,7 @@ var update = flag.Bool("update", false, "write the faults in docs/LOCAL.md")
 func TestEachFaultIsExplained(t *testing.T) {
 	const file, open, end = "../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n",
 		"<!-- end: faults -->"
-	page, err := os.ReadFile(file)
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(file))
 	want := "| fault | what goes wrong |\n|---|---|\n"
 	for _, f := range fakegateway.FaultNames {
 		if fakegateway.Meanings[f] == "" {

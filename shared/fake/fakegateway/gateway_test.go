@@ -117,22 +117,19 @@ func order(n int) seckill.Order {
 
 func prepare(t *testing.T, s *shop, o seckill.Order) string {
 	t.Helper()
-	out, err := s.client.Prepare(o)
-	must.OK(t, err)
+	out := must.Get(s.client.Prepare(o))
 	return out
 }
 
 // resign changes an order string and signs it again with the shop's key.
 func resign(t *testing.T, orderString string, change func(form url.Values, biz map[string]string)) string {
 	t.Helper()
-	form, err := url.ParseQuery(orderString)
-	must.OK(t, err)
+	form := must.Get(url.ParseQuery(orderString))
 	biz := map[string]string{}
 	must.OK(t, json.Unmarshal([]byte(form.Get("biz_content")), &biz))
 	form.Del("sign")
 	change(form, biz)
-	content, err := json.Marshal(biz)
-	must.OK(t, err)
+	content := must.Get(json.Marshal(biz))
 	form.Set("biz_content", string(content))
 	return signed(t, form)
 }
@@ -140,18 +137,15 @@ func resign(t *testing.T, orderString string, change func(form url.Values, biz m
 // signed returns parameters with the shop's signature.
 func signed(t *testing.T, form url.Values) string {
 	t.Helper()
-	key, err := alipay.ParsePrivateKey(shopKeys().Private)
-	must.OK(t, err)
-	out, err := alipay.SignedQuery(key, form)
-	must.OK(t, err)
+	key := must.Get(alipay.ParsePrivateKey(shopKeys().Private))
+	out := must.Get(alipay.SignedQuery(key, form))
 	return out
 }
 
 // open opens the cashier of an order.
 func open(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order) {
 	t.Helper()
-	_, err := g.Open(prepare(t, s, o))
-	must.OK(t, err)
+	must.Get(g.Open(prepare(t, s, o)))
 }
 
 func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
@@ -161,8 +155,7 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 		t.Fatalf("before: pay gives %v with trades %v, want ErrNoTrade and none", err, g.Trades())
 	}
 	c.set(start.Add(time.Minute))
-	no, err := g.Open(str)
-	must.OK(t, err)
+	no := must.Get(g.Open(str))
 	again, err := g.Open(str)
 	if err != nil || again != no {
 		t.Errorf("opened again: %q, %v, want %q", again, err, no)
@@ -265,9 +258,7 @@ func TestOpenChecksTheOrderString(t *testing.T) {
 	if trades := g.Trades(); len(trades) != 0 {
 		t.Fatalf("refused strings made trades: %v", trades)
 	}
-	if _, err := g.Open(good); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(g.Open(good))
 	if _, err := g.Open(biz("total_amount", "1.00")); !errors.Is(err, fakegateway.ErrInconsistent) {
 		t.Errorf("the same order with another amount: %v, want ErrInconsistent", err)
 	}
@@ -311,8 +302,7 @@ func TestCallsAreChecked(t *testing.T) {
 			strings.NewReader(after(signed(t, form))))
 		must.OK(t, err)
 		defer resp.Body.Close()
-		out, err := io.ReadAll(resp.Body)
-		must.OK(t, err)
+		out := must.Get(io.ReadAll(resp.Body))
 		return string(out)
 	}
 	same := func(s string) string { return s }

@@ -122,9 +122,7 @@ func testShared(t *testing.T, s fakegateway.Store) {
 func testRhythm(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
 	p.shops[0] = func(context.Context) string { return "fail" }
-	if _, err := p.gateways[0].Open(p.orderString); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.gateways[0].Open(p.orderString))
 	must.OK(t, p.gateways[0].Pay(orderID))
 	for i, wait := range fakegateway.AlipayRetries[:2] {
 		awaitDue(t, s, p.clock.Now(), trade(orderID))
@@ -154,9 +152,7 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 		<-goOn
 		return "fail"
 	}
-	if _, err := p.gateways[0].Open(p.orderString); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.gateways[0].Open(p.orderString))
 	must.OK(t, p.gateways[1].Pay(orderID))
 	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	var wg sync.WaitGroup

@@ -49,8 +49,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 // cut.
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()
-	content, err := json.Marshal(biz)
-	must.OK(t, err)
+	content := must.Get(json.Marshal(biz))
 	client := http.Client{Transport: wire{g}}
 	resp, err := client.Post("http://gateway.example/gateway.do", "application/x-www-form-urlencoded",
 		strings.NewReader(signed(t, callOf(method, string(content)))))

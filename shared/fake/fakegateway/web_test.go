@@ -34,8 +34,7 @@ func backOf(page string) string {
 
 // TestTheCashierLeadsBack checks where the cashier of a browser sends its shopper, before and after the payment.
 func TestTheCashierLeadsBack(t *testing.T) {
-	key, err := alipay.ParsePublicKey(gatewayKeys().Public)
-	must.OK(t, err)
+	key := must.Get(alipay.ParsePublicKey(gatewayKeys().Public))
 	for _, kind := range []string{"page", "wap"} {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.ReturnURL = "https://elsewhere.example/" })
 		address, err := s.client.PagePay(t.Context(), order(0), backTo)
@@ -78,8 +77,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 // TestTheCashierOfABrowserPastTheHold: the page was opened in time and stayed open; Alipay takes no money then.
 func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 	g, s, c := system(t, nil)
-	address, err := s.client.PagePay(t.Context(), order(0), backTo)
-	must.OK(t, err)
+	address := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
 	form := inputs(ask(g, http.MethodGet, address, "").Body.String())
 	c.set(start.Add(15 * time.Minute))
 	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": ask(g, http.MethodGet, address, "")} {
@@ -93,10 +91,8 @@ func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 // TestTwoKindsOpenOneTrade: an order opened by a computer and by a phone is one trade, which is paid once.
 func TestTwoKindsOpenOneTrade(t *testing.T) {
 	g, s, _ := system(t, nil)
-	page, err := s.client.PagePay(t.Context(), order(0), backTo)
-	must.OK(t, err)
-	wap, err := s.client.WapPay(t.Context(), order(0), quitTo, backTo)
-	must.OK(t, err)
+	page := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
+	wap := must.Get(s.client.WapPay(t.Context(), order(0), quitTo, backTo))
 	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap, "").Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {

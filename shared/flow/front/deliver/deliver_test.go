@@ -103,8 +103,7 @@ func (s *shop) again(id string) {
 
 func (s *shop) order(id string) seckill.Order {
 	s.Helper()
-	o, err := s.ledger.Order(s.Context(), id)
-	must.OK(s, err)
+	o := must.Get(s.ledger.Order(s.Context(), id))
 	return o
 }
 
@@ -128,8 +127,7 @@ func (s *shop) sweep() {
 
 func (s *shop) row(id string) seckill.Webhook {
 	s.Helper()
-	w, err := s.ledger.Webhook(s.Context(), id)
-	must.OK(s, err)
+	w := must.Get(s.ledger.Webhook(s.Context(), id))
 	return w
 }
 

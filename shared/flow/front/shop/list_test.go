@@ -175,9 +175,7 @@ func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
-	if _, err := f.Live(t.Context(), 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Live(t.Context(), 1, 10))
 	clock.Advance(seckill.ItemFresh)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -221,9 +219,7 @@ func TestACrowdWaitsForNoRead(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
-	if _, err := f.Live(t.Context(), 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Live(t.Context(), 1, 10))
 	p.hold = make(chan struct{})
 	clock.Advance(seckill.ItemFresh)
 	read := make(chan error)

@@ -285,14 +285,11 @@ func TestTokenIsTheContracts(t *testing.T) {
 	for name, keys := range map[string]jwtauth.Keys{"current": {Current: secret},
 		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {
 		s := newStage()
-		signer, err := jwtauth.NewSigner(keys)
-		must.OK(t, err)
-		v, err := jwtauth.New(keys, s.clock)
-		must.OK(t, err)
+		signer := must.Get(jwtauth.NewSigner(keys))
+		v := must.Get(jwtauth.New(keys, s.clock))
 		f := s.flow()
 		f.Signer = signer
-		got, err := f.SignIn(t.Context(), grant)
-		must.OK(t, err)
+		got := must.Get(f.SignIn(t.Context(), grant))
 		if user, err := v.User(got.Token); err != nil || user != got.User {
 			t.Errorf("%s: the token is %q's, %v, want %q", name, user, err, got.User)
 		}

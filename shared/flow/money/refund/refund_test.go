@@ -77,9 +77,7 @@ func TestARefundWithoutAnOutcome(t *testing.T) {
 	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
 	o := sample.Order("1", "7", now, 1)
 	must.OK(t, sample.Place(ctx, l, o, seckill.Paid))
-	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Order(ctx, o.ID, "ann", "broken", false))
 	for range 60 {
 		clock.Advance(time.Minute)
 		must.OK(t, f.Sweep(ctx))

@@ -90,9 +90,7 @@ func TestRefund(t *testing.T) {
 				must.OK(t, l.RecordPayment(t.Context(), late, seckill.Paid, seckill.Paid))
 			}
 			clock.Advance(time.Second)
-			if _, err := f.Order(t.Context(), o.ID, "ann", "broken", false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Order(t.Context(), o.ID, "ann", "broken", false))
 			if err := f.Sweep(t.Context()); (err != nil) != c.fails {
 				t.Errorf("sweep: %v, want an error: %t", err, c.fails)
 			}
@@ -100,8 +98,7 @@ func TestRefund(t *testing.T) {
 			if err != nil || got.State != c.order || strings.Join(provider.asked, " ") != c.asked {
 				t.Errorf("order %s, %v, after %v; want %s after %s", got.State, err, provider.asked, c.order, c.asked)
 			}
-			all, err := l.Payments(t.Context(), o.ID)
-			must.OK(t, err)
+			all := must.Get(l.Payments(t.Context(), o.ID))
 			p := all[len(all)-1]
 			if p.State != c.payment || p.Tries != c.tries || p.Refused != c.refused {
 				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused,

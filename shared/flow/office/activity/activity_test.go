@@ -134,8 +134,7 @@ func (e *env) refused(what, want string, do func() (activity.Done, error)) {
 
 func (e *env) titles() (out []string) {
 	e.Helper()
-	l, err := e.items.Published(e.Context())
-	must.OK(e, err)
+	l := must.Get(e.items.Published(e.Context()))
 	for _, a := range l.Activities {
 		out = append(out, a.Title+" "+strings.Join(a.Items, ","))
 	}
@@ -370,9 +369,7 @@ func (e *env) stopped(want ...string) {
 // alone stops or resumes items by themselves.
 func (e *env) alone(stopped bool, ids ...string) {
 	e.Helper()
-	if _, err := e.Stage.SetAllStopped(e.Context(), ids, stopped); err != nil {
-		e.Fatal(err)
-	}
+	must.Get(e.Stage.SetAllStopped(e.Context(), ids, stopped))
 }
 
 // TestAnItemThatCannotBeReadIsResumed: offline stops it after all, and online resumes it.
@@ -411,8 +408,7 @@ func TestOfflineForgetsNoneThatItStopped(t *testing.T) {
 
 func (e *env) version() int64 {
 	e.Helper()
-	a, err := e.Activities.Activity(e.Context(), "70")
-	must.OK(e, err)
+	a := must.Get(e.Activities.Activity(e.Context(), "70"))
 	return a.Version
 }
 
@@ -469,30 +465,23 @@ func TestCopy(t *testing.T) {
 		e.Helper()
 		q := seckill.Question{ID: seckill.QuestionID(1), Text: "a", Answers: []string{"b"}}
 		must.OK(e, e.Questions.PutQuestion(e.Context(), "2", q))
-		two, err := e.Stage.Listing(e.Context(), "2")
-		must.OK(e, err)
+		two := must.Get(e.Stage.Listing(e.Context(), "2"))
 		two.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "颜色", Value: "黑"}}}
-		if _, err := e.Stage.Import(e.Context(), []seckill.Listing{two}); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Stage.Import(e.Context(), []seckill.Listing{two}))
 		e.save(form("70", 0, "2", "1"))
-		if _, err := e.Stage.SetAllStopped(e.Context(), []string{"1"}, true); err != nil {
-			e.Fatal(err)
-		}
+		must.Get(e.Stage.SetAllStopped(e.Context(), []string{"1"}, true))
 		must.OK(e, e.Stage.AddStock(e.Context(), "2", 9))
 		if fail > 0 {
 			e.rows.fail = e.rows.n + fail
 		}
-		_, err = e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
+		_, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
 		if (err != nil) != (fail > 0) {
 			e.Fatalf("while transaction %d fails: %v", fail, err)
 		}
-		done, err := e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage)
-		must.OK(e, err)
+		done := must.Get(e.Copy(e.Context(), "70", now.Add(2*time.Hour+week), "bob", seckill.MadeAtPage))
 		var items []seckill.Listing
 		for _, id := range done.After.Items {
-			l, err := e.Stage.Listing(e.Context(), id)
-			must.OK(e, err)
+			l := must.Get(e.Stage.Listing(e.Context(), id))
 			items = append(items, l)
 		}
 		all, err := e.items.List(e.Context(), time.Time{})
@@ -508,8 +497,7 @@ func TestCopy(t *testing.T) {
 		t.Errorf("copied %+v", a)
 	}
 	for i, of := range []string{"2", "1"} {
-		old, err := e.Stage.Listing(t.Context(), of)
-		must.OK(t, err)
+		old := must.Get(e.Stage.Listing(t.Context(), of))
 		got := items[i]
 		if family := got.Variant.Family; len(family) != 18*len(old.Variant.Family) || family == got.ID {
 			t.Errorf("item %s of family %q became one of %q", of, old.Variant.Family, family)
@@ -533,9 +521,7 @@ func TestCopy(t *testing.T) {
 	e.refused("into the past", "start: 2026-11-04T08:00:00Z: the copy must begin", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", now, "bob", seckill.MadeAtCLI)
 	})
-	if _, err := e.Delete(t.Context(), a.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Delete(t.Context(), a.ID, false))
 	e.refused("a copy that is deleted", "start: activity "+a.ID+" is the copy of 70", func() (activity.Done, error) {
 		return e.Copy(t.Context(), "70", a.Start, "bob", seckill.MadeAtCLI)
 	})
@@ -549,17 +535,14 @@ func TestCopy(t *testing.T) {
 func TestAnItemStaysInItsActivitysWindow(t *testing.T) {
 	e := newEnv(t)
 	e.save(form("70", 0, "4")) // until 14:00, as the activity
-	l, err := e.Stage.Listing(t.Context(), "4")
-	must.OK(t, err)
+	l := must.Get(e.Stage.Listing(t.Context(), "4"))
 	l.End = l.End.Add(time.Minute)
 	var refused *stage.ImportError
 	if _, err := e.Stage.Import(t.Context(), []seckill.Listing{l}); !errors.As(err, &refused) ||
 		!strings.Contains(err.Error(), "outside of its activity 70") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Delete(t.Context(), "70", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Delete(t.Context(), "70", false))
 	if _, err := e.Stage.Import(t.Context(), []seckill.Listing{l}); err != nil {
 		t.Errorf("when the activity is deleted: %v", err)
 	}

@@ -71,8 +71,7 @@ func stop(item string) seckill.AuditEntry {
 // act records an act with both entries.
 func (o *office) act(item string) {
 	o.Helper()
-	id, err := o.Begin(ctx, stop(item))
-	must.OK(o, err)
+	id := must.Get(o.Begin(ctx, stop(item)))
 	must.OK(o, o.End(ctx, id, stop(item)))
 }
 
@@ -121,10 +120,8 @@ func TestAnActHasTwoEntries(t *testing.T) {
 func TestKilledBetween(t *testing.T) {
 	o := newOffice(t)
 	o.act("1")
-	_, err := o.Begin(ctx, stop("2"))
-	must.OK(o, err)
-	id, err := o.Begin(ctx, stop("3"))
-	must.OK(o, err)
+	must.Get(o.Begin(ctx, stop("2")))
+	id := must.Get(o.Begin(ctx, stop("3")))
 	o.log.before = []error{errDown, errDown}
 	if err := o.End(ctx, id, stop("3")); seckill.CodeOf(err) != seckill.CodeUnavailable ||
 		o.meter[seckill.EventUnrecorded] != 1 {

@@ -129,9 +129,7 @@ func TestPutRefuses(t *testing.T) {
 // TestListAndDrop checks that pages of any size list every block once, and that a dropped one is gone.
 func TestListAndDrop(t *testing.T) {
 	e := newEnv(t)
-	if _, err := e.Put(t.Context(), users(57), "ada", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Put(t.Context(), users(57), "ada", false))
 	for _, want := range []bool{true, false} {
 		if got, err := e.Drop(t.Context(), "user:1005", "7"); err != nil || got != want {
 			t.Errorf("drop: %v, %v", got, err)

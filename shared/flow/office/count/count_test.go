@@ -54,8 +54,7 @@ func newEnv() *env {
 
 func (e *env) total(t *testing.T, item string) seckill.Count {
 	t.Helper()
-	c, err := e.flow.Of(t.Context(), item)
-	must.OK(t, err)
+	c := must.Get(e.flow.Of(t.Context(), item))
 	return c.Total
 }
 
@@ -138,9 +137,7 @@ func TestMoreMinutesThanARowHolds(t *testing.T) {
 		all = append(all, c)
 	}
 	last := change("1", "again", placed)
-	if _, err := e.flow.Changes(t.Context(), append(all, last)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), append(all, last)))
 	c, _ := e.flow.Of(t.Context(), "1")
 	if len(c.Minutes) != seckill.MaxCountMinutes || c.Total.Placed != 2*(len(all)+1) || c.Minutes[0].Placed != 4 {
 		t.Errorf("%d minutes, total %+v, first %+v", len(c.Minutes), c.Total, c.Minutes[0])
@@ -204,9 +201,7 @@ func TestAnotherReaderMeanwhile(t *testing.T) {
 			}
 		}
 	}
-	if _, err := e.flow.Changes(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), batch))
 	if got, want := e.total(t, "1"), (seckill.Count{Placed: 4, Paid: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -33,8 +33,7 @@ func (e *env) place(t *testing.T, i int) seckill.OrderChange {
 	l, now := ledger.New(e.rows.Rows), e.clock.Now()
 	o := sample.Order("1", fmt.Sprint(i), now, i+1)
 	must.OK(t, l.Place(t.Context(), o, 5))
-	o, err := l.Order(t.Context(), o.ID)
-	must.OK(t, err)
+	o = must.Get(l.Order(t.Context(), o.ID))
 	return seckill.OrderChange{Order: o}
 }
 
@@ -75,9 +74,7 @@ func TestRecount(t *testing.T) {
 	}
 	e.clock.Advance(30 * time.Second)
 	meanwhile := e.place(t, old+young)
-	if _, err := e.flow.Changes(t.Context(), []seckill.OrderChange{meanwhile, meanwhile}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Changes(t.Context(), []seckill.OrderChange{meanwhile, meanwhile}))
 	e.clock.Advance(30 * time.Second)
 	if step, orders = e.walk(t, step.Next); orders != old+young+1 || step.Next != "" {
 		t.Errorf("second walk: %d orders, then %+v", orders, step)
@@ -98,18 +95,14 @@ func TestARecountThatStoodStill(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 0)
 	other := count.New(count.Deps{Ledger: ledger.New(e.rows.Rows), Clock: e.clock, Meter: memory.Meter{}})
-	if _, err := other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other.Changes(t.Context(), []seckill.OrderChange{e.place(t, 0)}))
 	e.rows.before = func(n int) {
 		if n > 1 {
 			return
 		}
 		e.clock.Advance(2 * seckill.RecountWait)
 		newest := e.place(t, 1) // counted before the recount begins, and not in the list yet
-		if _, err := other.Changes(t.Context(), []seckill.OrderChange{newest}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.Changes(t.Context(), []seckill.OrderChange{newest}))
 	}
 	step, _ := e.walk(t, "")
 	for step.Next != "" {
@@ -127,9 +120,7 @@ func TestARecountThatAnotherReplaced(t *testing.T) {
 	e.walk(t, "")
 	e.clock.Advance(time.Minute)
 	second := fmt.Sprint(e.clock.Now().UnixMilli(), ".") // a walk that may end the recount
-	if _, err := e.flow.Recount(t.Context(), "1", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.flow.Recount(t.Context(), "1", ""))
 	if last, _ := e.walk(t, second); last.Next == "" {
 		t.Error("a walk that began before the recount ends it")
 	}

@@ -80,15 +80,13 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 // has reports whether an order still has its address.
 func (s *shop) has(id string) bool {
 	s.Helper()
-	o, err := s.ledger.Order(ctx, id)
-	must.OK(s, err)
+	o := must.Get(s.ledger.Order(ctx, id))
 	return o.Address != ""
 }
 
 func (s *shop) marked(item string) bool {
 	s.Helper()
-	it, err := s.items.Get(ctx, item)
-	must.OK(s, err)
+	it := must.Get(s.items.Get(ctx, item))
 	return !it.AddressesErased.IsZero()
 }
 
@@ -132,15 +130,13 @@ func TestNetworkRetention(t *testing.T) {
 		s.clock.Advance(time.Hour + age)
 		must.OK(s, s.flow.Ended(ctx))
 		for _, id := range ids {
-			o, err := s.ledger.Order(ctx, id)
-			must.OK(s, err)
+			o := must.Get(s.ledger.Order(ctx, id))
 			if o.Network.IsValid() == gone || !s.has(id) || !o.Erased.IsZero() {
 				t.Errorf("after %v: %s has network address %q, address %q, erased %v", age, o.State, o.Network,
 					o.Address, o.Erased)
 			}
 		}
-		it, err := s.items.Get(ctx, "1")
-		must.OK(s, err)
+		it := must.Get(s.items.Get(ctx, "1"))
 		if it.NetworksErased.IsZero() == gone || s.marked("1") || s.erased[seckill.EventErased] != 0 {
 			t.Errorf("after %v: the item is marked %v and %v", age, it.NetworksErased, it.AddressesErased)
 		}

@@ -153,9 +153,7 @@ func TestShopper(t *testing.T) {
 		len(o.History) != 3 {
 		t.Errorf("%+v", o)
 	}
-	if _, err := s.Confirm(ctx, id, "ann"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Confirm(ctx, id, "ann"))
 	s.ship(id, "1")
 	_, err = s.shop.Received(ctx, "8", id)
 	s.refused("another's is received", err, seckill.CodeOrderUnknown)
@@ -272,9 +270,7 @@ func TestList(t *testing.T) {
 		all = append(all, s.order(i%2 == 0))
 		s.clock.Advance(time.Minute)
 	}
-	if _, err := s.shop.AskRefund(ctx, "7", all[4], "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.shop.AskRefund(ctx, "7", all[4], "x"))
 	list := func(q fulfil.Query, limit int) (ids []string) {
 		for after := ""; ; {
 			p, err := s.List(ctx, q, after, limit)

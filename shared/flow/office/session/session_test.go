@@ -83,8 +83,7 @@ func newOffice(t *testing.T) *office {
 // signIn returns the cookie of a new session.
 func (o *office) signIn() string {
 	o.Helper()
-	cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"})
-	must.OK(o, err)
+	cookie := must.Get(o.SignIn(ctx, seckill.Grant{Code: "c"}))
 	return cookie
 }
 
@@ -154,8 +153,7 @@ func TestAnIssuerThatSaysNothing(t *testing.T) {
 			o.issuer.member = seckill.StaffMember{Silent: true}
 			for at := seckill.StaffFresh; at < until; at += seckill.StaffFresh {
 				o.clock.Advance(seckill.StaffFresh)
-				s, err := o.Resume(ctx, cookie)
-				must.OK(o, err)
+				s := must.Get(o.Resume(ctx, cookie))
 				if o.Stale(&s) || !s.Confirmed.Equal(o.clock.Now()) || s.Name != ada.Name || s.Who != ada.Who ||
 					session.RoleNames(s.Roles) != "operator,finance" {
 					t.Errorf("after %v: %+v", at, s)
@@ -177,8 +175,7 @@ func TestTheIssuerIsAway(t *testing.T) {
 	cookie := o.signIn()
 	o.issuer.err = errAway
 	stale := func() bool {
-		s, err := o.Resume(ctx, cookie)
-		must.OK(o, err)
+		s := must.Get(o.Resume(ctx, cookie))
 		return o.Stale(&s)
 	}
 	o.clock.Advance(seckill.StaffFresh)
@@ -211,8 +208,7 @@ func TestTheIssuerIsAway(t *testing.T) {
 func TestItsEnds(t *testing.T) {
 	o := newOffice(t)
 	cookie := o.signIn()
-	linked, err := o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()})
-	must.OK(o, err)
+	linked := must.Get(o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()}))
 	for range seckill.StaffLife/(20*time.Minute) - 1 {
 		o.clock.Advance(20 * time.Minute)
 		o.want("in use", o.roles(cookie), "operator,finance")
@@ -268,8 +264,7 @@ func TestOneRequestAsks(t *testing.T) {
 func TestFiveAtMost(t *testing.T) {
 	o := newOffice(t)
 	var cookies []string
-	other, err := o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()})
-	must.OK(o, err)
+	other := must.Get(o.Begin(ctx, seckill.StaffMember{Who: "local", Roles: seckill.Roles()}))
 	for range seckill.MaxStaffSessions + 2 {
 		cookies = append(cookies, o.signIn())
 		o.clock.Advance(time.Second)
@@ -341,8 +336,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("away: %v", err)
 	}
-	log, err := o.log.AuditOn(ctx, seckill.Day(start), "", 9)
-	must.OK(o, err)
+	log := must.Get(o.log.AuditOn(ctx, seckill.Day(start), "", 9))
 	var got []string
 	for _, e := range log {
 		got = append(got, strings.TrimSpace(fmt.Sprint(e.Who, " ", e.Roles, " ", e.Act, " ", e.Result)))

@@ -68,8 +68,7 @@ func newFlow() (*watch.Flow, *source, *memory.Clock) {
 
 func of(t *testing.T, f *watch.Flow) watch.Seen {
 	t.Helper()
-	seen, err := f.Of(t.Context(), "1")
-	must.OK(t, err)
+	seen := must.Get(f.Of(t.Context(), "1"))
 	return seen
 }
 
@@ -262,12 +261,9 @@ func TestActs(t *testing.T) {
 func TestALeaseEndsByItself(t *testing.T) {
 	f, s, clock := newFlow()
 	of(t, f)
-	row, err := f.Ledger.Live(t.Context(), "1")
-	must.OK(t, err)
+	row := must.Get(f.Ledger.Live(t.Context(), "1"))
 	clock.Advance(time.Second)
-	if _, err := f.Ledger.LeaseLive(t.Context(), row, clock.Now().Add(5*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Ledger.LeaseLive(t.Context(), row, clock.Now().Add(5*time.Second)))
 	if of(t, f); s.reads["stock"] != 1 {
 		t.Error("renewed during another's lease")
 	}

@@ -64,9 +64,7 @@ func (f *fixture) buy(user, key string, count int) (string, error) {
 // it.
 func TestSoldOutIsRemembered(t *testing.T) {
 	f := setup(t, 1, 1)
-	if _, err := f.buy("1", "", 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.buy("1", "", 1))
 	for _, user := range []string{"2", "3", "4"} {
 		if _, err := f.buy(user, "", 1); seckill.CodeOf(err) != seckill.CodeSoldOut {
 			t.Fatalf("user %s: %v", user, err)
@@ -84,9 +82,7 @@ func TestSoldOutIsRemembered(t *testing.T) {
 // TestNotEnoughIsNotRemembered checks that not_enough is not reused: it holds for one count only.
 func TestNotEnoughIsNotRemembered(t *testing.T) {
 	f := setup(t, 3, 3)
-	if _, err := f.buy("1", "", 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.buy("1", "", 2))
 	if _, err := f.buy("2", "", 2); seckill.CodeOf(err) != seckill.CodeNotEnough {
 		t.Fatal(err)
 	}
@@ -159,8 +155,7 @@ func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
 	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	count := func() int {
-		d, err := f.orders.Depth(context.Background())
-		must.OK(t, err)
+		d := must.Get(f.orders.Depth(context.Background()))
 		return d.Visible
 	}
 	for i := range 10 {

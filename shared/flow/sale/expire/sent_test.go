@@ -25,8 +25,7 @@ func (lagging) FulfilDue(_ context.Context, shard int, _ time.Time, _ string, _ 
 func TestMovesOnByTheRow(t *testing.T) {
 	s := newShop(t, seckill.Paid, placed)
 	for _, to := range []seckill.State{seckill.Confirmed, seckill.Shipped} {
-		o, err := s.ledger.Order(ctx, order)
-		must.OK(t, err)
+		o := must.Get(s.ledger.Order(ctx, order))
 		var next time.Time
 		if to == seckill.Shipped {
 			o.Carrier, o.Number, next = "SF", "123", placed.Add(seckill.ReceivedAfter)

@@ -373,9 +373,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 		return all
 	}
 	whole := memory.NewItems()
-	if _, err := flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file))
 	faults := 0
 	for _, after := range []bool{false, true} {
 		for nth := 1; ; nth++ {

@@ -48,8 +48,7 @@ func (l *lists) Published(ctx context.Context) (seckill.List, error) {
 // listed returns the version of an item in the published list, 0 if it is not listed.
 func (l *lists) listed(t *testing.T, id string) int64 {
 	t.Helper()
-	list, err := l.Items.Published(t.Context())
-	must.OK(t, err)
+	list := must.Get(l.Items.Published(t.Context()))
 	for _, it := range list.Items {
 		if it.ID == id {
 			return it.Version
@@ -62,9 +61,7 @@ func publisher(t *testing.T) (*stage.Flow, *lists, *memory.Clock) {
 	t.Helper()
 	l, clock := &lists{Items: memory.NewItems()}, memory.NewClock(now)
 	f := stage.New(stage.Deps{Items: l, Stock: willing{}, Clock: clock, Activities: newLedger()})
-	if _, err := f.Import(t.Context(), []seckill.Listing{item("1", time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Import(t.Context(), []seckill.Listing{item("1", time.Hour)}))
 	return f, l, clock
 }
 
