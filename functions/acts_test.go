@@ -27,8 +27,7 @@ func subscription(t *testing.T, kind string, lines ...string) []byte {
 		data.LogEvents = append(data.LogEvents, events.CloudwatchLogsLogEvent{ID: string(rune('1' + i)),
 			Timestamp: time.Now().UnixMilli(), Message: line})
 	}
-	text := must.Get(json.Marshal(data))
-	return packed(t, text)
+	return packed(t, must.Get(json.Marshal(data)))
 }
 
 // packed gzips a text into an event; JSON writes bytes in base64.
@@ -42,9 +41,7 @@ func packed(t *testing.T, text []byte) []byte {
 }
 
 func raw(t *testing.T, data []byte) []byte {
-	t.Helper()
-	event := must.Get(json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}}))
-	return event
+	return must.Get(json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}}))
 }
 
 // suspicious returns the line of a suspicious act, as admit writes it.

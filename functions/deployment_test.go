@@ -199,9 +199,7 @@ func live(id string, stock int) seckill.Item {
 
 // recorded returns an event from package apigw's collection.
 func recorded(t *testing.T, name string) []byte {
-	t.Helper()
-	b := must.Get(os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name)))
-	return b
+	return must.Get(os.ReadFile(filepath.Join("..", "shared", "api", "apigw", "testdata", name)))
 }
 
 // call returns the recorded API Gateway event with another method, path, body and shopper; user "" sends no token.
@@ -220,8 +218,7 @@ func call(t *testing.T, method, path, body, user string) []byte {
 		headers["content-type"] = []string{"application/x-www-form-urlencoded; charset=utf-8"}
 	}
 	e["httpMethod"], e["path"], e["resource"], e["body"] = method, path, path, body
-	b := must.Get(json.Marshal(e))
-	return b
+	return must.Get(json.Marshal(e))
 }
 
 func purchase(t *testing.T, item, user string) []byte {
@@ -240,8 +237,7 @@ func batch(t *testing.T, bodies ...string) []byte {
 		m["messageId"], m["body"] = fmt.Sprintf("m%d", i), body
 		records = append(records, m)
 	}
-	b := must.Get(json.Marshal(map[string]any{"Records": records}))
-	return b
+	return must.Get(json.Marshal(map[string]any{"Records": records}))
 }
 
 // response is an HTTP function's answer.
@@ -283,8 +279,7 @@ func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	}
 	for _, trade := range g.Trades() {
 		if trade.TradeNo == no {
-			form := must.Get(g.NotificationForm("n-"+no, trade, time.Now()))
-			return form
+			return must.Get(g.NotificationForm("n-"+no, trade, time.Now()))
 		}
 	}
 	t.Fatalf("the gateway has no trade %s", no)

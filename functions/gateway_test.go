@@ -72,8 +72,7 @@ func formCall(t *testing.T, r *http.Request) []byte {
 	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")},
 		"accept-language": {"en"}}
 	e["multiValueQueryStringParameters"] = r.URL.Query()
-	b := must.Get(json.Marshal(e))
-	return b
+	return must.Get(json.Marshal(e))
 }
 
 // notified is a shop's notify URL that records what it receives and answers as the test says.
@@ -130,8 +129,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 		}
 		r := httptest.NewRequest(method, "http://api.example"+path+"?"+at.RawQuery, strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer := must.Get(behind{t, f}.RoundTrip(r))
-		return answer
+		return must.Get(behind{t, f}.RoundTrip(r))
 	}
 	page := inStage(opened, http.MethodGet, at, nil)
 	b, _ := io.ReadAll(page.Body) // reading from memory cannot fail

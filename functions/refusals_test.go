@@ -16,8 +16,7 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
 	signed := func(secret string, end time.Time) string {
-		token := must.Get(jwtauth.Sign(secret, user, end))
-		return token
+		return must.Get(jwtauth.Sign(secret, user, end))
 	}
 	bearing := func(token string) []byte {
 		var e map[string]any
@@ -25,8 +24,7 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 		headers, _ := e["multiValueHeaders"].(map[string]any)
 		headers["Authorization"] = []string{"Bearer " + token}
 		headers["X-Forwarded-For"] = []string{"198.51.100.9"} // set by the client
-		b := must.Get(json.Marshal(e))
-		return b
+		return must.Get(json.Marshal(e))
 	}
 	hour := time.Now().Add(time.Hour)
 	buy, notify := w.start(t, "buy"), w.start(t, "notify")

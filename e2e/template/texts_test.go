@@ -14,25 +14,16 @@ import (
 
 const root = "../.."
 
-func read(t *testing.T, name string) string {
-	t.Helper()
-	b := must.Get(os.ReadFile(name))
-	return string(b)
-}
+func read(t *testing.T, name string) string { return string(must.Get(os.ReadFile(name))) }
 
 // file returns a template as it is written.
 func file(t *testing.T, name string) *template {
 	t.Helper()
-	tree := must.Get(parse([]byte(read(t, filepath.Join(root, name)))))
-	return &template{tree}
+	return &template{must.Get(parse([]byte(read(t, filepath.Join(root, name)))))}
 }
 
 // all returns the texts of all templates.
-func all(t *testing.T) map[string][]byte {
-	t.Helper()
-	files := must.Get(texts(root))
-	return files
-}
+func all(t *testing.T) map[string][]byte { return must.Get(texts(root)) }
 
 func TestTexts(t *testing.T) {
 	for name, text := range all(t) {

@@ -22,8 +22,7 @@ var samOnce = sync.OnceValues(func() (*translator, error) { return startSAM(cont
 func ask(t *testing.T, request map[string]any) map[string]any {
 	t.Helper()
 	s := must.Get(samOnce())
-	tree := must.Get(s.ask(request))
-	return tree
+	return must.Get(s.ask(request))
 }
 
 // deployed returns a stack with these parameters, and the defaults of the others. The caller may change it.
@@ -32,11 +31,7 @@ func deployed(t *testing.T, params map[string]string) *template {
 	return &template{ask(t, map[string]any{"stack": params})}
 }
 
-func samPython(t *testing.T) string {
-	t.Helper()
-	name := must.Get(python(t.Context(), root))
-	return name
-}
+func samPython(t *testing.T) string { return must.Get(python(t.Context(), root)) }
 
 // processed returns a template of functions as CloudFormation sees it.
 func processed(t *testing.T, file string, params map[string]string) map[string]any {
@@ -52,8 +47,7 @@ func asDeployed(t *testing.T, file string, text []byte, gradual string) map[stri
 		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday,
 			"GradualDeployment": gradual})
 	}
-	tree := must.Get(parse(text))
-	return tree
+	return must.Get(parse(text))
 }
 
 const (

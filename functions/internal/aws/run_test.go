@@ -303,8 +303,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	r := opened(t, d, func(d *Drivers) func() { d.Provider(); return func() {} })
 	signed := func() string { // signs with the number of the certificate
 		text := must.Get(r.drivers.provider.Prepare(sample.Order("1", "7", begin, 1)))
-		form := must.Get(url.ParseQuery(text))
-		return form.Get("app_cert_sn")
+		return must.Get(url.ParseQuery(text)).Get("app_cert_sn")
 	}
 	var numbers [2]string
 	for i, c := range certs {

@@ -32,9 +32,7 @@ const (
 )
 
 func gbk(t testing.TB, text string) string {
-	t.Helper()
-	s := must.Get(simplifiedchinese.GBK.NewEncoder().String(text))
-	return s
+	return must.Get(simplifiedchinese.GBK.NewEncoder().String(text))
 }
 
 // billRow returns a line as real bills have it: with a tab after each field.

@@ -23,8 +23,7 @@ var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "20260101220010
 func signWith(t testing.TB, keys fakegateway.KeyPair, content string) string {
 	t.Helper()
 	key := must.Get(alipay.ParsePrivateKey(keys.Private))
-	sign := must.Get(alipay.Sign(key, content))
-	return sign
+	return must.Get(alipay.Sign(key, content))
 }
 
 // envelope returns an answer to a query: the node unchanged, with the gateway's signature over it.

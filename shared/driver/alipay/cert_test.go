@@ -122,9 +122,7 @@ func certConfig(h http.Handler) alipay.Config {
 }
 
 func certClient(t *testing.T, h http.Handler) *alipay.Client {
-	t.Helper()
-	c := must.Get(alipay.New(certConfig(h)))
-	return c
+	return must.Get(alipay.New(certConfig(h)))
 }
 
 // wantSN computes the number without the package's own helpers.

@@ -71,9 +71,7 @@ func config(h http.Handler, c *clock) alipay.Config {
 }
 
 func client(t testing.TB, h http.Handler, c *clock) *alipay.Client {
-	t.Helper()
-	cl := must.Get(alipay.New(config(h, c)))
-	return cl
+	return must.Get(alipay.New(config(h, c)))
 }
 
 func gateway(t testing.TB, c *clock) *fakegateway.Gateway {

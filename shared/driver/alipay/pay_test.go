@@ -44,8 +44,7 @@ func sent(t *testing.T, address string) url.Values {
 	if !found || strings.ContainsAny(address, "+ \"<>'") {
 		t.Fatalf("address %s", address)
 	}
-	v := must.Get(url.ParseQuery(rest))
-	return v
+	return must.Get(url.ParseQuery(rest))
 }
 
 func TestPagesSignWhatAlipayWants(t *testing.T) {

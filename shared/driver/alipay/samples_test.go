@@ -22,9 +22,7 @@ import (
 )
 
 func testdata(t testing.TB, name string) string {
-	t.Helper()
-	b := must.Get(os.ReadFile(filepath.Join("testdata", name)))
-	return string(b)
+	return string(must.Get(os.ReadFile(filepath.Join("testdata", name))))
 }
 
 // samples reads a file with at least fewest samples, so that an emptied file cannot pass.
@@ -45,8 +43,7 @@ func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	c := keyless(h, &clock{start})
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"),
 		testdata(t, "test-only-alipay-public.pem")
-	cl := must.Get(alipay.New(c))
-	return cl
+	return must.Get(alipay.New(c))
 }
 
 type sampleOrder struct {

@@ -109,13 +109,9 @@ func TestSequenceSorts(t *testing.T) {
 }
 
 func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	s := must.Get(jsonschema.NewCompiler().Compile(schemaFile))
-	return s
+	return must.Get(jsonschema.NewCompiler().Compile(schemaFile))
 }
 
 func valid(t *testing.T, s *jsonschema.Schema, b []byte) error {
-	t.Helper()
-	v := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(b)))
-	return s.Validate(v)
+	return s.Validate(must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(b))))
 }

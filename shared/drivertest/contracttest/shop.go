@@ -80,15 +80,11 @@ func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10) }
 
 func (s *Shop) token(t *testing.T, user string) string {
-	t.Helper()
-	token := must.Get(jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour)))
-	return token
+	return must.Get(jwtauth.Sign(s.Secret, user, time.Now().Add(time.Hour)))
 }
 
 func (s *Shop) call(t *testing.T, token, method, path string, body any, headers ...string) Answer {
-	t.Helper()
-	a := must.Get(s.Call(t.Context(), token, method, path, body, headers...))
-	return a
+	return must.Get(s.Call(t.Context(), token, method, path, body, headers...))
 }
 
 func (s *Shop) buy(t *testing.T, user, item string, count int) Answer {

@@ -115,11 +115,7 @@ func order(n int) seckill.Order {
 		PayBy: start.Add(15 * time.Minute)}
 }
 
-func prepare(t *testing.T, s *shop, o seckill.Order) string {
-	t.Helper()
-	out := must.Get(s.client.Prepare(o))
-	return out
-}
+func prepare(t *testing.T, s *shop, o seckill.Order) string { return must.Get(s.client.Prepare(o)) }
 
 // resign changes an order string and signs it again with the shop's key.
 func resign(t *testing.T, orderString string, change func(form url.Values, biz map[string]string)) string {
@@ -138,8 +134,7 @@ func resign(t *testing.T, orderString string, change func(form url.Values, biz m
 func signed(t *testing.T, form url.Values) string {
 	t.Helper()
 	key := must.Get(alipay.ParsePrivateKey(shopKeys().Private))
-	out := must.Get(alipay.SignedQuery(key, form))
-	return out
+	return must.Get(alipay.SignedQuery(key, form))
 }
 
 // open opens the cashier of an order.
@@ -302,8 +297,7 @@ func TestCallsAreChecked(t *testing.T) {
 			strings.NewReader(after(signed(t, form))))
 		must.OK(t, err)
 		defer resp.Body.Close()
-		out := must.Get(io.ReadAll(resp.Body))
-		return string(out)
+		return string(must.Get(io.ReadAll(resp.Body)))
 	}
 	same := func(s string) string { return s }
 	for name, tc := range map[string]struct {

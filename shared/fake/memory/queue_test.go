@@ -61,9 +61,7 @@ func mustSend(t testing.TB, q *memory.Queue, delay time.Duration, bodies ...stri
 }
 
 func mustReceive(t testing.TB, q *memory.Queue, limit int) []seckill.Delivery {
-	t.Helper()
-	ds := must.Get(q.Receive(t.Context(), limit))
-	return ds
+	return must.Get(q.Receive(t.Context(), limit))
 }
 
 func mustDelete(t testing.TB, q *memory.Queue, d seckill.Delivery) {

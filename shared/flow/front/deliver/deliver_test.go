@@ -103,8 +103,7 @@ func (s *shop) again(id string) {
 
 func (s *shop) order(id string) seckill.Order {
 	s.Helper()
-	o := must.Get(s.ledger.Order(s.Context(), id))
-	return o
+	return must.Get(s.ledger.Order(s.Context(), id))
 }
 
 // changed passes the orders' last changes to the flow.
@@ -127,8 +126,7 @@ func (s *shop) sweep() {
 
 func (s *shop) row(id string) seckill.Webhook {
 	s.Helper()
-	w := must.Get(s.ledger.Webhook(s.Context(), id))
-	return w
+	return must.Get(s.ledger.Webhook(s.Context(), id))
 }
 
 // want checks which events were posted since the last call, acknowledged or not.

@@ -346,8 +346,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 		t.Errorf("without a bill: %v", err)
 	}
 	done := func() int {
-		all := must.Get(w.ledger.Reconciliations(ctx, day))
-		return len(all)
+		return len(must.Get(w.ledger.Reconciliations(ctx, day)))
 	}
 	if n := done(); n != 0 {
 		t.Errorf("%d reconciliations kept without a bill", n)

@@ -408,8 +408,7 @@ func TestOfflineForgetsNoneThatItStopped(t *testing.T) {
 
 func (e *env) version() int64 {
 	e.Helper()
-	a := must.Get(e.Activities.Activity(e.Context(), "70"))
-	return a.Version
+	return must.Get(e.Activities.Activity(e.Context(), "70")).Version
 }
 
 // TestOnlineOfOneThatNotesNothing: an earlier release did not note what it stopped: all are resumed, also by a

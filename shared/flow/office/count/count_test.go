@@ -53,9 +53,7 @@ func newEnv() *env {
 }
 
 func (e *env) total(t *testing.T, item string) seckill.Count {
-	t.Helper()
-	c := must.Get(e.flow.Of(t.Context(), item))
-	return c.Total
+	return must.Get(e.flow.Of(t.Context(), item)).Total
 }
 
 // change is a write that made the order's history as long as states, a minute each.

@@ -80,14 +80,12 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 // has reports whether an order still has its address.
 func (s *shop) has(id string) bool {
 	s.Helper()
-	o := must.Get(s.ledger.Order(ctx, id))
-	return o.Address != ""
+	return must.Get(s.ledger.Order(ctx, id)).Address != ""
 }
 
 func (s *shop) marked(item string) bool {
 	s.Helper()
-	it := must.Get(s.items.Get(ctx, item))
-	return !it.AddressesErased.IsZero()
+	return !must.Get(s.items.Get(ctx, item)).AddressesErased.IsZero()
 }
 
 // TestRetention checks that 90 days after the end of a sale the addresses of all orders except open ones are erased,

@@ -83,8 +83,7 @@ func newOffice(t *testing.T) *office {
 // signIn returns the cookie of a new session.
 func (o *office) signIn() string {
 	o.Helper()
-	cookie := must.Get(o.SignIn(ctx, seckill.Grant{Code: "c"}))
-	return cookie
+	return must.Get(o.SignIn(ctx, seckill.Grant{Code: "c"}))
 }
 
 // roles has a session confirmed if that is due, and returns its roles; "ended" for none.

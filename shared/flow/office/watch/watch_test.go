@@ -66,11 +66,7 @@ func newFlow() (*watch.Flow, *source, *memory.Clock) {
 		Each: system.Several(1)}), s, clock
 }
 
-func of(t *testing.T, f *watch.Flow) watch.Seen {
-	t.Helper()
-	seen := must.Get(f.Of(t.Context(), "1"))
-	return seen
-}
+func of(t *testing.T, f *watch.Flow) watch.Seen { return must.Get(f.Of(t.Context(), "1")) }
 
 // TestViewersShareARenewal: within a second one reading serves all, after it the next one, and what only metrics know
 // is read once a minute. A viewer who comes while another one renews gets the row as it is.

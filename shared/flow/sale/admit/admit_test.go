@@ -347,8 +347,7 @@ func TestSum(t *testing.T) {
 		t.Helper()
 		c := caller()
 		c.English = english
-		got := must.Get(f.Challenge(t.Context(), c, item))
-		return got
+		return must.Get(f.Challenge(t.Context(), c, item))
 	}
 	chinese, english := ask(false), ask(true)
 	var a, b, seed int

@@ -155,8 +155,7 @@ func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
 	must.OK(t, f.stock.Remove(context.Background(), "1001"))
 	count := func() int {
-		d := must.Get(f.orders.Depth(context.Background()))
-		return d.Visible
+		return must.Get(f.orders.Depth(context.Background())).Visible
 	}
 	for i := range 10 {
 		_, err := f.buy("1", "", 1)
