@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/driver/ledger"
@@ -49,10 +47,8 @@ func TestAdmit(t *testing.T) {
 	}
 	// buy has only read its secret. An item is read again after a second.
 	calls := slices.Compact(slices.Sorted(slices.Values(w.aws.Calls())))
-	if diff := cmp.Diff([]string{"BatchGetItem", "GetItem items", "GetSecretValue", "Query office",
-		"UpdateItem passing"}, calls); diff != "" {
-		t.Errorf("admit calls, want (-), got (+):\n%s", diff)
-	}
+	must.Equal(t, []string{"BatchGetItem", "GetItem items", "GetSecretValue", "Query office", "UpdateItem passing"},
+		calls, "admit calls")
 	with := func(user, ticket string) response {
 		event := purchase(t, it.ID, user)
 		var e map[string]any

@@ -101,9 +101,7 @@ func TestRecordedEvents(t *testing.T) {
 		t.Fatalf("order: %+v", order)
 	}
 	run(t, f["expire"], batch(t, closings...), done) // early: it is sent again
-	if again := w.aws.Sent("closings"); len(again) != 1 {
-		t.Errorf("closings queue after an early message: %q, want it again", again)
-	}
+	must.Equal(t, 1, len(w.aws.Sent("closings")), "closings queue after an early message")
 	run(t, f["expire"], recorded(t, "schedule.json"), "null")
 	run(t, f["refund"], recorded(t, "schedule.json"), "null")
 

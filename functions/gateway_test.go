@@ -149,10 +149,8 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 // checkTrade queries the gateway, as expire does.
 func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 	t.Helper()
-	trade, err := client.Query(t.Context(), order)
-	if err != nil || (trade.State == seckill.TradePaid) != paid {
-		t.Errorf("query: %+v, %v; want paid %v", trade, err, paid)
-	}
+	trade := must.Get(client.Query(t.Context(), order))
+	must.Equal(t, paid, trade.State == seckill.TradePaid, "query")
 }
 
 // testGateway pays at two instances of one gateway, and checks that the shop is notified once, at once.

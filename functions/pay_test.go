@@ -67,9 +67,7 @@ func TestPay(t *testing.T) {
 		}
 	}
 	pay(t, w.gateway, ask(t, f, call(t, "POST", path, `{"kind":"app"}`, "1001")).text("order_string"))
-	if trades := w.gateway.Trades(); len(trades) != 1 {
-		t.Errorf("three ways opened %d trades, want 1", len(trades))
-	}
+	must.Equal(t, 1, len(w.gateway.Trades()), "three ways opened", "trades")
 	if !f.Says(`"cashiers_offered":1`) || strings.Contains(f.Output(), "sign=") {
 		t.Errorf("want a metric, and no signed address:\n%s", f.Output())
 	}

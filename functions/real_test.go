@@ -171,9 +171,7 @@ func (w *realDeployment) paid(user, item string) {
 			w.t.Errorf("notify: %+v", r)
 		}
 	}
-	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "paid" {
-		w.t.Errorf("after the notify: %+v", r)
-	}
+	must.Equal(w.t, "paid", w.shop("GET", "/seckill/order/"+item, user).text("state"), "after the notify")
 }
 
 // soldOnce checks that units 1..n have one row each, of distinct orders.

@@ -68,9 +68,8 @@ func TestRestoreBeside(t *testing.T) {
 	w.pump(w.orders, "consume")
 	for user, want := range map[string]string{"1001": "paid", "1002": "pending_payment", "1003": "pending_payment",
 		"1005": "pending_payment"} {
-		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != want {
-			t.Errorf("shopper %s after the restore: %+v, want %s", user, r, want)
-		}
+		must.Equal(t, want, w.shop("GET", "/seckill/order/"+item, user).text("state"), "shopper", user,
+			"after the restore")
 	}
 	// Redis counts the lost order's unit as sold until repair has compared it with the new rows.
 	began := time.Now()

@@ -100,7 +100,5 @@ func TestOverridesPublish(t *testing.T) {
 func TestFormats(t *testing.T) {
 	want := fmt.Sprintf("rows=%d,items=%d,catalog=%d,messages=%d,tables=%d", ledger.SpanVersion,
 		dynamoledger.VariantVersion, dynamoledger.CatalogVersion, seckill.MessageVersion, dynamoledger.TablesVersion)
-	if got := str(file(t, rootFile).tree, "Outputs", "Formats", "Value"); got != want {
-		t.Errorf("formats %s, want %s", got, want)
-	}
+	must.Equal(t, want, str(file(t, rootFile).tree, "Outputs", "Formats", "Value"), "formats")
 }

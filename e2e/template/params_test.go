@@ -13,6 +13,7 @@ import (
 
 	"github.com/your-org/seckill/infra/plan"
 	"github.com/your-org/seckill/shared/driver/config"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -191,9 +192,8 @@ func (t *template) refusals(given map[string]string) (out []string) {
 // TestTheHoldIsTheSameEverywhere: a stack that says nothing has the hold that a run has.
 func TestTheHoldIsTheSameEverywhere(t *testing.T) {
 	text := str(file(t, rootFile).tree, "Parameters", "Hold", "Default")
-	if hold, err := time.ParseDuration(text); err != nil || hold != seckill.DefaultHold {
-		t.Errorf("template.yaml has the hold %q, seckill.DefaultHold is %s", text, seckill.DefaultHold)
-	}
+	must.Equal(t, seckill.DefaultHold, must.Get(time.ParseDuration(text)), "template.yaml has the hold", text,
+		"seckill.DefaultHold")
 }
 
 // matching has each pattern compiled once.

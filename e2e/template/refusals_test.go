@@ -58,9 +58,7 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 		}
 		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"),
 			"Access-Control-Expose-Headers": "'" + exposed + "'"} {
-			if diff := cmp.Diff(want, headers[name]); diff != "" {
-				t.Errorf("%s: a storefront elsewhere cannot read it: header %s: %s", kind, name, diff)
-			}
+			must.Equal(t, want, headers[name], kind, "a storefront elsewhere cannot read it: header", name)
 		}
 	}
 	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN",

@@ -171,9 +171,7 @@ func TestAlarmsAreCounted(t *testing.T) {
 		read(t, filepath.Join(root, "infra", "alert.yaml")), -1) {
 		known[m[1]] = true
 	}
-	if diff := cmp.Diff(first, known); diff != "" {
-		t.Errorf("alarms of severity 1, and those that the sale at risk knows:\n%s", diff)
-	}
+	must.Equal(t, first, known, "alarms of severity 1, and those that the sale at risk knows")
 }
 
 // holdIndex compares the index of docs/runbooks/README.md with the alarms of each page, by severity.

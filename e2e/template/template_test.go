@@ -66,9 +66,7 @@ func TestTables(t *testing.T) {
 		}
 		slices.Sort(keys)
 		slices.Sort(attributes)
-		if diff := cmp.Diff(slices.Compact(keys), attributes); diff != "" {
-			t.Errorf("%s: attributes are not those of its keys: %s", r.id, diff)
-		}
+		must.Equal(t, slices.Compact(keys), attributes, r.id, "attributes are not those of its keys")
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
@@ -143,9 +141,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: parameters %v", path, at(item, "parameters"))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("handlers (-), API (+):\n%s", diff)
-	}
+	must.Equal(t, want, got, "handlers , API")
 	own, _ := deployed(t, whole).resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path := range own {
 		if strings.HasPrefix(path, "/gateway.do") || strings.HasPrefix(path, "/cashier") || path == "/bill" {
@@ -311,9 +307,7 @@ func TestPushAddresses(t *testing.T) {
 				want = c.client
 			}
 			for _, step := range steps {
-				if got := deployed(t, c.params).environment(step)[setting]; got != want {
-					t.Errorf("%s: %s is %q, want %q", step, setting, got, want)
-				}
+				must.Equal(t, want, deployed(t, c.params).environment(step)[setting], step, setting)
 			}
 		}
 	}
@@ -389,9 +383,7 @@ func TestOrigins(t *testing.T) {
 		}
 		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "pay": c.want, "signin": c.want,
 			"admit": c.want, "notify": ""} {
-			if got := stack.environment(step)["CORS_ORIGIN"]; got != want {
-				t.Errorf("%s: %s names %q, want %q", name, step, got, want)
-			}
+			must.Equal(t, want, stack.environment(step)["CORS_ORIGIN"], name, step, "names")
 		}
 	}
 }
@@ -477,13 +469,9 @@ func (t *template) passed(name string) string {
 // a nested stack, and that the template's sizes are the plan's.
 func TestPlansCanBeDeployed(t *testing.T) {
 	tpl, sale := file(t, rootFile), file(t, "infra/sale.yaml")
-	if got := str(tpl.tree, "Parameters", "Plan", "AllowedPattern"); got != plan.Pattern() {
-		t.Errorf("Plan's pattern is\n%s, want\n%s", got, plan.Pattern())
-	}
+	must.Equal(t, plan.Pattern(), str(tpl.tree, "Parameters", "Plan", "AllowedPattern"), "Plan's pattern")
 	for _, size := range []string{plan.Small, plan.Large} {
-		if got := str(tpl.tree, "Mappings", "Sizes", size, "Plan"); got != plan.SizeText(size) {
-			t.Errorf("%s is %s, want %s", size, got, plan.SizeText(size))
-		}
+		must.Equal(t, plan.SizeText(size), str(tpl.tree, "Mappings", "Sizes", size, "Plan"), size)
 	}
 	_, choices, _ := strings.Cut(str(tpl.tree, "Parameters", "Plan", "AllowedPattern"), "ConsumeConcurrency=(")
 	choices, _, _ = strings.Cut(choices, ")")
@@ -524,9 +512,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			want["Warm"+strings.ToUpper(table[:1])+table[1:]] = units
 		}
 		for name, value := range want {
-			if got := stack.passed(name); got != value {
-				t.Errorf("%d shoppers: a nested stack gets %s=%s, want %s", s.Shoppers, name, got, value)
-			}
+			must.Equal(t, value, stack.passed(name), s.Shoppers, "shoppers: a nested stack gets", name)
 		}
 	}
 }
@@ -553,9 +539,7 @@ func TestReservations(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("ReserveConcurrency=%s: -want +got: %s", c.on, diff)
-		}
+		must.Equal(t, c.want, got, "ReserveConcurrency=", c.on)
 		if c.on == "true" && (sum != plan.Reserved || int(plan.Today.Reserved())+plan.Unreserved > 1000) {
 			t.Errorf("%d are reserved beside those of consume, notify and signin", sum)
 		}

@@ -127,9 +127,7 @@ func TestGradualIsOnlyHow(t *testing.T) {
 					names = append(names, strings.TrimPrefix(str(a, "Name", "Fn::Sub"), "${Name}-"))
 				}
 				slices.Sort(names)
-				if diff := cmp.Diff(watchedByRelease(t, resources), names); diff != "" {
-					t.Errorf("%s: %s looks at (-want +got): %s", file, id, diff)
-				}
+				must.Equal(t, watchedByRelease(t, resources), names, file, id, "looks at")
 				groups++
 				delete(resources, id)
 			case strings.HasPrefix(kind, "AWS::CodeDeploy::"), id == "CodeDeployServiceRole":

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -130,9 +131,7 @@ func testTogether(t *testing.T, items seckill.Items) {
 			t.Errorf("Put of version %d over 1: %v, want ErrStateChanged", version, err)
 		}
 	}
-	if d := diff(first, get(t, items, "1")); d != "" {
-		t.Errorf("item after refused writes (-want +got):\n%s", d)
-	}
+	must.Equal(t, "", diff(first, get(t, items, "1")), "item after refused writes")
 	wantDescription(t, items, "1", described("first"))
 }
 
@@ -172,9 +171,7 @@ func testNoSharing(t *testing.T, items seckill.Items) {
 	}
 	want := sample("5")
 	want.Described, want.Cover = 1, described("5").Covers[0]
-	if d := diff(want, get(t, items, "5")); d != "" {
-		t.Errorf("stored item (-want +got):\n%s", d)
-	}
+	must.Equal(t, "", diff(want, get(t, items, "5")), "stored item")
 	got, err := items.Description(t.Context(), "5", 1)
 	if err != nil {
 		t.Fatal(err)

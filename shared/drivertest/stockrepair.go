@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -215,9 +216,7 @@ var repairCases = []stockCase{
 			}
 		}
 		e.level(e.item.Stock-1, 1, 0, sold)
-		if seen := e.seen(); len(seen) != sold {
-			e.Errorf("%d numbers seen, want %d", len(seen), sold)
-		}
+		must.Equal(e, sold, len(e.seen()), "numbers seen")
 		e.holders(map[int]string{sold: oid(1)})
 		e.entries("1", map[string]int{oid(1): 0})
 	}},

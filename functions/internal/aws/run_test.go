@@ -75,9 +75,7 @@ func TestConnectedBeforeTheFirstEvent(t *testing.T) {
 		d, _, _, _ := newDrivers(t, map[string]string{"redis": "any"}, map[string]string{"REDIS_ADDRS": server.Addr,
 			"REDIS_PASSWORD_NAME": "redis"})
 		opened(t, d, func(d *Drivers) func() { tt.open(d); return func() {} })
-		if got := server.Connections(); got != tt.want {
-			t.Errorf("%s: %d connections after init, want %d", tt.what, got, tt.want)
-		}
+		must.Equal(t, tt.want, server.Connections(), tt.what, "connections after init")
 	}
 }
 
@@ -248,9 +246,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 		})
 		check := func(when string, want, other url.Values) {
 			t.Helper()
-			if n, err := v.Verify(want); err != nil || n.Order != order {
-				t.Errorf("%s, %s: %+v, %v", mode, when, n, err)
-			}
+			must.Equal(t, order, must.Get(v.Verify(want)).Order, mode, when)
 			if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
 				t.Errorf("%s, %s: the other key's notification: %v, want %s", mode, when, err, seckill.CodeForged)
 			}
@@ -312,9 +308,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := signed(); got != numbers[0] {
-		t.Errorf("at first: app_cert_sn %q, want %q", got, numbers[0])
-	}
+	must.Equal(t, numbers[0], signed(), "at first: app_cert_sn")
 	fake.SetSecret("private", pairs()[1].Private)
 	refreshUntil(t, r, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
 	if got := signed(); got != numbers[0] || !strings.Contains(log.String(), "secrets stay as they were") {
@@ -323,9 +317,7 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	fake.SetSecret("app", certs[1].App)
 	fake.SetSecret("alipay", certs[1].Alipay)
 	refreshUntil(t, r, clock, func() bool { return signed() == numbers[1] })
-	if got := signed(); got != numbers[1] {
-		t.Errorf("changed: app_cert_sn %q, want %q", got, numbers[1])
-	}
+	must.Equal(t, numbers[1], signed(), "changed: app_cert_sn")
 }
 
 func TestEndpointsAndMissingAWSSettings(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
@@ -136,10 +135,8 @@ func TestParseBillReadsMovements(t *testing.T) {
 			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: seckill.MaxFen, At: time.Date(2026, 1, 1, 15,
 				59, 59, 0, time.UTC)}}},
 	} {
-		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
-		if diff := cmp.Diff(seckill.Bill{Lines: tc.want}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
+		got := must.Get(alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay))
+		must.Equal(t, seckill.Bill{Lines: tc.want}, got, name)
 	}
 }
 
@@ -222,9 +219,8 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		t.Errorf("bytes that are no GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
-	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got.Lines) != 1 {
-		t.Errorf("bytes that are no GBK in a title: %v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(alipay.ParseBill(strings.NewReader(bad), billDay)).Lines),
+		"bytes that are no GBK in a title")
 }
 
 func TestBillIsAskedForDownloadedAndRead(t *testing.T) {

@@ -45,9 +45,7 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 	}
 	closes := func(when string, want seckill.CloseResult) {
 		t.Helper()
-		if got, err := c.Close(ctx, orderID); err != nil || got != want {
-			t.Errorf("%s: close gives %q, %v, want %q", when, got, err, want)
-		}
+		must.Equal(t, want, must.Get(c.Close(ctx, orderID)), when, "close gives")
 	}
 	prepared := must.Get(c.Prepare(order()))
 	check("prepared only", seckill.TradeUnknown)
@@ -129,10 +127,8 @@ func TestTradeByItsNumber(t *testing.T) {
 	prepared := must.Get(c.Prepare(order()))
 	no := must.Get(g.Open(prepared))
 	must.OK(t, g.Pay(orderID))
-	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
-		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
-		t.Errorf("by the gateway: %+v, %v", got, err)
-	}
+	must.Equal(t, seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80},
+		must.Get(c.Trade(t.Context(), orderID, no)), "the gateway")
 }
 
 // TestAnswerIsCheckedAsReceived uses answers that a JSON library would encode with other bytes.
@@ -157,10 +153,8 @@ func TestAnswerIsCheckedAsReceived(t *testing.T) {
 		"signed, then escaped": `{"alipay_trade_query_response":` + odd + `,"sign":"` + signWith(t, gatewayKeys(),
 			unescaped) + `"}`,
 	} {
-		got, err := client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID)
-		if err != nil || got != paidTrade {
-			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, paidTrade)
-		}
+		got := must.Get(client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID))
+		must.Equal(t, paidTrade, got, name)
 	}
 }
 

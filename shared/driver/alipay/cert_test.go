@@ -134,18 +134,11 @@ func wantSN(issuerCN string, i *issuer) string {
 
 func TestCertificateNumbers(t *testing.T) {
 	c := certs()
-	if got, err := alipay.AppCertSN(c.app.pem()); err != nil || got != wantSN("Test CA R1", c.app) {
-		t.Errorf("app_cert_sn %s, %v, want %s", got, err, wantSN("Test CA R1", c.app))
-	}
-	if got, err := alipay.AppCertSN(c.alipay.pem() + c.middle.pem()); err != nil ||
-		got != wantSN("Test CA Class 2 R1", c.alipay) {
-		t.Errorf("alipay_cert_sn %s, %v, want the first certificate's %s", got, err, wantSN("Test CA Class 2 R1",
-			c.alipay))
-	}
+	must.Equal(t, wantSN("Test CA R1", c.app), must.Get(alipay.AppCertSN(c.app.pem())), "app_cert_sn")
+	must.Equal(t, wantSN("Test CA Class 2 R1", c.alipay), must.Get(alipay.AppCertSN(c.alipay.pem()+c.middle.pem())),
+		"alipay_cert_sn")
 	want := wantSN("Test CA R1", c.root) + "_" + wantSN("Test CA R1", c.middle)
-	if got, err := alipay.RootCertSN(certConfig(nil).AlipayRootCert); err != nil || got != want {
-		t.Errorf("alipay_root_cert_sn %s, %v, want %s", got, err, want)
-	}
+	must.Equal(t, want, must.Get(alipay.RootCertSN(certConfig(nil).AlipayRootCert)), "alipay_root_cert_sn")
 }
 
 func TestCertificateModeSendsItsNumbers(t *testing.T) {

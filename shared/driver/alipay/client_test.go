@@ -36,9 +36,7 @@ func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	if err := rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), crypto.SHA256, sum[:], sig); err != nil {
 		t.Errorf("order string %s\nis not signed over %s", got, content)
 	}
-	if have := alipay.SignContent(form, "sign"); have != content {
-		t.Errorf("order string holds\n%s, want\n%s", have, content)
-	}
+	must.Equal(t, content, alipay.SignContent(form, "sign"), "order string holds")
 	if at := strings.LastIndex(got, "&sign="); at < 0 || strings.Contains(got[at+1:], "&") ||
 		strings.ContainsAny(got, "+ ") {
 		t.Errorf("order string %s: want the signature last, and blanks as %%20", got)
@@ -56,9 +54,7 @@ func TestSubject(t *testing.T) {
 		strings.Repeat("秒", 300):       strings.Repeat("秒", 256),
 		strings.Repeat("x", 256) + "/": strings.Repeat("x", 256),
 	} {
-		if got := alipay.Subject(in); got != want {
-			t.Errorf("Subject(%q) = %q, want %q", in, got, want)
-		}
+		must.Equal(t, want, alipay.Subject(in), "Subject", in)
 	}
 }
 

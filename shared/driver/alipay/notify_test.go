@@ -25,18 +25,14 @@ func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.
 func TestVerifyReadsAGenuineNotify(t *testing.T) {
 	g := gateway(t, &clock{start})
 	form := paidForm(t, g)
-	if got, err := verified(t, client(t, nil, &clock{start}), form); err != nil || got != genuine {
-		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
-	}
+	must.Equal(t, genuine, must.Get(verified(t, client(t, nil, &clock{start}), form)))
 }
 
 // TestVerifierNeedsNoKeyOfOurs checks that a verifier reads and refuses the same forms as a client.
 func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 	v := must.Get(alipay.NewVerifier(appID, sellerID, gatewayKeys().Public))
 	form := paidForm(t, gateway(t, &clock{start}))
-	if got, err := verified(t, v, form); err != nil || got != genuine {
-		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
-	}
+	must.Equal(t, genuine, must.Get(verified(t, v, form)))
 	for name, other := range map[string]struct {
 		app, seller, public string
 		want                seckill.Code
@@ -214,9 +210,7 @@ func TestVerifyTakesOnlySuccessForPaid(t *testing.T) {
 		must.OK(t, g.SignForm(form))
 		want := genuine
 		want.Paid = paid
-		if got, err := verified(t, c, form); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v, want %+v", status, got, err, want)
-		}
+		must.Equal(t, want, must.Get(verified(t, c, form)), status)
 	}
 }
 

@@ -64,9 +64,7 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 		p, err := sign(order(), returnURL)
 		must.OK(t, err)
 		form := sent(t, p)
-		if got := alipay.SignContent(form, "sign"); got != want[method] {
-			t.Errorf("%s: signed\n%s, want\n%s", method, got, want[method])
-		}
+		must.Equal(t, want[method], alipay.SignContent(form, "sign"), method, "signed")
 		if err := alipay.CheckSign(key, []byte(want[method]), form.Get("sign")); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}

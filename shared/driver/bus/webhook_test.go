@@ -50,9 +50,7 @@ func TestPost(t *testing.T) {
 	}
 	for name, want := range map[string]string{"Content-Type": bus.ContentType, "Webhook-Id": event.ID(),
 		"Webhook-Timestamp": "1614265330"} {
-		if v := got.Header.Get(name); v != want {
-			t.Errorf("%s: %q, want %q", name, v, want)
-		}
+		must.Equal(t, want, got.Header.Get(name), name)
 	}
 	signatures := strings.Fields(got.Header.Get("Webhook-Signature"))
 	if len(signatures) != 2 || signatures[0] == signatures[1] || !strings.HasPrefix(signatures[0], "v1,") ||

@@ -94,13 +94,9 @@ func TestAVariantsRowHasAVersionThatOlderReleasesDoNotRead(t *testing.T) {
 	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
 		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 	version := func() any { return putRows(t, it, nil)[dynamoledger.TableItems]["v"]["N"] }
-	if v := version(); v != "1" {
-		t.Errorf("an item alone has version %v, want 1", v)
-	}
+	must.Equal(t, "1", version(), "an item alone has version")
 	it.Variant = seckill.Variant{Family: "7", Options: seckill.Options{{Name: "a", Value: "b"}}}
-	if v := version(); v != "2" {
-		t.Errorf("a variant has version %v, want 2", v)
-	}
+	must.Equal(t, "2", version(), "a variant has version")
 }
 
 // putRows returns what a Put sends, by table: attributes with types and values.

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
@@ -110,15 +108,11 @@ func TestFaultsOnAServer(t *testing.T) {
 					if op.name == "Place" && time.Since(started) > seckill.PlaceTimeout/2 && play < maxPlays {
 						continue
 					}
-					if got := (result{op.outcome(err), w.calls(), c.want.commits}); got != c.want {
-						t.Errorf("got %+v, want %+v; error %v", got, c.want, err)
-					}
+					must.Equal(t, c.want, (result{op.outcome(err), w.calls(), c.want.commits}))
 					if err := op.run(l, o); err != nil && !errors.Is(err, op.before) {
 						t.Errorf("repeated: %v", err)
 					}
-					if diff := cmp.Diff(want, readRows(t, l, o)); diff != "" {
-						t.Errorf("rows: got (+), want (-):\n%s", diff)
-					}
+					must.Equal(t, want, readRows(t, l, o), "rows")
 					return
 				}
 			})

@@ -10,12 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/go-cmp/cmp"
 )
 
 func returnKey(order string) ledger.Key {
@@ -329,9 +330,7 @@ func TestAnUpdateAlone(t *testing.T) {
 		}
 		if c.canceled {
 			want := []ledger.Reason{{Code: ledger.ReasonCondition, Old: ledger.Row{"n": int64(5)}}}
-			if diff := cmp.Diff(want, canceled.Reasons); diff != "" {
-				t.Errorf("%s: got (+), want (-):\n%s", name, diff)
-			}
+			must.Equal(t, want, canceled.Reasons, name)
 		}
 		if w.calls() != 1 || !strings.Contains(w.requests[0].Body, `"UpdateExpression"`) {
 			t.Errorf("%s: %d calls, %s", name, w.calls(), w.requests[0].Body)

@@ -154,9 +154,7 @@ func TestASharedIndexIsReadPageByPage(t *testing.T) {
 	}
 	var want map[string]map[string]string
 	must.OK(t, json.Unmarshal([]byte(last), &want))
-	if diff := cmp.Diff(want, heard(t, page, read).ExclusiveStartKey); diff != "" {
-		t.Errorf("the second page begins elsewhere: %s", diff)
-	}
+	must.Equal(t, want, heard(t, page, read).ExclusiveStartKey, "the second page begins elsewhere")
 }
 
 // TestExpressionsNameSharedKeys: an expression about a key names it as the shared table has it.

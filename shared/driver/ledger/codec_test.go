@@ -125,9 +125,7 @@ func TestRowsStayAsTheyAre(t *testing.T) {
 		must.OK(t, os.WriteFile(file, []byte(got), 0o600))
 	}
 	want := must.Get(os.ReadFile(file))
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("rows (+) are not as in %s (-):\n%s", file, diff)
-	}
+	must.Equal(t, string(want), got, "rows are not as in", file)
 }
 
 // TestEveryFieldIsRead reads a row with every attribute: all that later writes add, and all that belongs to another
@@ -173,12 +171,8 @@ func read[T any](t *testing.T, c *codec[T], but ...string) {
 // has it.
 func TestGivenIsErased(t *testing.T) {
 	given, erased := &codec[seckill.Given]{table: TableOrders}, orderCodec.named(placed|personal)
-	if diff := cmp.Diff(reflect.TypeFor[seckill.Given]().NumField(), len(erased)); diff != "" {
-		t.Errorf("Given has a field that is not erased: %s", diff)
-	}
-	if diff := cmp.Diff(given.named(0), erased); diff != "" {
-		t.Errorf("of Given (-) is erased (+):\n%s", diff)
-	}
+	must.Equal(t, reflect.TypeFor[seckill.Given]().NumField(), len(erased), "Given has a field that is not erased")
+	must.Equal(t, given.named(0), erased, "Given is erased")
 }
 
 func TestUnknownTagsAreRefused(t *testing.T) {

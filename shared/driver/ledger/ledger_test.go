@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -387,9 +388,7 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 			if step.name == "Place" {
 				want = seckill.PlaceTimeout
 			}
-			if took := time.Since(began); took != want {
-				t.Errorf("%s: gave up after %v, want %v", step.name, took, want)
-			}
+			must.Equal(t, want, time.Since(began), step.name, "gave up after")
 		}
 	})
 }

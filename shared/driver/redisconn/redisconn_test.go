@@ -180,9 +180,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	if err == nil || f.Armed() {
 		t.Fatalf("answered %v, %v; want an error", v, err)
 	}
-	if n := f.Calls() - before; n != 1 {
-		t.Errorf("written %d times", n)
-	}
+	must.Equal(t, 1, f.Calls()-before, "written", "times")
 	var hidden *final
 	if errors.As(err, &hidden) || fault.Answer != "" && err.Error() != fault.Answer {
 		t.Errorf("error %q, want the server's own", err)
@@ -191,9 +189,7 @@ func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault)
 	if !fault.Lost && !fault.Late {
 		want = "1"
 	}
-	if got := counted(t, m); got != want {
-		t.Errorf("effect %s, want %s", got, want)
-	}
+	must.Equal(t, want, counted(t, m), "effect")
 	if v, err := r.Run(ctx, count, keys, nil); err != nil || v != want {
 		t.Errorf("the next call: %v, %v; want %s", v, err, want)
 	}
@@ -257,9 +253,7 @@ func TestRedirects(t *testing.T) {
 			if !fault.Lost && !fault.Late {
 				want = string(before[0] + 1) // single digits
 			}
-			if got := counted(t, m); got != want {
-				t.Errorf("%s, then %s: effect %s, want %s", kind, fault.Name, got, want)
-			}
+			must.Equal(t, want, counted(t, m), kind, "then", fault.Name, "effect")
 		}
 
 		single, _ := connect(t, Options{Addrs: []string{a.Addr}, Timeout: patience})

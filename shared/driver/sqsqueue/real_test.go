@@ -352,8 +352,6 @@ func TestRealReceiveWaits(t *testing.T) {
 	opt.Wait = 4 * time.Second // longer than a non-waiting try may take
 	q := sqsqueue.New(client, opt)
 	must.OK(t, q.Send(t.Context(), message(1), 2*time.Second))
-	ds, err := q.Receive(t.Context(), 1)
-	if err != nil || len(ds) != 1 {
-		t.Errorf("Receive that waits for a message delayed by 2 s: %+v, error %v, want the message", ds, err)
-	}
+	ds := must.Get(q.Receive(t.Context(), 1))
+	must.Equal(t, 1, len(ds), "Receive that waits for a message delayed by 2 s")
 }

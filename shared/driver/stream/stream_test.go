@@ -138,9 +138,7 @@ func TestChangesOfAStream(t *testing.T) {
 			kinds = append(kinds, e.Kind())
 		}
 	}
-	if got := strings.Join(kinds, " "); got != "order.placed order.paid" {
-		t.Errorf("events %s", got)
-	}
+	must.Equal(t, "order.placed order.paid", strings.Join(kinds, " "), "events")
 }
 
 // TestFailedFrom checks that the answer names the record of the first change that is not done, not its place among

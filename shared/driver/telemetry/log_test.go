@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/slogtest"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/telemetry"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -96,9 +96,7 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 		for _, k := range []string{"timestamp", "level", "msg"} {
 			delete(got, k)
 		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
+		must.Equal(t, c.want, got, c.name)
 	}
 }
 

@@ -181,13 +181,9 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 	must.OK(t, m.Flush(t.Context()))
 	got := sum(t, b.String())
 	for _, r := range seckill.Reasons() {
-		if id := "seckill-prod step=buy reason=" + string(r) + " refusals"; got[id] != 2 {
-			t.Errorf("%s is %v, want 2", id, got[id])
-		}
+		must.Equal(t, 2, got["seckill-prod step=buy reason="+string(r)+" refusals"])
 	}
-	if most := len(seckill.Reasons()); len(got) != most {
-		t.Errorf("%d metrics, want one for each of %d reasons, whatever clients send", len(got), most)
-	}
+	must.Equal(t, len(got), len(seckill.Reasons()), "metrics", "reasons, whatever clients send")
 }
 
 func TestEveryEventIsAMetric(t *testing.T) {
@@ -323,9 +319,7 @@ func TestCountingInParallel(t *testing.T) {
 	}
 	wg.Wait()
 	must.OK(t, m.Flush(t.Context()))
-	if got := sum(t, b.String())["n step=s reserved"]; got != goroutines*counts {
-		t.Errorf("lines add up to %v, want %d", got, goroutines*counts)
-	}
+	must.Equal(t, goroutines*counts, sum(t, b.String())["n step=s reserved"], "lines add up to")
 }
 
 type locked struct {

@@ -57,9 +57,7 @@ func (s shopper) open(nonce, id string) (string, error) {
 // opens opens a connection and checks which one it replaces.
 func (s shopper) opens(id, replaces string) {
 	s.t.Helper()
-	if replaced, err := s.open("pass of "+id, id); err != nil || replaced != replaces {
-		s.t.Errorf("open %s: replaced %q, %v; want %q", id, replaced, err, replaces)
-	}
+	must.Equal(s.t, replaces, must.Get(s.open("pass of "+id, id)), "open", id, "replaced")
 }
 
 func (s shopper) has(want ...string) {

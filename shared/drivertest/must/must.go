@@ -1,10 +1,19 @@
-// Package must ends a test whose preparation fails.
+// Package must ends a test whose preparation fails, and compares.
 package must
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // T is a test, a benchmark or a check of package rapid.
 type T interface {
 	Helper()
 	Fatal(args ...any)
+	Errorf(format string, args ...any)
 }
 
 // OK ends the test at the first error.
@@ -23,4 +32,14 @@ func Get[V any](v V, err error) V {
 		panic(err)
 	}
 	return v
+}
+
+// Equal reports how a value differs from the one wanted, and what it is; the test goes on. Times are equal only with the
+// same location.
+func Equal[V any](t T, want, got V, what ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }),
+		cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) && a.Location() == b.Location() })); diff != "" {
+		t.Errorf("%s(-want +got):\n%s", fmt.Sprintln(what...), diff)
+	}
 }

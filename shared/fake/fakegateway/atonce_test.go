@@ -43,9 +43,7 @@ func TestAtOnceAShopThatFailsIsToldAgain(t *testing.T) {
 		t.Errorf("status %d: the money is there whatever the shop says", w.Code)
 	}
 	want := []fakegateway.Pending{{OutTradeNo: orderID, Attempts: 1, Next: start.Add(4 * time.Minute)}}
-	if diff := cmp.Diff(want, g.Pending()); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, g.Pending(), "pending")
 	s.answer = "success"
 	c.set(start.Add(4 * time.Minute))
 	if delivered, failed, err := g.Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
@@ -120,10 +119,8 @@ func TestABillIsReadByTheShop(t *testing.T) {
 		"2026-01-02": {{Refund: true, Order: orderID, TradeNo: g.Trades()[0].TradeNo, RefundID: "r1", Amount: 8_80,
 			At: time.Date(2026, 1, 1, 16, 0, 0, 0, time.UTC)}},
 	} {
-		got, err := client.Bill(t.Context(), day)
-		if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", day, err, diff)
-		}
+		got := must.Get(client.Bill(t.Context(), day))
+		must.Equal(t, seckill.Bill{Lines: want}, got, day)
 	}
 	if lines, err := client.Bill(t.Context(), "2025-12-31"); !errors.Is(err, seckill.ErrNoBill) {
 		t.Errorf("a day on which nothing moved: %v, %v; want ErrNoBill", lines, err)
@@ -164,8 +161,6 @@ func TestBillCallsAreChecked(t *testing.T) {
 		{"no token", func(q url.Values) { q.Del("token") }, http.StatusForbidden},
 		{"after 30 s", late, http.StatusForbidden},
 	} {
-		if got := download(tc.change); got != tc.want {
-			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
-		}
+		must.Equal(t, tc.want, download(tc.change), tc.name, "status")
 	}
 }

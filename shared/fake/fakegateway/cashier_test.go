@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 )
 
@@ -178,8 +179,6 @@ func TestOtherRoutesAndMethods(t *testing.T) {
 		{http.MethodGet, "/elsewhere", http.StatusNotFound},
 		{http.MethodGet, "/gateway.do", http.StatusOK}, // refused in the format of the call's answer
 	} {
-		if w := ask(g, tc.method, tc.path, ""); w.Code != tc.want {
-			t.Errorf("%s %s: status %d, want %d", tc.method, tc.path, w.Code, tc.want)
-		}
+		must.Equal(t, tc.want, ask(g, tc.method, tc.path, "").Code, tc.method, tc.path, "status")
 	}
 }

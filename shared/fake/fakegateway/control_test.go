@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
@@ -51,9 +49,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	want := fakegateway.FaultReport{Faults: fakegateway.Faults{Seed: 7,
 		Shares: map[fakegateway.Fault]float64{"call-5xx": 1}},
 		Landed: map[fakegateway.Fault]int{"call-5xx": 1}, Taken: map[fakegateway.Fault]int{}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("then (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, got, "then")
 	for name, body := range map[string]string{
 		"nothing":       "",
 		"no JSON":       "notification-lost=1",
@@ -73,9 +69,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want 400 that says what is known", name, w.Code, w.Body)
 		}
 	}
-	if diff := cmp.Diff(want, g.Faults()); diff != "" {
-		t.Errorf("after what was refused (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, g.Faults(), "after what was refused")
 	if w := ask(g, http.MethodPut, "/faults", `{}`); w.Code != http.StatusOK || len(g.Faults().Landed) != 0 {
 		t.Errorf("back to nothing: status %d, %+v", w.Code, g.Faults())
 	}
@@ -106,22 +100,18 @@ func TestTradesOverHTTP(t *testing.T) {
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
 	for _, path := range []string{"/faults", "/trades"} {
-		if w := ask(g, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
-			t.Errorf("%s: status %d, want 404", path, w.Code)
-		}
+		must.Equal(t, http.StatusNotFound, ask(g, http.MethodGet, path, "").Code, path, "status")
 	}
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Control, o.Store = true, struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusNotImplemented {
-		t.Errorf("a store that cannot list: status %d, want 501", w.Code)
-	}
+	must.Equal(t, http.StatusNotImplemented, ask(g, http.MethodGet, "/trades", "").Code,
+		"a store that cannot list: status")
 	g, _, _ = system(t, func(o *fakegateway.Options) {
 		o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)}
 	})
-	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("a store that fails: status %d, want 503", w.Code)
-	}
+	must.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/trades", "").Code,
+		"a store that fails: status")
 }
 
 // failing is a store whose listing fails.

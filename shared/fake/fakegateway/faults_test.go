@@ -38,9 +38,7 @@ func faulty(t *testing.T, faults ...fakegateway.Fault) (*fakegateway.Gateway, *s
 
 func landed(t *testing.T, g *fakegateway.Gateway, f fakegateway.Fault, want int) {
 	t.Helper()
-	if got := g.Faults().Landed[f]; got != want {
-		t.Errorf("%s landed %d times, want %d", f, got, want)
-	}
+	must.Equal(t, want, g.Faults().Landed[f], f, "landed", "times")
 }
 
 func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
@@ -125,12 +123,8 @@ func TestFalseNotifications(t *testing.T) {
 			if got := seckill.CodeOf(err); want.code != "" && got != want.code || want.code == "" && err != nil {
 				t.Errorf("the false one: %+v, %v; want code %q", n, err, want.code)
 			}
-			if got := s.got[0].Get("total_amount"); got != want.amount {
-				t.Errorf("it says %s, want %s", got, want.amount)
-			}
-			if n, err := s.client.Verify(s.got[1]); err != nil || n.Amount != 88_80 {
-				t.Errorf("the genuine one: %+v, %v", n, err)
-			}
+			must.Equal(t, want.amount, s.got[0].Get("total_amount"), "it says")
+			must.Equal(t, 88_80, must.Get(s.client.Verify(s.got[1])).Amount, "the genuine one")
 			s.answer = "success"
 			open(t, g, s, order(1))
 			must.OK(t, g.Pay(order(1).ID))
@@ -172,9 +166,7 @@ func TestPayLate(t *testing.T) {
 		}
 		landed(t, g, fakegateway.PayLate, want)
 		steps(t, g, want, 0)
-		if tr := g.Trades()[0]; (tr.Kept() > 0) != (tc.want == nil) {
-			t.Errorf("%s: %+v", name, tr)
-		}
+		must.Equal(t, tc.want == nil, g.Trades()[0].Kept() > 0, name)
 	}
 }
 
@@ -335,9 +327,7 @@ func TestBalanceShort(t *testing.T) {
 	must.OK(t, g.Pay(orderID))
 	refund(t, g, "8.80", "r1", "ACQ.SELLER_BALANCE_NOT_ENOUGH")
 	landed(t, g, fakegateway.BalanceShort, 1)
-	if tr := g.Trades()[0]; tr.Kept() != 88_80 {
-		t.Errorf("%+v, want nothing moved", tr)
-	}
+	must.Equal(t, 88_80, g.Trades()[0].Kept())
 }
 
 // TestTheSameSeedHitsTheSame checks that a fault's hits depend only on the seed, not on other faults.

@@ -151,10 +151,8 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 	}
 	c.set(start.Add(time.Minute))
 	no := must.Get(g.Open(str))
-	again, err := g.Open(str)
-	if err != nil || again != no {
-		t.Errorf("opened again: %q, %v, want %q", again, err, no)
-	}
+	again := must.Get(g.Open(str))
+	must.Equal(t, no, again, "opened again")
 	want := []fakegateway.Trade{{TradeNo: no, OutTradeNo: orderID, Subject: "红色外套 <Red> coat", Amount: 88_80,
 		Status: fakegateway.StatusWait, Created: start.Add(time.Minute), Expires: start.Add(15 * time.Minute)}}
 	if diff := cmp.Diff(want, g.Trades()); diff != "" || len(no) != 28 {
@@ -163,9 +161,7 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 	c.set(start.Add(2 * time.Minute))
 	must.OK(t, g.Pay(orderID))
 	want[0].Status, want[0].Paid = fakegateway.StatusSuccess, start.Add(2*time.Minute)
-	if diff := cmp.Diff(want, g.Trades()); diff != "" {
-		t.Errorf("paid (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, g.Trades(), "paid")
 	if err := g.Pay(orderID); !errors.Is(err, fakegateway.ErrPaid) {
 		t.Errorf("paid twice: %v, want ErrPaid", err)
 	}
@@ -200,9 +196,8 @@ func TestTimeExpire(t *testing.T) {
 			t.Errorf("%s: pay gives %v, want %v", name, err, tc.wantPay)
 		}
 		for _, tr := range g.Trades() {
-			if closed := tr.Status == fakegateway.StatusClosed; closed != (tc.wantPay != nil) {
-				t.Errorf("%s: the trade ends as %s", name, tr.Status)
-			}
+			must.Equal(t, tc.wantPay != nil, tr.Status == fakegateway.StatusClosed, name, "the trade ends as",
+				tr.Status)
 		}
 	}
 }

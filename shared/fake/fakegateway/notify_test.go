@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
@@ -77,10 +75,8 @@ func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
 		s.status, s.answer = tc.status, tc.answer
 		steps(t, g, 0, 1)
 		at = at.Add(fakegateway.AlipayRetries[i])
-		if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}},
-			g.Pending()); diff != "" {
-			t.Errorf("after attempt %d (-want +got):\n%s", i+1, diff)
-		}
+		must.Equal(t, []fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}}, g.Pending(),
+			"after attempt", i+1)
 	}
 	c.set(at)
 	s.status, s.answer = 200, "success"
@@ -133,9 +129,7 @@ func TestABrokenOffAttemptDoesNotCount(t *testing.T) {
 	if d, f := g.Tick(ctx); d+f != 0 {
 		t.Errorf("broken off: %d delivered, %d failed, want none", d, f)
 	}
-	if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Next: start}}, g.Pending()); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Equal(t, []fakegateway.Pending{{OutTradeNo: orderID, Next: start}}, g.Pending(), "pending")
 	if d, f := g.Tick(ctx); d+f != 0 || len(s.got) != 1 {
 		t.Errorf("with an ended context %d attempts were made", len(s.got)-1)
 	}

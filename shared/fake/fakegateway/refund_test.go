@@ -265,9 +265,7 @@ func TestRefundQuery(t *testing.T) {
 			"sub_code": "ACQ.INVALID_PARAMETER", "sub_msg": "biz_content is wrong", "out_trade_no": orderID}},
 	} {
 		got, _ := call(t, g, alipay.MethodRefundQuery, tc.biz)
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Equal(t, tc.want, got, name)
 	}
 }
 
@@ -310,16 +308,10 @@ func TestTheShopsClient(t *testing.T) {
 		g.Trades()[0].TradeNo), Amount: 88_80, Reason: "订单已关闭"}
 	for i, want := range []struct{ before, answer seckill.RefundState }{{seckill.RefundMissing, seckill.RefundMade},
 		{seckill.RefundMade, seckill.RefundPending}} {
-		if a, err := client.RefundStatus(t.Context(), r); a.State != want.before || err != nil {
-			t.Errorf("%d: status before: %v, %v; want %s", i, a, err, want.before)
-		}
-		if a, err := client.Refund(t.Context(), r); a.State != want.answer || err != nil {
-			t.Errorf("%d: refund: %v, %v; want %s", i, a, err, want.answer)
-		}
+		must.Equal(t, want.before, must.Get(client.RefundStatus(t.Context(), r)).State, i, "status before")
+		must.Equal(t, want.answer, must.Get(client.Refund(t.Context(), r)).State, i, "refund")
 	}
-	if tr, err := client.Query(t.Context(), orderID); tr.State != seckill.TradeClosed || err != nil {
-		t.Errorf("query: %+v, %v; want it closed", tr, err)
-	}
+	must.Equal(t, seckill.TradeClosed, must.Get(client.Query(t.Context(), orderID)).State, "query")
 }
 
 // clientOf returns the shop's client, connected by a wire.

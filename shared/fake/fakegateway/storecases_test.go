@@ -187,9 +187,7 @@ func testMoved(t *testing.T, s fakegateway.Store) {
 				break
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", day, diff)
-		}
+		must.Equal(t, want, got, day)
 	}
 }
 

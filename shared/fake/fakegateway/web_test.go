@@ -45,9 +45,7 @@ func TestTheCashierLeadsBack(t *testing.T) {
 		}
 		must.OK(t, err)
 		opened := ask(g, http.MethodGet, address, "").Body.String()
-		if got := backOf(opened); got != quit {
-			t.Errorf("%s: who gives up goes to %q, want %q", kind, got, quit)
-		}
+		must.Equal(t, quit, backOf(opened), kind, "who gives up goes to")
 		c.set(start.Add(time.Minute))
 		to := backOf(post(g, inputs(opened)).Body.String())
 		u, err := url.Parse(to)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -143,9 +142,7 @@ func TestQueueParksWithReason(t *testing.T) {
 	mustReceive(t, q, 10)
 	want := []memory.ParkedMessage{{Body: []byte("by hand"), Reason: long[:999], Receives: 1, At: newClock().Now()},
 		{Body: []byte("by count"), Reason: "received 1 times", Receives: 1, At: clock.Now()}}
-	if got := q.Parked(); !reflect.DeepEqual(got, want) {
-		t.Errorf("parked %+v, want %+v", got, want)
-	}
+	must.Equal(t, want, q.Parked(), "parked")
 }
 
 func TestQueueNext(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/your-org/seckill/shared/drivertest/must"
+
 	"pgregory.net/rapid"
 )
 
@@ -177,9 +178,7 @@ func TestRedisHashKeepsOrder(t *testing.T) {
 		want = append(want, strconv.Itoa(10*i))
 	}
 	want = append(want, "1")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, got)
 	if len(h.entries) > 2*h.len()+17 {
 		t.Errorf("%d entries kept for %d fields", len(h.entries), h.len())
 	}

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/must"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestRedisRunKeepsWritesBeforeAnError(t *testing.T) {
@@ -47,9 +48,7 @@ func TestRedisRunRefuses(t *testing.T) {
 			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("got %v; want %v %s", err, c.want, c.text)
 			}
-			if d := r.Dump(); len(d) != 0 {
-				t.Errorf("it wrote %v", d)
-			}
+			must.Equal(t, 0, len(r.Dump()), "it wrote")
 		})
 	}
 	r := NewRedis()
@@ -104,13 +103,9 @@ func TestRedisSnapshotIsACopy(t *testing.T) {
 	}
 	dump := r.Dump()
 	dump["h"].(map[string]string)["a"], dump["z"].(map[string]float64)["m"] = "9", 9
-	if diff := cmp.Diff(want, r.Dump()); diff != "" {
-		t.Errorf("after a dump was changed (-want +got):\n%s", diff)
-	}
+	must.Equal(t, want, r.Dump(), "after a dump was changed")
 	r.Flush()
-	if d := r.Dump(); len(d) != 0 {
-		t.Errorf("after Flush: %v", d)
-	}
+	must.Equal(t, 0, len(r.Dump()), "after Flush")
 }
 
 // Scripts take turns: no script sees another's partial writes.

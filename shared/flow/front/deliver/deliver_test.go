@@ -203,17 +203,13 @@ func TestADeadEndpoint(t *testing.T) {
 	s.again(id)
 	s.changed(id)
 	s.want("a new change opens it", id+".1")
-	if n, err := s.flow.Resume(t.Context()); n != 0 || err != nil {
-		t.Errorf("resumed %d, %v; nothing is given up", n, err)
-	}
+	must.Equal(t, 0, must.Get(s.flow.Resume(t.Context())), "resumed", "nothing is given up")
 	for s.given = nil; len(s.given) == 0; {
 		s.clock.Advance(time.Hour)
 		s.sweep()
 	}
 	s.posted, s.answer = nil, nil
-	if n, err := s.flow.Resume(t.Context()); n != 1 || err != nil {
-		t.Errorf("resumed %d, %v; want 1", n, err)
-	}
+	must.Equal(t, 1, must.Get(s.flow.Resume(t.Context())), "resumed")
 	s.sweep()
 	s.want("resumed", id+".1", id+".2", id+".3")
 }
@@ -386,9 +382,7 @@ func TestAnOrderHasOnePoster(t *testing.T) {
 	s.again(id)
 	s.changed(id)
 	s.want("posted by two", id+".3", id+".3")
-	if w := s.row(id); w.Sent != 3 {
-		t.Errorf("got %+v, want 3 sent", w)
-	}
+	must.Equal(t, 3, s.row(id).Sent)
 }
 
 // TestAProcessThatDies checks that an order whose poster died is posted by the next sweep after the lease, and that
@@ -428,9 +422,7 @@ func TestAFaultReturnsTheRest(t *testing.T) {
 	if done, err := f.Changes(t.Context(), changes); done != 1 || !errors.Is(err, errFault) {
 		t.Errorf("%d done, %v; want 1 and the fault", done, err)
 	}
-	if done, err := f.Changes(t.Context(), changes[1:]); done != 2 || err != nil {
-		t.Errorf("%d done, %v", done, err)
-	}
+	must.Equal(t, 2, must.Get(f.Changes(t.Context(), changes[1:])), "done")
 	s.clock.Advance(time.Minute)
 	s.sweep()
 	if len(s.kept) != 3 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/seckill"
@@ -167,10 +168,8 @@ func TestChanges(t *testing.T) {
 			map[seckill.Event]int{seckill.EventPushFailed: 2}},
 		"nothing": {peers{of: two}, nil, nil, nil},
 	} {
-		done, err := flow(&c.w).Changes(t.Context(), c.changes)
-		if done != len(c.changes) || err != nil {
-			t.Errorf("%s: %d done, %v; want all %d", name, done, err, len(c.changes))
-		}
+		done := must.Get(flow(&c.w).Changes(t.Context(), c.changes))
+		must.Equal(t, len(c.changes), done, name, "done")
 		c.w.check(t, name, c.did, c.counted)
 	}
 }

@@ -128,9 +128,7 @@ func TestASlowReadOfADescriptionReplacesNoNewer(t *testing.T) {
 		s.put(t, "second")
 		s.want(t, "the other look", "second", 2)
 	}
-	if got := s.describe(t.Context(), &old); got.Detail != "second" {
-		t.Errorf("the slow look shows %q", got.Detail)
-	}
+	must.Equal(t, "second", s.describe(t.Context(), &old).Detail, "the slow look shows")
 	s.want(t, "afterwards", "second", 2)
 }
 

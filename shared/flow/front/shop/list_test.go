@@ -118,9 +118,7 @@ func TestNothingPublished(t *testing.T) {
 	}
 	p.publish(t, 1)
 	clock.Advance(seckill.ItemFresh)
-	if list, err := f.Live(t.Context(), 1, 10); err != nil || len(list.Items) != 0 {
-		t.Errorf("%+v, error %v, want an empty list", list, err)
-	}
+	must.Equal(t, 0, len(must.Get(f.Live(t.Context(), 1, 10)).Items))
 	if p.scans.Load() != 0 {
 		t.Error("the table of items was read")
 	}
@@ -194,9 +192,7 @@ func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 			t.Errorf("as of %v, error %v", list.AsOf, err)
 		}
 	}
-	if n := p.versions.Load() - before; n != 1 {
-		t.Errorf("10 requests made %d reads that take 2 s and fail, want 1", n)
-	}
+	must.Equal(t, 1, p.versions.Load()-before, "10 requests made", "reads that take 2 s and fail")
 }
 
 // TestACopyThatLagsTakesNothingBack checks that a lagging replica does not undo what was shown.

@@ -165,9 +165,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("counts %v", s.counts)
 	}
 	s.proof.Subject = "another"
-	if got, err := s.flow().SignIn(t.Context(), grant); err != nil || got.User != "7" {
-		t.Errorf("another person: %+v, %v", got, err)
-	}
+	must.Equal(t, "7", must.Get(s.flow().SignIn(t.Context(), grant)).User, "another person")
 }
 
 // TestFaultsOfTheLedger checks that a sign-in whose code is spent survives them, and never gives a second user id.
@@ -199,9 +197,7 @@ func TestFaultsOfTheLedger(t *testing.T) {
 		if err != nil || got.User != c.want || s.counts[seckill.EventEnrolled] != c.enrolled || s.redeem != 1 {
 			t.Errorf("%s: got %+v, %v, counts %v, want %s", name, got, err, s.counts, c.want)
 		}
-		if again, err := s.flow().SignIn(t.Context(), grant); err != nil || again.User != c.want {
-			t.Errorf("%s, again: %+v, %v, want %s", name, again, err, c.want)
-		}
+		must.Equal(t, c.want, must.Get(s.flow().SignIn(t.Context(), grant)).User, name, "again")
 	}
 }
 
@@ -290,9 +286,7 @@ func TestTokenIsTheContracts(t *testing.T) {
 		f := s.flow()
 		f.Signer = signer
 		got := must.Get(f.SignIn(t.Context(), grant))
-		if user, err := v.User(got.Token); err != nil || user != got.User {
-			t.Errorf("%s: the token is %q's, %v, want %q", name, user, err, got.User)
-		}
+		must.Equal(t, got.User, must.Get(v.User(got.Token)), name, "the token", "'s")
 		s.clock.Advance(time.Hour)
 		if _, err := v.User(got.Token); err == nil {
 			t.Errorf("%s: an hour later it is still accepted", name)

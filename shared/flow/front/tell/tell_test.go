@@ -116,9 +116,7 @@ func TestAgain(t *testing.T) {
 		b.kept = nil
 		return kept
 	}
-	if n, err := flow.Again(t.Context(), ids[0]); n != 2 || err != nil {
-		t.Errorf("again: %d, %v, want 2", n, err)
-	}
+	must.Equal(t, 2, must.Get(flow.Again(t.Context(), ids[0])), "again")
 	if got, want := sorted(), []string{ids[0] + ".1 order.placed", ids[0] + ".2 order.paid"}; !slices.Equal(got, want) {
 		t.Errorf("again: %q, want %q", got, want)
 	}

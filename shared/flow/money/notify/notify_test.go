@@ -93,10 +93,8 @@ func TestNotify(t *testing.T) {
 					t.Errorf("answered %q, want %q", got, c.code)
 				}
 			}
-			o, err := l.Order(ctx, order)
-			if err != nil || o.State != c.then {
-				t.Errorf("the order is %s (%v), want %s", o.State, err, c.then)
-			}
+			o := must.Get(l.Order(ctx, order))
+			must.Equal(t, c.then, o.State, "the order")
 			all, err := l.Payments(ctx, order)
 			var state seckill.PaymentState
 			for _, p := range all {
@@ -125,9 +123,7 @@ func TestNotifyWithoutLedger(t *testing.T) {
 	l := shop(t, seckill.PendingPayment)
 	f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true},
 		Ledger: failing{l}, Clock: memory.NewClock(placed), Meter: memory.Meter(nil)})
-	if code := seckill.CodeOf(f.Notify(t.Context(), nil)); code != seckill.CodeUnavailable {
-		t.Errorf("answered %q, want %q", code, seckill.CodeUnavailable)
-	}
+	must.Equal(t, seckill.CodeUnavailable, seckill.CodeOf(f.Notify(t.Context(), nil)), "answered")
 	if kept, err := l.Notifications(t.Context(), order); err != nil || len(kept) > 0 {
 		t.Errorf("kept %v (%v), want nothing before its money is recorded", kept, err)
 	}

@@ -348,20 +348,14 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	done := func() int {
 		return len(must.Get(w.ledger.Reconciliations(ctx, day)))
 	}
-	if n := done(); n != 0 {
-		t.Errorf("%d reconciliations kept without a bill", n)
-	}
+	must.Equal(t, 0, done(), "reconciliations kept without a bill")
 	w.bills[day] = whole
 	for range 3 {
 		w.clock.Advance(time.Hour)
 		must.OK(t, w.flow.Run(ctx))
 	}
-	if all, err := w.ledger.Reconciliations(ctx, "2026-11-12"); err != nil || len(all) != 0 {
-		t.Errorf("the day under way: %d, %v", len(all), err)
-	}
-	if n := done(); n != 1 {
-		t.Errorf("%d reconciliations by schedule, want 1", n)
-	}
+	must.Equal(t, 0, len(must.Get(w.ledger.Reconciliations(ctx, "2026-11-12"))), "the day under way")
+	must.Equal(t, 1, done(), "reconciliations by schedule")
 	w.clock.Advance(time.Hour)
 	if _, err := w.flow.Day(ctx, day); err != nil || done() != 2 {
 		t.Errorf("by an operator: %v, %d kept", err, done())
@@ -416,9 +410,7 @@ func TestABillThatComesLate(t *testing.T) {
 	w.clock.Advance(8 * 24 * time.Hour)
 	delete(w.bills, day)
 	must.OK(t, w.flow.Run(ctx))
-	if n := len(kept()); n != 2 {
-		t.Errorf("%d kept of a day that is long over", n)
-	}
+	must.Equal(t, 2, len(kept()), "kept of a day that is long over")
 }
 
 // TestDaysThatCannotBeMatched checks that invalid days are refused, and that a fault of the bill stores no result.
@@ -435,9 +427,7 @@ func TestDaysThatCannotBeMatched(t *testing.T) {
 	if _, err := broken.Day(ctx, day); seckill.CodeOf(err) != seckill.CodeUnavailable {
 		t.Errorf("a bill that cannot be read: %v", err)
 	}
-	if all, err := w.ledger.Reconciliations(ctx, day); err != nil || len(all) != 0 {
-		t.Errorf("%d kept, %v", len(all), err)
-	}
+	must.Equal(t, 0, len(must.Get(w.ledger.Reconciliations(ctx, day))), "kept")
 }
 
 type fails struct{}
@@ -450,9 +440,7 @@ func (fails) Bill(context.Context, string) (seckill.Bill, error) {
 func TestWhatWasKeptIsListed(t *testing.T) {
 	t.Parallel()
 	w := newBank()
-	if all, err := w.flow.Kept(ctx, day); err != nil || len(all) != 0 {
-		t.Errorf("before any: %v, %v", all, err)
-	}
+	must.Equal(t, 0, len(must.Get(w.flow.Kept(ctx, day))), "before any")
 	var want []seckill.Reconciliation
 	for range reconcile.MaxKept + 2 {
 		w.clock.Advance(time.Minute)
@@ -460,9 +448,7 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 		want = append(want, r)
 	}
 	got := must.Get(w.flow.Kept(ctx, day))
-	if diff := cmp.Diff(want[2:], got); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	must.Equal(t, want[2:], got)
 	for _, d := range []string{"", "2026-02-30", "today"} {
 		if _, err := w.flow.Kept(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%q: %v, want it refused", d, err)

@@ -78,9 +78,8 @@ func TestARefundOfMuchWaitsForASecondPerson(t *testing.T) {
 	d.wants(id, "bob", true, "back")
 	d.wants(id, "ann", true, "nothing")
 	o, _ := d.ledger.Order(t.Context(), id)
-	if got := o.History[len(o.History)-1].Cause; got != "refund by assumed-role/Finance/ann and bob: broken; broken" {
-		t.Errorf("history: %s", got)
-	}
+	must.Equal(t, "refund by assumed-role/Finance/ann and bob: broken; broken", o.History[len(o.History)-1].Cause,
+		"history")
 	if open, err := d.Open(t.Context()); err != nil || len(open.Waiting) != 0 {
 		t.Errorf("waiting afterwards: %+v, %v", open.Waiting, err)
 	}

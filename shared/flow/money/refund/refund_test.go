@@ -48,9 +48,8 @@ func TestAnOperatorsWords(t *testing.T) {
 		true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
-	if n, err := f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200)); n != 0 || err != nil {
-		t.Errorf("again, of an order that owes nothing: %d, %v", n, err)
-	}
+	must.Equal(t, 0, must.Get(f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200))),
+		"again, of an order that owes nothing")
 	if got, err := l.Order(ctx, o.ID); err != nil || got.State != seckill.PendingPayment || len(got.History) != 1 {
 		t.Errorf("the order: %+v, %v, want it as it was", got, err)
 	}

@@ -127,9 +127,7 @@ func (e *env) refused(what, want string, do func() (activity.Done, error)) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), want) || done.Changed {
 		e.Errorf("%s: %+v, %v; want it refused: %s", what, done, err, want)
 	}
-	if diff := cmp.Diff(before, e.rows.Dump(ledger.TableActivities)); diff != "" {
-		e.Errorf("%s: a refused command changed\n%s", what, diff)
-	}
+	must.Equal(e, before, e.rows.Dump(ledger.TableActivities), what, "a refused command changed")
 }
 
 func (e *env) titles() (out []string) {
@@ -189,9 +187,7 @@ func TestTheSecondOfTwoEditors(t *testing.T) {
 		t.Fatalf("the second editor: %v", err)
 	}
 	want := &activity.Conflict{From: 1, Fields: []string{"title", "items"}, Now: first}
-	if diff := cmp.Diff(want, conflict); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	must.Equal(t, want, conflict)
 	if _, err := e.Save(t.Context(), form("70", 0, "1")); !errors.As(err, &conflict) ||
 		!strings.Contains(err.Error(), "there is an activity 70 already") {
 		t.Errorf("a new one under its id: %v", err)
@@ -343,10 +339,8 @@ func (e *env) switched(offline bool) (activity.Done, error) {
 // must switches the activity, and checks which of its items are stopped then.
 func (e *env) must(offline bool, stopped ...string) seckill.Activity {
 	e.Helper()
-	done, err := e.switched(offline)
-	if err != nil || done.After.Offline != offline {
-		e.Errorf("offline %t: %+v, %v", offline, done, err)
-	}
+	done := must.Get(e.switched(offline))
+	must.Equal(e, offline, done.After.Offline, "offline")
 	e.stopped(stopped...)
 	return done.After
 }
@@ -483,10 +477,8 @@ func TestCopy(t *testing.T) {
 			l := must.Get(e.Stage.Listing(e.Context(), id))
 			items = append(items, l)
 		}
-		all, err := e.items.List(e.Context(), time.Time{})
-		if err != nil || len(all) != 6 {
-			e.Errorf("%d items, %v", len(all), err)
-		}
+		all := must.Get(e.items.List(e.Context(), time.Time{}))
+		must.Equal(e, 6, len(all), "items")
 		return done.After, items
 	}
 	e := newEnv(t)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
@@ -118,9 +116,7 @@ func TestList(t *testing.T) {
 					break
 				}
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s, %d in a page:\n%s", name, limit, diff)
-			}
+			must.Equal(t, c.want, got, name, limit, "in a page")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/flow/office/acts"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -112,14 +113,10 @@ func TestMarkedTogether(t *testing.T) {
 	}
 	for after, want := range map[time.Duration]seckill.Rules{0: seckill.RuleNetwork,
 		acts.Window - 1: seckill.RuleNetwork} {
-		if got := act(0, now.Add(after)); got != want {
-			t.Errorf("the first user after %v: %q, want %q", after, got, want)
-		}
+		must.Equal(t, want, act(0, now.Add(after)), "the first user after", after)
 	}
 	for _, at := range []time.Time{now.Add(acts.Window), now} { // the second one by a clock that was set back
-		if got := act(0, at); got != 0 {
-			t.Errorf("at %v: %q", at, got)
-		}
+		must.Equal(t, 0, act(0, at), "at", at)
 	}
 }
 

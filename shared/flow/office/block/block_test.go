@@ -73,9 +73,7 @@ func TestPut(t *testing.T) {
 	many[1].Until = now.Add(time.Hour)
 	for _, want := range []block.Done{{Made: 150, Changed: 2, Same: 98}, {Same: 250}} {
 		n := e.rows.n
-		if done, err := e.Put(t.Context(), many, "bob", false); err != nil || cmp.Diff(want, done) != "" {
-			t.Errorf("%+v, %v; want %+v", done, err, want)
-		}
+		must.Equal(t, "", cmp.Diff(want, must.Get(e.Put(t.Context(), many, "bob", false))), want)
 		if want.Made == 0 && e.rows.n != n {
 			t.Errorf("a repetition wrote %d times", e.rows.n-n)
 		}
@@ -118,9 +116,7 @@ func TestPutRefuses(t *testing.T) {
 	if err != nil || !slices.Equal(done.Unknown, []string{"8"}) {
 		t.Errorf("an unknown item: %+v, %v", done, err)
 	}
-	if done, err := e.Put(t.Context(), users(3), "ada", true); err != nil || cmp.Diff(block.Done{}, done) != "" {
-		t.Errorf("dry: %+v, %v", done, err)
-	}
+	must.Equal(t, "", cmp.Diff(block.Done{}, must.Get(e.Put(t.Context(), users(3), "ada", true))), "dry")
 	if e.rows.n != 0 {
 		t.Errorf("%d transactions", e.rows.n)
 	}
@@ -131,9 +127,7 @@ func TestListAndDrop(t *testing.T) {
 	e := newEnv(t)
 	must.Get(e.Put(t.Context(), users(57), "ada", false))
 	for _, want := range []bool{true, false} {
-		if got, err := e.Drop(t.Context(), "user:1005", "7"); err != nil || got != want {
-			t.Errorf("drop: %v, %v", got, err)
-		}
+		must.Equal(t, want, must.Get(e.Drop(t.Context(), "user:1005", "7")), "drop")
 	}
 	for _, limit := range []int{1, 7, 56, 1000} {
 		seen, pages := map[seckill.Subject]int{}, 0

@@ -94,14 +94,10 @@ func TestEachChangeCountsOnce(t *testing.T) {
 	} {
 		e := newEnv()
 		for _, b := range batches {
-			if n, err := e.flow.Changes(t.Context(), b); n != len(b) || err != nil {
-				t.Errorf("%s: %d of %d, %v", what, n, len(b), err)
-			}
+			must.Equal(t, len(b), must.Get(e.flow.Changes(t.Context(), b)), what)
 		}
 		for item, want := range want {
-			if got := e.total(t, item); got != want {
-				t.Errorf("%s: item %s has %+v, want %+v", what, item, got, want)
-			}
+			must.Equal(t, want, e.total(t, item), what, "item", item, "has")
 		}
 	}
 }
@@ -154,14 +150,10 @@ func TestWhatComesBack(t *testing.T) {
 		if n != want || err == nil {
 			t.Errorf("write %d fails: %d are counted, %v, want %d", fails, n, err, want)
 		}
-		if again, err := e.flow.Changes(t.Context(), batch[n:]); again != len(batch)-n || err != nil {
-			t.Errorf("again: %d, %v", again, err)
-		}
+		must.Equal(t, len(batch)-n, must.Get(e.flow.Changes(t.Context(), batch[n:])), "again")
 		for item, want := range map[string]seckill.Count{"1": {Placed: 4}, "2": {Placed: 2, Paid: 2},
 			"3": {Placed: 2}} {
-			if got := e.total(t, item); got != want {
-				t.Errorf("write %d fails: item %s has %+v, want %+v", fails, item, got, want)
-			}
+			must.Equal(t, want, e.total(t, item), "write", fails, "fails: item", item, "has")
 		}
 	}
 }
@@ -178,9 +170,7 @@ func TestMoreOrdersThanAWriteCounts(t *testing.T) {
 	if n, err := e.flow.Changes(t.Context(), batch); n != seckill.MaxCounted || err == nil {
 		t.Errorf("%d are counted, %v, want %d", n, err, seckill.MaxCounted)
 	}
-	if n, err := e.flow.Changes(t.Context(), batch); n != len(batch) || err != nil {
-		t.Errorf("again: %d, %v", n, err)
-	}
+	must.Equal(t, len(batch), must.Get(e.flow.Changes(t.Context(), batch)), "again")
 	if got := e.total(t, "1"); got.Placed != 2*len(batch) || e.rows.n != 4 {
 		t.Errorf("%+v after %d writes, want %d placed after 4", got, e.rows.n, 2*len(batch))
 	}

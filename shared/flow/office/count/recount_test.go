@@ -83,9 +83,7 @@ func TestRecount(t *testing.T) {
 	if c.Recounting || c.Total.Placed != old+young+1 {
 		t.Errorf("counted anew: %+v, want %d placed", c, old+young+1)
 	}
-	if units := len(e.rows.Dump(ledger.TableUnits)); c.Total.Placed-c.Total.GivenBack != units {
-		t.Errorf("%+v, and %d unit rows", c.Total, units)
-	}
+	must.Equal(t, c.Total.Placed-c.Total.GivenBack, len(e.rows.Dump(ledger.TableUnits)), c.Total, "unit rows")
 }
 
 // TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.

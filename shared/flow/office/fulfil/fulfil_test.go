@@ -145,9 +145,7 @@ func TestShopper(t *testing.T) {
 		s.refused("for a reason that is none", err, seckill.CodeInvalid)
 	}
 	for _, why := range []string{strings.Repeat("小", 500), "another"} { // the first stays
-		if o, err := s.shop.AskRefund(ctx, "7", id, why); err != nil || o.State != seckill.Paid {
-			t.Errorf("%s, %v", o.State, err)
-		}
+		must.Equal(t, seckill.Paid, must.Get(s.shop.AskRefund(ctx, "7", id, why)).State)
 	}
 	if o := s.is(id, seckill.Paid, "the shopper asks for a refund"); len([]rune(o.RefundWhy)) != 500 ||
 		len(o.History) != 3 {
@@ -158,17 +156,13 @@ func TestShopper(t *testing.T) {
 	_, err = s.shop.Received(ctx, "8", id)
 	s.refused("another's is received", err, seckill.CodeOrderUnknown)
 	for range 2 {
-		if o, err := s.shop.Received(ctx, "7", id); err != nil || o.State != seckill.Received {
-			t.Errorf("%s, %v", o.State, err)
-		}
+		must.Equal(t, seckill.Received, must.Get(s.shop.Received(ctx, "7", id)).State)
 	}
 	s.is(id, seckill.Received, "received by the shopper")
 	s.clock.Advance(7 * 24 * time.Hour)
 	s.sweep()
 	s.is(id, seckill.Completed, "7 days after receipt")
-	if o, err := s.shop.Received(ctx, "7", id); err != nil || o.State != seckill.Completed {
-		t.Errorf("%s, %v", o.State, err)
-	}
+	must.Equal(t, seckill.Completed, must.Get(s.shop.Received(ctx, "7", id)).State)
 	_, err = s.shop.Received(ctx, "7", "nonsense")
 	s.refused("what is no order", err, seckill.CodeOrderUnknown)
 }
@@ -294,12 +288,8 @@ func TestList(t *testing.T) {
 		if got := list(fulfil.Query{User: "7"}, limit); !slices.Equal(got, all) {
 			t.Errorf("by user, in pages of %d: %v", limit, got)
 		}
-		if got := list(fulfil.Query{User: "7", State: seckill.Paid}, limit); len(got) != 10 {
-			t.Errorf("paid: %v", got)
-		}
-		if got := list(fulfil.Query{Item: "1", Asked: true}, limit); len(got) != 1 {
-			t.Errorf("asked: %v", got)
-		}
+		must.Equal(t, 10, len(list(fulfil.Query{User: "7", State: seckill.Paid}, limit)), "paid")
+		must.Equal(t, 1, len(list(fulfil.Query{Item: "1", Asked: true}, limit)), "asked")
 		if got := list(fulfil.Query{Item: "1", From: begun.Add(time.Minute), To: begun.Add(3 * time.Minute)},
 			limit); len(got) != 2 {
 			t.Errorf("by time: %v", got)

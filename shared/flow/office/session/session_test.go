@@ -250,10 +250,8 @@ func TestOneRequestAsks(t *testing.T) {
 	}
 	o.clock.Advance(seckill.StaffFresh)
 	o.issuer.during = func() {
-		n, err := o.EndAll(ctx, ada.Who)
-		if err != nil || n != 1 {
-			t.Errorf("ended %d, %v", n, err)
-		}
+		n := must.Get(o.EndAll(ctx, ada.Who))
+		must.Equal(t, 1, n, "ended")
 	}
 	o.want("ended meanwhile", o.roles(cookie), "ended")
 	o.want("and gone", o.roles(cookie), "ended")
@@ -351,9 +349,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); err == nil || cookie != "" {
 		t.Errorf("unrecorded: %q, %v", cookie, err)
 	}
-	if list, err := o.List(ctx); err != nil || len(list) != 0 {
-		t.Errorf("sessions %+v, %v", list, err)
-	}
+	must.Equal(t, 0, len(must.Get(o.List(ctx))), "sessions")
 	o.Issuer = nil
 	if _, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); seckill.CodeOf(err) != seckill.CodeNotFound {
 		t.Errorf("without an issuer: %v", err)

@@ -47,8 +47,6 @@ func TestMovesOnByTheRow(t *testing.T) {
 	} {
 		s.clock.Advance(step.after)
 		must.OK(t, f.Sweep(ctx))
-		if o, err := s.ledger.Order(ctx, order); err != nil || o.State != step.want {
-			t.Errorf("%v after placing: %s, %v, want %s", s.clock.Now().Sub(placed), o.State, err, step.want)
-		}
+		must.Equal(t, step.want, must.Get(s.ledger.Order(ctx, order)).State, s.clock.Now().Sub(placed), "after placing")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -72,9 +73,7 @@ func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
 	if stock.returns != 2 || !errors.Is(err, seckill.ErrUnreadable) {
 		t.Fatalf("%d attempts at the return, %v; want two passes, and the row named", stock.returns, err)
 	}
-	if n := meter[seckill.EventUnreadable]; n != 1 {
-		t.Errorf("one row that cannot be read is counted %d times in a run", n)
-	}
+	must.Equal(t, 1, meter[seckill.EventUnreadable], "one row that cannot be read is counted", "times in a run")
 }
 
 type fakeRest struct{}

@@ -85,10 +85,8 @@ func TestImportOfQuestions(t *testing.T) {
 		if c.want == nil {
 			c.file.Questions = []seckill.Question{}
 		}
-		got, err := f.Import(t.Context(), []seckill.Listing{c.file})
-		if err != nil || (len(got.Unchanged) == 0) != c.changed {
-			t.Errorf("%s: %+v, %v", c.what, got, err)
-		}
+		got := must.Get(f.Import(t.Context(), []seckill.Listing{c.file}))
+		must.Equal(t, c.changed, len(got.Unchanged) == 0, c.what)
 		check(c.what, c.want...)
 	}
 	refused := func(what, want string, file ...seckill.Listing) {
@@ -106,9 +104,7 @@ func TestImportOfQuestions(t *testing.T) {
 	refused("once tickets are given", "item 1: questions: fixed since", with("1", q("b")))
 	refused("the answers, too", "item 1: questions: fixed since",
 		with("1", seckill.Question{Text: "a", Answers: []string{"2"}}))
-	if got, err := f.Import(t.Context(), []seckill.Listing{with("1", q("a"))}); err != nil || len(got.Unchanged) != 1 {
-		t.Errorf("the same: %+v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{with("1", q("a"))})).Unchanged), "the same")
 }
 
 func TestImportMakesChangesAndLeavesItems(t *testing.T) {
@@ -179,9 +175,7 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 		if _, err := items.Get(t.Context(), "1"); err == nil {
 			t.Errorf("%s: its neighbour was written", tt.behaviour)
 		}
-		if it, err := items.Get(t.Context(), tt.there.ID); err != nil || it.Version != 1 {
-			t.Errorf("%s: %+v, %v; want it untouched", tt.behaviour, it, err)
-		}
+		must.Equal(t, 1, must.Get(items.Get(t.Context(), tt.there.ID)).Version, tt.behaviour)
 	}
 }
 
@@ -205,11 +199,8 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	f := flow(t, memory.NewClock(now), items, soon, loaded)
 	other := seckill.Description{Detail: "<p>钟</p>", Covers: []string{"/b.svg"}}
 	soon.Description = other
-	got, err := f.Import(t.Context(), []seckill.Listing{soon, loaded})
-	if diff := cmp.Diff(stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}},
-		got); err != nil || diff != "" {
-		t.Errorf("%v\n-want +got\n%s", err, diff)
-	}
+	got := must.Get(f.Import(t.Context(), []seckill.Listing{soon, loaded}))
+	must.Equal(t, stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}}, got)
 	if d, err := items.Description(t.Context(), "2", 2); err != nil || !d.Equal(&other) {
 		t.Errorf("%+v, %v, want %+v", d, err, other)
 	}
@@ -231,9 +222,7 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	}
 	loaded.Description = other
 	f.Items = items
-	if got, err := f.Import(t.Context(), []seckill.Listing{loaded}); err != nil || len(got.Changed) != 1 {
-		t.Errorf("of an item on sale: %+v, %v", got, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{loaded})).Changed), "an item on sale")
 }
 
 // TestWhatAFileDoesNotSayStays: with the columns that it lacks a file changes nothing, and one with a new title alone
@@ -248,9 +237,7 @@ func TestWhatAFileDoesNotSayStays(t *testing.T) {
 	short := item("1", time.Hour)
 	short.Covers, short.KeepsCovers, short.KeepsDetail, short.KeepsChecks, short.KeepsCommodity = nil, true, true, true,
 		true
-	if done, err := f.Import(t.Context(), []seckill.Listing{short}); err != nil || len(done.Unchanged) != 1 {
-		t.Errorf("as it is: %+v, %v", done, err)
-	}
+	must.Equal(t, 1, len(must.Get(f.Import(t.Context(), []seckill.Listing{short})).Unchanged), "as it")
 	short.Commodity.Title = "钟"
 	done, err := f.Import(t.Context(), []seckill.Listing{short})
 	it, getErr := items.Get(t.Context(), "1")
@@ -393,9 +380,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			if _, err := f.Import(t.Context(), file); err != nil {
 				t.Errorf("call %d, after its effect %t: again: %v", nth, after, err)
 			}
-			if diff := cmp.Diff(all(whole), all(items)); diff != "" {
-				t.Errorf("call %d, after its effect %t: -want +got\n%s", nth, after, diff)
-			}
+			must.Equal(t, all(whole), all(items), "call", nth, "after its effect", after)
 		}
 	}
 	if want := 2 * 11; faults != want { // four reads to check, four again, and a write per item

@@ -116,9 +116,7 @@ func TestStop(t *testing.T) {
 			if c.code == "" && err != nil || c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) {
 				t.Errorf("got %v, want code %q", err, c.code)
 			}
-			if it, err := f.Items.Get(t.Context(), "1"); err != nil || it.Stopped != c.stops {
-				t.Errorf("stopped %t, %v; want %t", it.Stopped, err, c.stops)
-			}
+			must.Equal(t, c.stops, must.Get(f.Items.Get(t.Context(), "1")).Stopped, "stopped")
 		})
 	}
 }

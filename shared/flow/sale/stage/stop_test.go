@@ -100,7 +100,5 @@ func TestAllAreWrittenBeforeTheStockIsAsked(t *testing.T) {
 		t.Errorf("the stock has %q, by calls of %v items", s.asserted, calls)
 	}
 	s.hangs = ""
-	if changed, err := f.SetAllStopped(t.Context(), ids[1:], true); err != nil || changed != 0 {
-		t.Errorf("again: changed %d, %v", changed, err)
-	}
+	must.Equal(t, 0, must.Get(f.SetAllStopped(t.Context(), ids[1:], true)), "again: changed")
 }
