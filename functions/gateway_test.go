@@ -105,8 +105,7 @@ func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay
 func shopAt(t *testing.T, address, notifyURL string, transport http.RoundTripper) *alipay.Client {
 	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
-		AlipayPublicKey: keys()[1].Public,
-		Gateway:         address, NotifyURL: notifyURL, Clock: system.Clock{},
+		AlipayPublicKey: keys()[1].Public, Gateway: address, NotifyURL: notifyURL, Clock: system.Clock{},
 		HTTP: &http.Client{Transport: transport}})
 	must.OK(t, err)
 	return client
@@ -226,7 +225,8 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
-	calls, downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address), w.start(t, "gateway", "ALIPAY_GATEWAY", address)
+	calls, downloads := w.start(t, "gateway", "ALIPAY_GATEWAY", address), w.start(t, "gateway", "ALIPAY_GATEWAY",
+		address)
 	client := shopAt(t, address, "https://shop.example/notify",
 		inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)

@@ -92,8 +92,7 @@ func TestRestoreBeside(t *testing.T) {
 	report, err := audit.Run(t.Context(),
 		&audit.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
 			Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders,
-				"closings": w.closings}},
-		audit.Options{Item: item})
+				"closings": w.closings}}, audit.Options{Item: item})
 	must.OK(t, err)
 	for _, j := range report.Results {
 		t.Logf("%s %s", j.ID, j.Verdict)

@@ -77,8 +77,7 @@ func TestStart(t *testing.T) {
 		}
 		slices.Sort(took)
 		t.Logf("%-8s ready after %.1f ms (median of %d, fastest %.1f), resident %.1f MiB", step,
-			took[starts/2].Seconds()*1000, starts,
-			took[0].Seconds()*1000, mib(resident))
+			took[starts/2].Seconds()*1000, starts, took[0].Seconds()*1000, mib(resident))
 	}
 }
 

@@ -56,8 +56,7 @@ func TestThrottles(t *testing.T) {
 	}
 	if others-rare != plan.Methods || rare != plan.RareMethods {
 		t.Errorf("pages call %d methods beside buy, polls, notify and the sign-in, %d of them rarely; package plan "+
-			"counts %d and %d",
-			others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
+			"counts %d and %d", others, rare, plan.Methods+plan.RareMethods, plan.RareMethods)
 	}
 }
 

@@ -23,9 +23,8 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w,
-				"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not "+
-					"exist</Message></Error></ErrorResponse>")
+			fmt.Fprint(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not "+
+				"exist</Message></Error></ErrorResponse>")
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -85,8 +84,7 @@ func TestOverridesPublish(t *testing.T) {
 	again := deploy("OVERRIDES=Size=large RedisEndpoint=10.0.0.1:6379")
 	back := deploy()
 	for _, told := range [][]string{day, again} {
-		if p, r := given(told, "Size"), given(told, "RedisEndpoint"); fmt.Sprint(p,
-			r) != "[large] [10.0.0.1:6379]" {
+		if p, r := given(told, "Size"), given(told, "RedisEndpoint"); fmt.Sprint(p, r) != "[large] [10.0.0.1:6379]" {
 			t.Errorf("told %v", told)
 		}
 	}

@@ -297,8 +297,7 @@ func TestPushAddresses(t *testing.T) {
 		{sandbox, "", ""},
 		{whole, "wss://Api.execute-api.eu-west-1.amazonaws.com/Stage",
 			"https://Api.execute-api.eu-west-1.amazonaws.com/Stage"},
-		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage",
-			"http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
+		{standIn, "ws://127.0.0.1:4566/_aws/execute-api/Api/Stage", "http://127.0.0.1:4566/_aws/execute-api/Api/Stage"},
 	} {
 		for setting, steps := range map[string][]string{"PUSH_URL": {"buy", "shop"},
 			"CONNECTIONS_URL": {"tell", "connect"}} {

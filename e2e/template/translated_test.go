@@ -44,8 +44,7 @@ func processed(t *testing.T, file string, params map[string]string) map[string]a
 func asDeployed(t *testing.T, file string, text []byte, gradual string) map[string]any {
 	t.Helper()
 	if strings.Contains(string(text), "AWS::Serverless::") && filepath.Dir(file) == "infra" {
-		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday,
-			"GradualDeployment": gradual})
+		return processed(t, filepath.Base(file), map[string]string{"Deployment": monday, "GradualDeployment": gradual})
 	}
 	return must.Get(parse(text))
 }

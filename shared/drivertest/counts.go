@@ -80,9 +80,7 @@ var countCases = []ledgerCase{
 			"a mark of another count": func() error {
 				return s.Ledger.AddCounts(s.ctx, c, adds("oa", old, 2, noon, one))
 			},
-			"a mark that moved": func() error {
-				return s.Ledger.AddCounts(s.ctx, c, adds("oa", ahead, 3, noon, one))
-			},
+			"a mark that moved": func() error { return s.Ledger.AddCounts(s.ctx, c, adds("oa", ahead, 3, noon, one)) },
 			"a second mark that moved": func() error {
 				a := adds("ob", seckill.CountMark{}, 1, noon, one)
 				a.Orders = append(a.Orders, seckill.CountedOrder{Order: "oa", Was: ahead, Sequence: 3})

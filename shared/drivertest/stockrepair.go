@@ -48,8 +48,7 @@ var repairCases = []stockCase{
 	}},
 	{"a build becomes live whole", func(e *stockEnv) {
 		e.install(seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 4, Order: oid(1),
-			User: "1"},
-			seckill.UnitRow{Unit: 3, Order: oid(2), User: "1"})
+			User: "1"}, seckill.UnitRow{Unit: 3, Order: oid(2), User: "1"})
 		e.holders(map[int]string{2: oid(1), 4: oid(1), 3: oid(2)})
 		e.entries("1", map[string]int{oid(1): 2, oid(2): 1})
 		e.level(2, 3, 0, 4)

@@ -164,14 +164,12 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 	set := func(i int, value string) string { return row(func(f []string) { f[i] = value }) }
 	second := fmt.Sprintf("line %d: ", rowLine+1)
 	for name, tc := range map[string]struct{ text, want string }{
-		"no header": {"#支付宝业务明细查询\n", "no header"},
-		"empty":     {"", "no header"},
-		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1),
-			"line 5: header without 订单金额(元)"},
+		"no header":             {"#支付宝业务明细查询\n", "no header"},
+		"empty":                 {"", "no header"},
+		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1), "line 5: header without 订单金额(元)"},
 		"header with a column twice": {strings.Replace(bill(goodRow), "备注", "业务类型", 1),
 			"line 5: header with 业务类型 twice"},
-		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1),
-			"line 5: header without"},
+		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1), "line 5: header without"},
 		"another day": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月02日", 1),
 			"line 3: a bill from another day"},
 		"a month": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月", 1),

@@ -48,10 +48,8 @@ func rsaKey(pair fakegateway.KeyPair) *rsa.PrivateKey {
 func issue(by *issuer, name string, serial int64, key crypto.Signer, from, until time.Time, ca bool) *issuer {
 	number := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(serial))
 	template := &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
-		BasicConstraintsValid: ca,
-		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
-			OrganizationalUnit: []string{"Certification Authority"},
-			CommonName:         name}}
+		BasicConstraintsValid: ca, Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
+			OrganizationalUnit: []string{"Certification Authority"}, CommonName: name}}
 	parent, signer := template, key
 	if by != nil {
 		parent, signer = by.cert, by.key
@@ -156,8 +154,7 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 	page := must.Get(c.PagePay(t.Context(), order(), ""))
 	key := must.Get(alipay.ParsePublicKey(shopKeys().Public))
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
-	for name, form := range map[string]url.Values{"query": asked, "order string": inApp,
-		"address": sent(t, page)} {
+	for name, form := range map[string]url.Values{"query": asked, "order string": inApp, "address": sent(t, page)} {
 		if form.Get("app_cert_sn") != wantSN("Test CA R1", certs().app) || form.Get("alipay_root_cert_sn") != root {
 			t.Errorf("%s has app_cert_sn %q, alipay_root_cert_sn %q", name, form.Get("app_cert_sn"),
 				form.Get("alipay_root_cert_sn"))
@@ -233,7 +230,8 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		change func(*alipay.Config)
 		want   string
 	}{
-		"a public key too":      {set(public, gatewayKeys().Public), "alipay: Alipay's public key: set beside certificates"},
+		"a public key too": {set(public, gatewayKeys().Public),
+			"alipay: Alipay's public key: set beside certificates"},
 		"no app certificate":    {set(appCert, ""), app + "empty"},
 		"not the key's":         {set(private, strangerKeys().Private), app + "it is not the private key's"},
 		"Alipay's as the app's": {set(appCert, good.AlipayCert), app + "it is not the private key's"},
@@ -393,7 +391,8 @@ func TestCheckCertificates(t *testing.T) {
 			"alipay: app certificate: it begins on 2026-02-01"},
 		"Alipay's ended": {set(ownCert, ends("Alipay", gatewayKeys(), start, soon)), soon.Add(time.Second),
 			"alipay: Alipay's certificate: it ended on 2026-02-01"},
-		"the app's as Alipay's": {set(ownCert, conf.AppCert), now, "alipay: Alipay's certificate: this is the app's own"},
+		"the app's as Alipay's": {set(ownCert, conf.AppCert), now,
+			"alipay: Alipay's certificate: this is the app's own"},
 	} {
 		conf := certConfig(nil)
 		tc.change(&conf)

@@ -40,8 +40,7 @@ func FuzzNotify(f *testing.F) {
 			}
 		}
 		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notification{ID: s.Want.ID, Order: s.Want.Order,
-			TradeNo: s.Want.TradeNo,
-			Amount:  seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+			TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		form, err := url.ParseQuery(body)

@@ -60,8 +60,7 @@ func answering(body []byte) http.Handler {
 // keyless returns the settings common to all clients here, without keys.
 func keyless(h http.Handler, c *clock) alipay.Config {
 	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do",
-		NotifyURL: notifyURL,
-		HTTP:      &http.Client{Transport: transport{h}}, Clock: c}
+		NotifyURL: notifyURL, HTTP: &http.Client{Transport: transport{h}}, Clock: c}
 }
 
 func config(h http.Handler, c *clock) alipay.Config {

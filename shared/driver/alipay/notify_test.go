@@ -17,8 +17,7 @@ import (
 )
 
 var genuine = seckill.Notification{ID: "2026010100222200000000000000001", Order: orderID,
-	TradeNo: "2026010122001000000000000001",
-	Amount:  88_80, Paid: true}
+	TradeNo: "2026010122001000000000000001", Amount: 88_80, Paid: true}
 
 func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.Refuse(code)) }
 

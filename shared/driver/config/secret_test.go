@@ -243,8 +243,7 @@ func TestMissingEntryIsNamed(t *testing.T) {
 			"settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
 		"no name": {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
 	} {
-		_, err := load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET",
-			Name: "jwt-secret"})
+		_, err := load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET", Name: "jwt-secret"})
 		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) ||
 			c.hide != "" && strings.Contains(err.Error(), c.hide) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

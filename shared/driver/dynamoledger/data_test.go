@@ -57,8 +57,7 @@ v: 1
 // TestDataPageListsWhatAnItemsRowsHave compares attributes in docs/DATA.md with what Put writes; -update writes them.
 func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
-		End:   begun.Add(1),
-		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
+		End: begun.Add(1), Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun, NetworksErased: begun,
 		Checks: seckill.ChecksStrict, Variant: seckill.Variant{Family: "7", LimitSpans: true,
 			Options: seckill.Options{{Name: "a", Value: "b"}}}}, &seckill.Description{Covers: []string{"/c.jpg"}})
 	const file = "../../../docs/DATA.md"

@@ -284,8 +284,7 @@ func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
-			End:   begun.Add(time.Hour),
-			Stock: 1, Limit: 1, Buckets: 16, Version: 1}
+			End: begun.Add(time.Hour), Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 		w := &wire{server: &store{tokens: map[string]string{}, written: map[string]bool{}}, script: times(1, lost)}
 		items := dynamoledger.New(w.config(), dynamoledger.Options{}).Items()
 		if err := items.Put(context.Background(), it, &seckill.Description{}); err != nil {

@@ -90,11 +90,9 @@ func holdBlock(t *testing.T, name, want string) {
 
 // reading lists the methods of seckill.Ledger that write nothing.
 var reading = []string{"Act", "ActivitiesOf", "Activity", "ActsOn", "AuditOn", "BlocksOn",
-	"Counted", "Counts", "DueOrders",
-	"FulfilDue", "ListActivities", "ListBlocks", "Live",
+	"Counted", "Counts", "DueOrders", "FulfilDue", "ListActivities", "ListBlocks", "Live",
 	"Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn", "Proposal", "Proposals",
-	"Questions", "Quota", "Quotas",
-	"RangeBlocks", "Reconciliations",
+	"Questions", "Quota", "Quotas", "RangeBlocks", "Reconciliations",
 	"RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Stored",
 	"Units", "UserBlocks", "UserOf", "Webhook", "WebhooksDue", "WebhooksGivenUp"}
 

@@ -35,8 +35,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	}
 	collide := func(l seckill.Ledger) error {
 		o := seckill.Order{ID: "d", Item: "1", User: "8", Count: 1, Units: []int{3}, Buckets: 1, Created: start,
-			Placed: start,
-			PayBy:  start}
+			Placed: start, PayBy: start}
 		return l.Place(ctx, o, 9)
 	}
 	b := ledger.Key{Table: ledger.TableOrders, PK: "b"}
@@ -156,8 +155,7 @@ func TestABucketOfManyPagesIsReadWhole(t *testing.T) {
 	for _, n := range []int{999, 1000, 1001, 2500} {
 		for ; rows < n; rows++ {
 			o := seckill.Order{ID: fmt.Sprint("o", rows), Item: "1", User: fmt.Sprint(rows), Count: 1,
-				Units:   []int{rows + 1},
-				Buckets: 1, Created: start, Placed: start, PayBy: start}
+				Units: []int{rows + 1}, Buckets: 1, Created: start, Placed: start, PayBy: start}
 			must.OK(t, l.Place(ctx, o, 1))
 		}
 		got, err := l.Units(ctx, "1", 0)

@@ -92,8 +92,7 @@ func BenchmarkRealReserve(b *testing.B) {
 		host, port, _ := net.SplitHostPort(s.Addr)
 		const random = "__rand_int__" // redis-benchmark replaces it by twelve digits
 		args := []string{"-h", host, "-p", port, "-c", strconv.Itoa(benchConnections), "-n", strconv.Itoa(benchCalls),
-			"-r", "2000000000", "--csv",
-			"EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
+			"-r", "2000000000", "--csv", "EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
 		args = append(args, last.keys...)
 		for i, a := range last.args {
 			switch i {

@@ -184,8 +184,7 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"},
 		NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
-		BasicConstraintsValid: true,
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))
 	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))
 	pool := x509.NewCertPool()
@@ -208,34 +207,27 @@ func TestRealOutages(t *testing.T) {
 		{"killed", func(_ *testing.T, s *redistest.Server) {
 			s.Kill()
 		}, func(t *testing.T, s *redistest.Server) { s.Run(t) }, "refused"},
-		{"silent",
-			func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
+		{"silent", func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
 			func(t *testing.T, s *redistest.Server) { check(t, s.Resume()) }, ""},
-		{"read-only",
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "127.0.0.1", "1") },
+		{"read-only", func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "127.0.0.1", "1") },
 			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "READONLY"},
-		{"read-only, without stale data",
-			func(t *testing.T, s *redistest.Server) {
-				s.Do(t, "CONFIG", "SET", "replica-serve-stale-data", "no")
-				s.Do(t, "REPLICAOF", "127.0.0.1", "1")
-			},
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "MASTERDOWN"},
-		{"full",
-			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "1") },
+		{"read-only, without stale data", func(t *testing.T, s *redistest.Server) {
+			s.Do(t, "CONFIG", "SET", "replica-serve-stale-data", "no")
+			s.Do(t, "REPLICAOF", "127.0.0.1", "1")
+		}, func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "MASTERDOWN"},
+		{"full", func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "1") },
 			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "0") }, "OOM"},
-		{"password set",
-			func(t *testing.T, s *redistest.Server) {
-				s.Do(t, "CONFIG", "SET", "requirepass", "x")
-				// Force a reconnection, as after a failover: open connections keep working.
-				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
-				defer c.Close()
-				check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
-			},
-			func(t *testing.T, s *redistest.Server) {
-				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
-				defer c.Close()
-				check(t, c.Do(context.Background(), "CONFIG", "SET", "requirepass", "").Err())
-			}, "NOAUTH"},
+		{"password set", func(t *testing.T, s *redistest.Server) {
+			s.Do(t, "CONFIG", "SET", "requirepass", "x")
+			// Force a reconnection, as after a failover: open connections keep working.
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+			defer c.Close()
+			check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
+		}, func(t *testing.T, s *redistest.Server) {
+			c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+			defer c.Close()
+			check(t, c.Do(context.Background(), "CONFIG", "SET", "requirepass", "").Err())
+		}, "NOAUTH"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := redistest.Start(t)

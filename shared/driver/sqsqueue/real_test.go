@@ -215,8 +215,7 @@ func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, l
 	var receipts []string
 	for {
 		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &opt.DeadLetterURL,
-			MaxNumberOfMessages:   seckill.MaxBatch,
-			MessageAttributeNames: []string{"All"}})
+			MaxNumberOfMessages: seckill.MaxBatch, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err
 		}
@@ -301,57 +300,4 @@ func TestRealDepthNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: error %v, want it to name %v", c.name, err, c.names)
 		}
 	}
-}
-
-func TestRealParkTellsWhyAndDepthCounts(t *testing.T) {
-	client := realClient(t)
-	opt := created(t, client, 0, 0)
-	q := sqsqueue.New(client, opt)
-	for i := range 3 {
-		must.OK(t, q.Send(t.Context(), message(i), 0))
-	}
-	must.OK(t, q.Send(t.Context(), message(4), time.Minute))
-	ds, err := q.Receive(t.Context(), 1)
-	if err != nil || len(ds) != 1 {
-		t.Fatalf("Receive: %+v, %v", ds, err)
-	}
-	reason := "坏\x00消息\ufffe " + strings.Repeat("长", 400)
-	if err := q.Park(t.Context(), ds[0], reason); err != nil {
-		t.Fatalf("Park: %v", err)
-	}
-	seen := 0
-	if err := eachParked(t.Context(), client, opt, func(m types.Message) {
-		seen++
-		got := map[string]string{}
-		for name, a := range m.MessageAttributes {
-			got[name] = *a.StringValue
-		}
-		if *m.Body != string(ds[0].Body) || got["source_id"] != ds[0].ID || got["receives"] != "1" ||
-			!strings.HasPrefix(got["reason"], "坏消息 长长") || len(got["reason"]) > 1_000 || len(got["reason"]) < 980 {
-			t.Errorf("parked %s with %v", *m.Body, got)
-		}
-	}); err != nil || seen != 1 {
-		t.Fatalf("%d parked, error %v, want 1", seen, err)
-	}
-
-	want := seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}
-	var got seckill.Depth
-	for deadline := time.Now().Add(lookFor); got != want && time.Now().Before(deadline); time.Sleep(lookEvery) {
-		if got, err = q.Depth(t.Context()); err != nil {
-			t.Fatalf("Depth: %v", err)
-		}
-	}
-	if got != want {
-		t.Errorf("depth %+v, want %+v", got, want)
-	}
-}
-
-func TestRealReceiveWaits(t *testing.T) {
-	client := realClient(t)
-	opt := created(t, client, 0, 0)
-	opt.Wait = 4 * time.Second // longer than a non-waiting try may take
-	q := sqsqueue.New(client, opt)
-	must.OK(t, q.Send(t.Context(), message(1), 2*time.Second))
-	ds := must.Get(q.Receive(t.Context(), 1))
-	must.Equal(t, 1, len(ds), "Receive that waits for a message delayed by 2 s")
 }

@@ -95,10 +95,9 @@ func records(t *testing.T) []map[string]any {
 	}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(placed), Watch: watch}))
 	id := seckill.KeyedOrderID("1", "9", "k")
-	must.OK(t,
-		l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100,
-			Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: placed, Placed: placed,
-			PayBy: placed.Add(time.Hour), Buckets: 16}, 1),
+	must.OK(t, l.Place(t.Context(), seckill.Order{ID: id, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100,
+		Amount: 100, Given: seckill.Given{Address: "x"}, Title: "t", Created: placed, Placed: placed,
+		PayBy: placed.Add(time.Hour), Buckets: 16}, 1),
 		l.RecordPayment(t.Context(), seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.Captured,
 			At: placed, Cause: "notify"}, seckill.PendingPayment, seckill.Paid),
 		l.EraseAddress(t.Context(), id, seckill.Paid, placed),

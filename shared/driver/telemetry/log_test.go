@@ -78,15 +78,13 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 		}, group("trace", "own")},
 		{"beside a logger's attributes", ctx, func(ctx context.Context, l *slog.Logger) {
 			l.With("a", 1).InfoContext(ctx, "m")
-		},
-			group("trace", "Root=1-abc", "a", 1.0)},
+		}, group("trace", "Root=1-abc", "a", 1.0)},
 		{"above groups", ctx, func(ctx context.Context, l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h").InfoContext(ctx, "m", "trace", "of h")
 		}, group("trace", "Root=1-abc", "a", 1.0, "g", group("b", 2.0, "h", group("trace", "of h")))},
 		{"above groups, none", t.Context(), func(ctx context.Context, l *slog.Logger) {
 			l.WithGroup("g").InfoContext(ctx, "m", "b", 2)
-		},
-			group("g", group("b", 2.0))},
+		}, group("g", group("b", 2.0))},
 	} {
 		got := record(t, c.ctx, c.say)
 		at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(got["timestamp"]))

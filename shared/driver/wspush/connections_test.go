@@ -21,8 +21,7 @@ var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func TestStoreConforms(t *testing.T) {
 	t.Parallel()
 	conforms(t, func(t *testing.T) ledger.Rows {
-		return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start),
-			Tables: []ledger.Table{wspush.Table}})
+		return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start), Tables: []ledger.Table{wspush.Table}})
 	})
 }
 

@@ -34,7 +34,7 @@ func Get[V any](v V, err error) V {
 	return v
 }
 
-// Equal reports how a value differs from the one wanted, and what it is; the test goes on. Times are equal only with the
+// Equal reports how a value differs from the one wanted, and what it is; the test goes on. Times are equal only in the
 // same location.
 func Equal[V any](t T, want, got V, what ...any) {
 	t.Helper()

@@ -1,4 +1,5 @@
-// Package sample makes what tests begin with: an item, a request, an order in a state. A test changes what matters to it.
+// Package sample makes what tests begin with: an item, a request, an order in a state. A test changes what matters
+// to it.
 package sample
 
 import (

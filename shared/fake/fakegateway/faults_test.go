@@ -392,8 +392,7 @@ func TestPlansAreChecked(t *testing.T) {
 		}
 	}
 	if _, err := fakegateway.New(fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID,
-		MerchantPublicKey: shopKeys().Public,
-		Faults:            always("other")}); err == nil {
+		MerchantPublicKey: shopKeys().Public, Faults: always("other")}); err == nil {
 		t.Error("a gateway is made with a fault that is not known")
 	}
 }

@@ -328,11 +328,9 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		change func(*fakegateway.Options)
 		want   string
 	}{
-		"no clock":  {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
-		"no seller": {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
-		"no key": {func(o *fakegateway.Options) {
-			o.MerchantPublicKey = ""
-		}, "merchant's public key: empty"},
+		"no clock":    {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
+		"no seller":   {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
+		"no key":      {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
 		"bad own key": {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
 		"URL": {func(o *fakegateway.Options) {
 			o.URL = "https://api.example/"
@@ -340,9 +338,8 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		"URL without a host": {func(o *fakegateway.Options) {
 			o.URL = "https:/gateway.do"
 		}, "URL that ends in /gateway.do"},
-		"return URL": {func(o *fakegateway.Options) {
-			o.ReturnURL = "javascript:alert(1)"
-		}, "return URL"},
+		"return URL": {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" },
+			"return URL"},
 		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
 		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
 		"a balance beside a store that others share": {func(o *fakegateway.Options) {

@@ -213,7 +213,8 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 		t.Fatalf("status %d", w.Code)
 	}
 	b.fault = errors.New("no answer")
-	if w := get(p.gateways[0], p.orderString, ""); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
+	if w := get(p.gateways[0], p.orderString, ""); w.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
 		w.Header().Get("X-Sub-Code") != fakegateway.ErrUnavailable.SubCode {
 		t.Errorf("cashier: status %d, %s", w.Code, w.Body)
 	}

@@ -319,9 +319,8 @@ func (s *shop) clientOf(t *testing.T, g *fakegateway.Gateway, c *clock) *alipay.
 	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
 		AlipayPublicKey: g.PublicKey(),
-		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
-		Clock: c,
-		HTTP:  &http.Client{Transport: wire{g}}})
+		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: c,
+		HTTP: &http.Client{Transport: wire{g}}})
 	must.OK(t, err)
 	return client
 }

@@ -66,7 +66,8 @@ func TestTheCashierLeadsBack(t *testing.T) {
 		if !maps.EqualFunc(form, want, slices.Equal[[]string]) {
 			t.Errorf("%s: returns with\n%v, want\n%v", kind, form, want)
 		}
-		if again := backOf(ask(g, http.MethodGet, address, "").Body.String()); !strings.Contains(again, "paid="+orderID) {
+		if again := backOf(ask(g, http.MethodGet, address, "").Body.String()); !strings.Contains(again,
+			"paid="+orderID) {
 			t.Errorf("%s: the paid trade opened again leads back to %q", kind, again)
 		}
 	}
@@ -78,7 +79,8 @@ func TestTheCashierOfABrowserPastTheHold(t *testing.T) {
 	address := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
 	form := inputs(ask(g, http.MethodGet, address, "").Body.String())
 	c.set(start.Add(15 * time.Minute))
-	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form), "opened": ask(g, http.MethodGet, address, "")} {
+	for name, w := range map[string]*httptest.ResponseRecorder{"paid": post(g, form),
+		"opened": ask(g, http.MethodGet, address, "")} {
 		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "支付已过期") ||
 			strings.Contains(w.Body.String(), "paid=") {
 			t.Errorf("%s: status %d, page\n%s", name, w.Code, w.Body)
@@ -91,7 +93,8 @@ func TestTwoKindsOpenOneTrade(t *testing.T) {
 	g, s, _ := system(t, nil)
 	page := must.Get(s.client.PagePay(t.Context(), order(0), backTo))
 	wap := must.Get(s.client.WapPay(t.Context(), order(0), quitTo, backTo))
-	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap, "").Body.String())
+	onComputer, onPhone := inputs(ask(g, http.MethodGet, page, "").Body.String()), inputs(ask(g, http.MethodGet, wap,
+		"").Body.String())
 	for _, form := range []url.Values{onComputer, onPhone} {
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "支付成功") {
 			t.Errorf("paid with status %d, page\n%s", w.Code, w.Body)

@@ -268,8 +268,7 @@ func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 
 func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
 	for _, opt := range []memory.QueueOptions{{Visible: -1}, {Visible: 13 * time.Hour}, {MaxReceives: -1},
-		{Capacity: -1},
-		{Duplicate: -0.1}, {Duplicate: 1.1}} {
+		{Capacity: -1}, {Duplicate: -0.1}, {Duplicate: 1.1}} {
 		t.Run(fmt.Sprintf("%+v", opt), func(t *testing.T) {
 			defer func() {
 				if recover() == nil {

@@ -108,16 +108,14 @@ func TestNewest(t *testing.T) {
 			must.OK(t, items.Put(t.Context(), sample.Item("1", start), nil))
 			f := shop.New(shop.Deps{Stock: stock, Items: items, Payments: signs{c.sign}, Clock: memory.NewClock(at),
 				Meter: memory.Meter(nil), Ledger: &newest{err: c.ledger, order: seckill.Order{ID: id, User: buyer,
-					State:  c.placed,
-					Placed: at.Add(-time.Minute), PayBy: at.Add(c.payBy)}}})
+					State: c.placed, Placed: at.Add(-time.Minute), PayBy: at.Add(c.payBy)}}})
 			got, err := f.Newest(t.Context(), buyer, "1")
 			if c.code != "" && (err == nil || seckill.CodeOf(err) != c.code) || c.code == "" && err != nil {
 				t.Errorf("got %v, want code %q", err, c.code)
 			}
 			if got.State != c.state || got.RetryAfter != c.again || got.PayString != c.pay {
 				t.Errorf("got %q, again in %v, pay string %q; want %q, %v, %q", got.State, got.RetryAfter,
-					got.PayString,
-					c.state, c.again, c.pay)
+					got.PayString, c.state, c.again, c.pay)
 			}
 		})
 	}

@@ -44,8 +44,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	}
 	must.OK(t, list.Publish(ctx, seckill.List{Version: 1, Items: published}))
 	return shop.New(shop.Deps{Stock: stock, Ledger: ledger.New(rows), Items: list, Closings: memory.NewQueue(clock,
-		memory.QueueOptions{}), Clock: clock,
-		Meter: memory.Meter(nil)}), stock
+		memory.QueueOptions{}), Clock: clock, Meter: memory.Meter(nil)}), stock
 }
 
 // TestLookingForAnOrderAsksFewItems counts the stock calls of one request among 1,000 items on sale.

@@ -86,8 +86,7 @@ func TestRecord(t *testing.T) {
 		{"a ledger that does not answer", []seckill.State{seckill.PendingPayment}, []error{errFault}, order, 100,
 			seckill.CodeUnavailable, "", "", ""},
 		{"an unknown order", nil, nil, "o2", 100, seckill.CodeNotOurs, "", "", ""},
-		{"a fen too much", []seckill.State{seckill.PendingPayment}, nil, order, 101,
-			seckill.CodeNotOurs, "", "", ""},
+		{"a fen too much", []seckill.State{seckill.PendingPayment}, nil, order, 101, seckill.CodeNotOurs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -83,7 +83,8 @@ func TestNotify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, l := t.Context(), shop(t, c.order)
-			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: memory.NewClock(placed), Meter: memory.Meter(nil)})
+			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: memory.NewClock(placed),
+				Meter: memory.Meter(nil)})
 			for range 2 { // a repetition gets the same answer and changes nothing
 				var got seckill.Code
 				if err := f.Notify(ctx, nil); err != nil {

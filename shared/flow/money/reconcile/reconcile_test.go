@@ -251,8 +251,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 		"beside its payment": {true, true, 1, []seckill.DifferenceKind{seckill.RefundForeign}},
 		"and its payment is not": {false, true, 1, []seckill.DifferenceKind{seckill.PaymentNotThere,
 			seckill.RefundForeign}},
-		"in two parts": {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign,
-			seckill.RefundForeign}},
+		"in two parts": {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign, seckill.RefundForeign}},
 		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere,
 			seckill.RefundForeign}},
 	} {

@@ -25,8 +25,9 @@ type office struct {
 func newOffice(t *testing.T, alone seckill.AloneLimit) *office {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	return &office{t: t, ledger: l, clock: clock, Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{},
-		Orders: memory.NewQueue(clock, memory.QueueOptions{}), Alone: alone})}
+	return &office{t: t, ledger: l, clock: clock,
+		Flow: refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: memory.Meter{},
+			Orders: memory.NewQueue(clock, memory.QueueOptions{}), Alone: alone})}
 }
 
 func (d *office) paid(units int) string {

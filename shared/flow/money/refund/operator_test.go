@@ -161,7 +161,8 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	for i := range 32 {
 		id := seckill.KeyedOrderID("1", "7", fmt.Sprint(i))
 		c.place(id)
-		must.OK(c.t, c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
+		must.OK(c.t,
+			c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
 		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(),
 			Cause: "notify"}
 		must.OK(c.t, c.RecordPayment(t.Context(), p, seckill.Closing, seckill.Closing))

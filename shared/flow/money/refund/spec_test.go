@@ -102,8 +102,7 @@ func TestRefund(t *testing.T) {
 			p := all[len(all)-1]
 			if p.State != c.payment || p.Tries != c.tries || p.Refused != c.refused {
 				t.Errorf("payment %s after %d tries, refused %q; want %s, %d, %q", p.State, p.Tries, p.Refused,
-					c.payment,
-					c.tries, c.refused)
+					c.payment, c.tries, c.refused)
 			}
 		})
 	}

@@ -17,8 +17,7 @@ var now = time.Date(2026, 11, 11, 1, 59, 0, 0, time.UTC)
 func shown(user int) (seckill.Act, acts.Seen) {
 	return seckill.Act{At: now, Action: seckill.ActTicket, Item: "1", Result: seckill.ActDone, Agent: "Mozilla/5.0"},
 		acts.Seen{User: fmt.Sprint(user), Network: netip.MustParsePrefix(fmt.Sprintf("203.0.%d.%d/32", user/250,
-			user%250)),
-			Page: true}
+			user%250)), Page: true}
 }
 
 // TestRules: each rule marks from its threshold on, and not before; nothing else marks.

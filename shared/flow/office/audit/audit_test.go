@@ -127,8 +127,7 @@ func TestKilledBetween(t *testing.T) {
 		o.meter[seckill.EventUnrecorded] != 1 {
 		t.Errorf("got %v, %v", err, o.meter)
 	}
-	o.same(o.entries(""), "begun act1 item=1 ", "ended act1 item=1 changed", "begun act2 item=2 ",
-		"begun act3 item=3 ")
+	o.same(o.entries(""), "begun act1 item=1 ", "ended act1 item=1 changed", "begun act2 item=2 ", "begun act3 item=3 ")
 }
 
 func TestNoActBeginsUnrecorded(t *testing.T) {

@@ -187,7 +187,8 @@ func TestStaff(t *testing.T) {
 	s.refused("a note of two lines", err, seckill.CodeInvalid)
 	_, err = s.Hide(ctx, id, "ann", "test", true)
 	s.refused("hidden, and not shipped", err, seckill.CodeInvalid)
-	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: memory.Meter(nil)}).Order(ctx, id, "ann", "x",
+	if _, err := refund.New(refund.Deps{Ledger: s.ledger, Clock: s.clock, Meter: memory.Meter(nil)}).Order(ctx, id,
+		"ann", "x",
 		false); err != nil {
 		t.Fatal(err)
 	}

@@ -109,8 +109,7 @@ func (tickets) Make(user, item string, expires time.Time) (string, error) {
 
 func newShop(checks seckill.Checks) (*shop, *admit.Flow) {
 	w := &shop{clock: &clock{start.Add(-time.Minute)}, meter: memory.Meter{}, attempts: map[string]int{},
-		fault: map[string]error{},
-		item:  seckill.Item{ID: item, Start: start, End: end, Checks: checks},
+		fault: map[string]error{}, item: seckill.Item{ID: item, Start: start, End: end, Checks: checks},
 		pool: []seckill.Question{{ID: "a", Text: "2 + 2?", Answers: []string{"4", "four"}},
 			{ID: "b", Text: "3 + 3?", Answers: []string{"6"}}, {ID: "c", Text: "4 + 4?", Answers: []string{"8"}}}}
 	return w, admit.New(admit.Deps{Ledger: w, Items: w, Questions: w, Proofs: proofs{w.clock}, Tickets: tickets{},

@@ -148,12 +148,10 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 			"item 2: stock: 9 is less than the 10 that it has, and stock only grows"},
 		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Listing) {
 			it.Price = 99
-		}),
-			"item 2: sk_price: fixed since 2026-11-01T00:00:00Z, when it was loaded for sale, "},
+		}), "item 2: sk_price: fixed since 2026-11-01T00:00:00Z, when it was loaded for sale, "},
 		{"less stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Listing) {
 			it.Stock = 9
-		}),
-			"item 2: stock: 9 is less"},
+		}), "item 2: stock: 9 is less"},
 		{"checks while shoppers pass them", item("2", seckill.TicketLead), with(item("2", seckill.TicketLead),
 			func(it *seckill.Listing) { it.Checks = seckill.ChecksStrict }),
 			"item 2: checks: fixed since 2026-11-01T00:00:00Z, when shoppers began"},

@@ -26,8 +26,7 @@ func TestStopSaysThatRedisIsPending(t *testing.T) {
 	t.Parallel()
 	items := memory.NewItems()
 	must.OK(t, items.Put(t.Context(), item("2", 0).Item, nil))
-	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now),
-		Activities: newLedger()})
+	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now), Activities: newLedger()})
 	for _, when := range []string{"first", "again"} {
 		err := f.SetStopped(t.Context(), "2", true)
 		if seckill.CodeOf(err) != seckill.CodeUnavailable || !errors.Is(err, errDeaf) || err == nil ||
