@@ -235,9 +235,8 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	if diff := cmp.Diff(want, bill.Lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
-	if _, err := client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour))); !errors.Is(err, seckill.ErrNoBill) {
-		t.Errorf("a day without payments: %v, want %v", err, seckill.ErrNoBill)
-	}
+	must.Is(t, seckill.ErrNoBill, must.Err(client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour)))),
+		"a day without payments")
 	if r := ask(t, downloads, call(t, "GET", "/bill", "", "")); r.Status != http.StatusForbidden {
 		t.Errorf("a bill's address that nobody gave: %+v", r)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -87,9 +88,7 @@ var countCases = []ledgerCase{
 				return s.Ledger.AddCounts(s.ctx, c, a)
 			},
 		} {
-			if err := add(); !errors.Is(err, seckill.ErrCountsChanged) {
-				s.Errorf("%s: got error %v", what, err)
-			}
+			must.Is(s, seckill.ErrCountsChanged, add(), what)
 		}
 		s.same("counts", s.counted(), c)
 		s.same("marks", s.marks("oa", "ob"), map[string]seckill.CountMark{"oa": mark})
@@ -126,9 +125,7 @@ var countCases = []ledgerCase{
 			"its end":                         s.Ledger.EndRecount(s.ctx, before),
 			"a first count":                   s.Ledger.BeginRecount(s.ctx, seckill.Counts{Item: "1"}, epoch),
 		} {
-			if !errors.Is(err, seckill.ErrCountsChanged) {
-				s.Errorf("%s: got error %v", what, err)
-			}
+			must.Is(s, seckill.ErrCountsChanged, err, what)
 		}
 		s.ok(s.Ledger.AddCounts(s.ctx, c, adds("oa", mark, 1, noon, three))) // the mark may move back
 		s.same("mark", s.marks("oa")["oa"], seckill.CountMark{Since: c.Since, Sequence: 1})
@@ -137,9 +134,8 @@ var countCases = []ledgerCase{
 		s.same("counted anew", s.counted(), c)
 	}},
 	{"an item that nobody counted can be recounted", func(s *suite) {
-		if err := s.Ledger.EndRecount(s.ctx, s.counted()); !errors.Is(err, seckill.ErrCountsChanged) {
-			s.Errorf("the end of a recount that never began: got error %v", err)
-		}
+		must.Is(s, seckill.ErrCountsChanged, s.Ledger.EndRecount(s.ctx, s.counted()),
+			"the end of a recount that never began: got")
 		s.ok(s.Ledger.BeginRecount(s.ctx, s.counted(), epoch))
 		s.same("counts", s.counted(), seckill.Counts{Item: "1", Since: epoch, Recounting: true})
 	}},

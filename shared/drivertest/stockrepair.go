@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -69,9 +68,7 @@ var repairCases = []stockCase{
 			e.must(err)
 			e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, 2))
 			e.is(try(), seckill.ErrBuildLost)
-			if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
-				e.Errorf("%s: installed all the same", name)
-			}
+			must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), name, "installed all the same")
 		}
 	}},
 	{"only one builder at a time, and a dead one is replaced", func(e *stockEnv) {
@@ -225,9 +222,7 @@ var repairCases = []stockCase{
 		e.reserved(2, "2", 1, 2)
 		e.confirmed(1, "1", 1)
 		e.must(e.Remove(e.ctx, e.item.ID))
-		if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
-			e.Errorf("after removal: %v", err)
-		}
+		must.Is(e, seckill.ErrNotInstalled, must.Err(e.Level(e.ctx, e.item.ID)), "after removal")
 		e.must(e.Remove(e.ctx, e.item.ID))
 	}},
 }

@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"errors"
 	"reflect"
 	"sync"
 	"time"
@@ -13,9 +12,7 @@ import (
 var reserveCases = []stockCase{
 	{"not installed is an answer of its own", func(e *stockEnv) {
 		for name, err := range e.everyMethod() {
-			if !errors.Is(err, seckill.ErrNotInstalled) {
-				e.Errorf("%s: %v, want ErrNotInstalled", name, err)
-			}
+			must.Is(e, seckill.ErrNotInstalled, err, name)
 		}
 	}},
 	{"numbers come in order, lowest returned first", func(e *stockEnv) {

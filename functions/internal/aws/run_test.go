@@ -3,7 +3,6 @@ package aws
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -101,9 +100,7 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 				t.Errorf("%s: a token signed with %q: %v, want accepted %v", when, secret, err, want)
 			}
 		}
-		if _, err := stock.Level(t.Context(), "1"); !errors.Is(err, seckill.ErrNotInstalled) {
-			t.Errorf("%s: redis: %v, want an answer", when, err)
-		}
+		must.Is(t, seckill.ErrNotInstalled, must.Err(stock.Level(t.Context(), "1")), when, "redis")
 	}
 	check("at first", "old", "new")
 	fake.SetSecret("jwt", "new")
@@ -247,9 +244,8 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 		check := func(when string, want, other url.Values) {
 			t.Helper()
 			must.Equal(t, order, must.Get(v.Verify(want)).Order, mode, when)
-			if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
-				t.Errorf("%s, %s: the other key's notification: %v, want %s", mode, when, err, seckill.CodeForged)
-			}
+			must.Is(t, seckill.Refuse(seckill.CodeForged), must.Err(v.Verify(other)), mode, when,
+				"the other key's notification", seckill.CodeForged)
 		}
 		check("at first", notifications[0], notifications[1])
 		fake.SetSecret("theirs", c.theirs[1])

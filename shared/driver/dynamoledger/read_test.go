@@ -290,10 +290,8 @@ func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 		if err := items.Put(context.Background(), it, &seckill.Description{}); err != nil {
 			t.Errorf("put: %v", err)
 		}
-		if err := items.Put(context.Background(), it, &seckill.Description{}); !errors.Is(err,
-			seckill.ErrStateChanged) {
-			t.Errorf("the same version again: got %v, want %v", err, seckill.ErrStateChanged)
-		}
+		must.Is(t, seckill.ErrStateChanged, items.Put(context.Background(), it, &seckill.Description{}),
+			"the same version again")
 	})
 }
 

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -47,11 +46,7 @@ func TestCountsThatCannotBeRead(t *testing.T) {
 			Op: ledger.OpPut, Row: row}, {Key: ledger.Key{Table: ledger.TableCounted, PK: "a"}, Op: ledger.OpPut,
 			Row: ledger.Row{"v": ledger.Version, "sequence": "1", "since": int64(1)}}}))
 		l := ledger.New(rows)
-		if _, err := l.Counts(ctx, "1"); !errors.Is(err, seckill.ErrUnreadable) {
-			t.Errorf("%s: got error %v", what, err)
-		}
-		if _, err := l.Counted(ctx, []string{"a"}); !errors.Is(err, seckill.ErrUnreadable) {
-			t.Errorf("a mark of another type: got error %v", err)
-		}
+		must.Is(t, seckill.ErrUnreadable, must.Err(l.Counts(ctx, "1")), what)
+		must.Is(t, seckill.ErrUnreadable, must.Err(l.Counted(ctx, []string{"a"})), "a mark of another type: got")
 	}
 }

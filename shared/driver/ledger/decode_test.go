@@ -95,9 +95,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got error %v, want one with %q", err, c.reason)
 			}
-			if !errors.Is(err, seckill.ErrUnreadable) {
-				t.Errorf("%v is no ErrUnreadable", err)
-			}
+			must.Is(t, seckill.ErrUnreadable, err, "is no ErrUnreadable")
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows an address: %v", err)
 			}

@@ -377,9 +377,7 @@ func TestAFaultOfRowsIsAFault(t *testing.T) {
 		l := ledger.New(broken{})
 		for _, step := range lifeSteps {
 			began := time.Now()
-			if err := step.run(l); !errors.Is(err, errFault) {
-				t.Errorf("%s: got error %v, want %v", step.name, err, errFault)
-			}
+			must.Is(t, errFault, step.run(l), step.name)
 			want := time.Duration(0)
 			if step.name == "Place" {
 				want = seckill.PlaceTimeout

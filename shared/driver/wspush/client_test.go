@@ -2,7 +2,6 @@ package wspush_test
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -129,8 +128,5 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %d calls, want one for each; took %v", tt.stage, calls.Load(), took)
 		}
 	}
-	if err := client(t, server, "/gone").Send(t.Context(), connection, &event); !errors.Is(err,
-		seckill.ErrConnectionGone) {
-		t.Errorf("gone: %v", err)
-	}
+	must.Is(t, seckill.ErrConnectionGone, client(t, server, "/gone").Send(t.Context(), connection, &event), "gone")
 }

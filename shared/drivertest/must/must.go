@@ -2,6 +2,7 @@
 package must
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -43,3 +44,14 @@ func Equal[V any](t T, want, got V, what ...any) {
 		t.Errorf("%s(-want +got):\n%s", fmt.Sprintln(what...), diff)
 	}
 }
+
+// Is reports an error that errors.Is does not find to be the one wanted, nil for none; the test goes on.
+func Is(t T, want, err error, what ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%sgot error %v, want %v", fmt.Sprintln(what...), err, want)
+	}
+}
+
+// Err returns the error of a call that also returns a value.
+func Err[V any](_ V, err error) error { return err }

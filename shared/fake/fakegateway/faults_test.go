@@ -1,7 +1,6 @@
 package fakegateway_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -157,9 +156,7 @@ func TestPayLate(t *testing.T) {
 			map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_CLOSED" {
 			t.Errorf("%s: query: %v, want TRADE_CLOSED", name, got)
 		}
-		if err := g.Pay(orderID); !errors.Is(err, tc.want) {
-			t.Errorf("%s: %v, want %v", name, err, tc.want)
-		}
+		must.Is(t, tc.want, g.Pay(orderID), name)
 		want := 0
 		if tc.want == nil {
 			want = 1

@@ -162,12 +162,8 @@ func TestATradeExistsOnceTheCashierIsOpened(t *testing.T) {
 	must.OK(t, g.Pay(orderID))
 	want[0].Status, want[0].Paid = fakegateway.StatusSuccess, start.Add(2*time.Minute)
 	must.Equal(t, want, g.Trades(), "paid")
-	if err := g.Pay(orderID); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("paid twice: %v, want ErrPaid", err)
-	}
-	if _, err := g.Open(str); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("opened when paid: %v, want ErrPaid", err)
-	}
+	must.Is(t, fakegateway.ErrPaid, g.Pay(orderID), "paid twice")
+	must.Is(t, fakegateway.ErrPaid, must.Err(g.Open(str)), "opened when paid")
 }
 
 func TestTimeExpire(t *testing.T) {
@@ -188,13 +184,9 @@ func TestTimeExpire(t *testing.T) {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.LateGrace = tc.grace })
 		str := prepare(t, s, order(0))
 		c.set(start.Add(tc.open))
-		if _, err := g.Open(str); !errors.Is(err, tc.wantOpen) {
-			t.Errorf("%s: open gives %v, want %v", name, err, tc.wantOpen)
-		}
+		must.Is(t, tc.wantOpen, must.Err(g.Open(str)), name, "open gives")
 		c.set(start.Add(tc.pay))
-		if err := g.Pay(orderID); !errors.Is(err, tc.wantPay) {
-			t.Errorf("%s: pay gives %v, want %v", name, err, tc.wantPay)
-		}
+		must.Is(t, tc.wantPay, g.Pay(orderID), name, "pay gives")
 		for _, tr := range g.Trades() {
 			must.Equal(t, tc.wantPay != nil, tr.Status == fakegateway.StatusClosed, name, "the trade ends as",
 				tr.Status)
@@ -241,17 +233,14 @@ func TestOpenChecksTheOrderString(t *testing.T) {
 		"out_trade_no":         {biz("out_trade_no", "a-b"), fakegateway.ErrContent},
 		"long out_trade_no":    {biz("out_trade_no", strings.Repeat("a", 65)), fakegateway.ErrContent},
 	} {
-		if _, err := g.Open(tc.in); !errors.Is(err, tc.want) {
-			t.Errorf("%s: got %v, want %v", name, err, tc.want)
-		}
+		must.Is(t, tc.want, must.Err(g.Open(tc.in)), name)
 	}
 	if trades := g.Trades(); len(trades) != 0 {
 		t.Fatalf("refused strings made trades: %v", trades)
 	}
 	must.Get(g.Open(good))
-	if _, err := g.Open(biz("total_amount", "1.00")); !errors.Is(err, fakegateway.ErrInconsistent) {
-		t.Errorf("the same order with another amount: %v, want ErrInconsistent", err)
-	}
+	must.Is(t, fakegateway.ErrInconsistent, must.Err(g.Open(biz("total_amount", "1.00"))),
+		"the same order with another amount")
 }
 
 func TestTradesAreBounded(t *testing.T) {
@@ -266,9 +255,7 @@ func TestTradesAreBounded(t *testing.T) {
 		must.OK(t, open(n, start))
 	}
 	must.OK(t, g.Pay(order(2).ID))
-	if err := open(4, start); !errors.Is(err, fakegateway.ErrFull) {
-		t.Errorf("full of open and paid trades: %v, want ErrFull", err)
-	}
+	must.Is(t, fakegateway.ErrFull, open(4, start), "full of open and paid trades")
 	c.set(start.Add(15 * time.Minute))
 	must.OK(t, open(4, c.Now()))
 	var left []string

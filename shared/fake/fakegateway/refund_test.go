@@ -2,7 +2,6 @@ package fakegateway_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -183,9 +182,7 @@ func TestATradeIsFinished(t *testing.T) {
 	if tr := g.Trades()[0]; tr.Status != fakegateway.StatusFinished || tr.Kept() != 87_80 {
 		t.Errorf("%+v, want it finished with 87.80 kept", tr)
 	}
-	if err := g.Pay(orderID); !errors.Is(err, fakegateway.ErrPaid) {
-		t.Errorf("paid again: %v, want ErrPaid", err)
-	}
+	must.Is(t, fakegateway.ErrPaid, g.Pay(orderID), "paid again")
 }
 
 func TestRefundsNeedABalance(t *testing.T) {

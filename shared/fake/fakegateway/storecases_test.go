@@ -132,9 +132,7 @@ func testSecond(t *testing.T, s fakegateway.Store) {
 	first, other := save(t, s, sample("a")), save(t, s, second(sample("a")))
 	loaded(t, s, "a", first)
 	loaded(t, s, "a", other)
-	if err := s.Save(t.Context(), second(sample("a"))); !errors.Is(err, fakegateway.ErrChanged) {
-		t.Errorf("made twice: %v, want ErrChanged", err)
-	}
+	must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), second(sample("a"))), "made twice")
 	change := second(paidRecord("a", start))
 	change.Version = other.Version
 	change = save(t, s, change)
@@ -197,15 +195,11 @@ func testVersions(t *testing.T, s fakegateway.Store) {
 	for name, version := range map[string]int64{"new": 0, "older": r.Version - 1, "not there yet": r.Version + 1} {
 		other := paidRecord("a", start)
 		other.Version = version
-		if err := s.Save(t.Context(), other); !errors.Is(err, fakegateway.ErrChanged) {
-			t.Errorf("%s: %v, want ErrChanged", name, err)
-		}
+		must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), other), name)
 	}
 	other := sample("b")
 	other.Version = 1
-	if err := s.Save(t.Context(), other); !errors.Is(err, fakegateway.ErrChanged) {
-		t.Errorf("a later version of what is not there: %v, want ErrChanged", err)
-	}
+	must.Is(t, fakegateway.ErrChanged, s.Save(t.Context(), other), "a later version of what is not there")
 	loaded(t, s, "a", r)
 }
 

@@ -57,9 +57,7 @@ func TestRedisRunRefuses(t *testing.T) {
 			t.Errorf("keys %q: %v", keys, err)
 		}
 	}
-	if _, err := r.Do("DEL", "{a}k", "{b}k"); !errors.Is(err, errRedisSlot) {
-		t.Errorf("DEL over two tags: got %v, want %v", err, errRedisSlot)
-	}
+	must.Is(t, errRedisSlot, must.Err(r.Do("DEL", "{a}k", "{b}k")), "DEL over two tags")
 }
 
 // The next script does not see a script's locals or its changes to KEYS and ARGV.

@@ -95,9 +95,7 @@ func TestConnect(t *testing.T) {
 		"no table": {peers{refuses: context.Canceled}, []string{open}, nil, context.Canceled},
 	} {
 		err := flow(&c.w).Connect(t.Context(), seckill.Pass{User: "7", Nonce: "n"}, "c3")
-		if !errors.Is(err, c.err) {
-			t.Errorf("%s: %v, want %v", name, err, c.err)
-		}
+		must.Is(t, c.err, err, name)
 		c.w.check(t, name, c.did, c.counted)
 	}
 }

@@ -121,9 +121,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("again: %q, want %q", got, want)
 	}
 	unknown := seckill.KeyedOrderID("1", "9", "other")
-	if _, err := flow.Again(t.Context(), unknown); !errors.Is(err, seckill.Refuse(seckill.CodeOrderUnknown)) {
-		t.Errorf("unknown order: %v", err)
-	}
+	must.Is(t, seckill.Refuse(seckill.CodeOrderUnknown), must.Err(flow.Again(t.Context(), unknown)), "unknown order")
 	for day, want := range map[string][]string{
 		"2026-11-11": {ids[0] + ".1 order.placed", ids[1] + ".1 order.placed"},
 		"2026-11-12": {ids[2] + ".1 order.placed", ids[0] + ".2 order.paid"},

@@ -258,9 +258,7 @@ func TestDeleteAndUndelete(t *testing.T) {
 	e.save(form("71", 1))
 	set(true, true)
 	set(true, false)
-	if _, err := e.Delete(t.Context(), "404", false); !errors.Is(err, seckill.ErrNoActivity) {
-		t.Errorf("an unknown one: %v", err)
-	}
+	must.Is(t, seckill.ErrNoActivity, must.Err(e.Delete(t.Context(), "404", false)), "an unknown one")
 }
 
 // TestOfflineAndOnline: as many items as it can; a repetition finishes.
@@ -517,9 +515,7 @@ func TestCopy(t *testing.T) {
 		return e.Copy(t.Context(), "70", a.Start, "bob", seckill.MadeAtCLI)
 	})
 	_, err := e.Copy(t.Context(), "404", now.Add(week), "bob", seckill.MadeAtCLI)
-	if !errors.Is(err, seckill.ErrNoActivity) {
-		t.Errorf("an unknown one: %v", err)
-	}
+	must.Is(t, seckill.ErrNoActivity, err, "an unknown one")
 }
 
 // TestAnItemStaysInItsActivitysWindow: an import cannot move it out.

@@ -215,7 +215,5 @@ func TestUnreadableCountsHoldUpNothing(t *testing.T) {
 	if n != 2 || err != nil || e.total(t, "2").Placed != 2 || e.meter[seckill.EventUncounted] != 1 {
 		t.Errorf("%d, %v, %+v, %d uncounted", n, err, e.total(t, "2"), e.meter[seckill.EventUncounted])
 	}
-	if _, err := e.flow.Recount(t.Context(), "1", ""); !errors.Is(err, seckill.ErrUnreadable) {
-		t.Errorf("recount: %v", err)
-	}
+	must.Is(t, seckill.ErrUnreadable, must.Err(e.flow.Recount(t.Context(), "1", "")), "recount")
 }

@@ -196,9 +196,7 @@ func TestSweep(t *testing.T) {
 	}
 	s.clock.Advance(time.Second)
 	s.answers = []string{"fault"}
-	if err := f.Sweep(ctx); !errors.Is(err, errFault) {
-		t.Errorf("no answer: %v, want it told", err)
-	}
+	must.Is(t, errFault, f.Sweep(ctx), "no answer")
 	s.clock.Advance(59 * time.Second)
 	if err := f.Sweep(ctx); err != nil || len(s.asked) != 1 {
 		t.Errorf("59 s later: %v, asked %q, want no second question", err, s.asked)

@@ -99,9 +99,7 @@ func TestAStopStandsThoughItCannotBePublished(t *testing.T) {
 		t.Fatalf("error %v, listed as version %d", err, l.listed(t, "1"))
 	}
 	l.before = fails
-	if err := f.Run(t.Context()); !errors.Is(err, errDeaf) {
-		t.Errorf("a run that cannot publish: %v", err)
-	}
+	must.Is(t, errDeaf, f.Run(t.Context()), "a run that cannot publish")
 	if err := f.Run(t.Context()); err != nil || l.listed(t, "1") != 2 {
 		t.Errorf("the next run: error %v, listed as version %d", err, l.listed(t, "1"))
 	}
