@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
@@ -73,7 +74,8 @@ func TestDeliverFunction(t *testing.T) {
 		t.Errorf("the log has the URL's token:\n%s", f.Output())
 	}
 	operators := staff(f)
-	must.Equal(t, 0, must.Get(operators.Redeliver(t.Context())).Orders, "redeliver")
+	must.Equal(t, 0, must.Get(operator.Give[operator.Redelivered](t.Context(), &operators, &operator.Redeliver{})).Orders,
+		"redeliver")
 	if _, err := f.Invoke([]byte(`{}`)); err == nil {
 		t.Error("an event of no kind is accepted")
 	}

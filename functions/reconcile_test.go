@@ -50,9 +50,8 @@ func TestReconcileFunction(t *testing.T) {
 	operators := staff(f)
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
-		all, err := operators.Reconciled(t.Context(), day)
-		must.OK(t, err)
-		return all.Reconciliations
+		return must.Get(operator.Give[operator.Reconciled](t.Context(), &operators,
+			&operator.ListReconciled{Day: day})).Reconciliations
 	}
 	plan := func(shares map[fakegateway.Fault]float64) {
 		t.Helper()
@@ -82,13 +81,15 @@ func TestReconcileFunction(t *testing.T) {
 	// The shopper's money is found and recorded.
 	must.OK(t, l.RecordPayment(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid))
 	want.Count, want.Differences = 0, []seckill.Difference{}
-	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" ||
+	if got, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
+		&operator.Reconcile{Day: day}); err != nil || cmp.Diff(want, got, when) != "" ||
 		len(kept()) != 2 {
 		t.Errorf("matched by an operator: %v, %d kept, want (-), got (+):\n%s", err, len(kept()),
 			cmp.Diff(want, got, when))
 	}
 	var refused *operator.Refusal
-	if _, err := operators.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err,
+	if _, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
+		&operator.Reconcile{Day: seckill.Day(time.Now().Add(24 * time.Hour))}); !errors.As(err,
 		&refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
