@@ -74,8 +74,8 @@ func TestDeliverFunction(t *testing.T) {
 		t.Errorf("the log has the URL's token:\n%s", f.Output())
 	}
 	operators := staff(f)
-	must.Equal(t, 0, must.Get(operator.Give[operator.Redelivered](t.Context(), &operators, &operator.Redeliver{})).Orders,
-		"redeliver")
+	done := must.Get(operator.Give[operator.Redelivered](t.Context(), &operators, &operator.Redeliver{}))
+	must.Equal(t, 0, done.Orders, "redeliver")
 	if _, err := f.Invoke([]byte(`{}`)); err == nil {
 		t.Error("an event of no kind is accepted")
 	}
