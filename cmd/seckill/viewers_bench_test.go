@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/shared/driver/system"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -152,14 +152,14 @@ func watchedSale(b *testing.B, shoppers int, watched bool) (us float64, answers 
 	if watched {
 		stop = begin(b, watching)
 	}
-	before := system.Used().CPUSeconds
+	before := record.Used().CPUSeconds
 	load := child(b, fmt.Sprintf("load --shoppers %d --item %s --url %s --seed 1", shoppers, items[1].ID, sys.URL()))
 	var told bytes.Buffer
 	load.Stderr = &told
 	if err := load.Run(); err != nil {
 		b.Fatal(err, told.String())
 	}
-	spent := system.Used().CPUSeconds - before
+	spent := record.Used().CPUSeconds - before
 	placed := sys.Meter.Counts()[seckill.EventPlaced]
 	if placed == 0 {
 		b.Fatal("nothing was placed")
