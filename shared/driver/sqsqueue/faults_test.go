@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -200,16 +201,16 @@ func TestErrorsNameCallAndQueue(t *testing.T) {
 	}
 }
 
-// TestCreateQueueGoesOn checks that after an interruption at any of its calls, CreateQueue can be called again.
-func TestCreateQueueGoesOn(t *testing.T) {
+// TestCreationGoesOn checks that after an interruption at any of its calls, Queue can be called again.
+func TestCreationGoesOn(t *testing.T) {
 	want := sqsqueue.Options{URL: queueURL, DeadLetterURL: deadURL}
 	for at := range 3 {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeSQS{faults: append(make([]fault, at), denied)}
-			if opt, err := sqsqueue.CreateQueue(t.Context(), f.client(), "orders"); err == nil {
-				t.Errorf("call %d failed: CreateQueue gave %+v and no error", at+1, opt)
+			if opt, err := provision.Queue(t.Context(), f.client(), "orders"); err == nil {
+				t.Errorf("call %d failed: Queue gave %+v and no error", at+1, opt)
 			}
-			if opt, err := sqsqueue.CreateQueue(t.Context(), f.client(), "orders"); err != nil || opt != want {
+			if opt, err := provision.Queue(t.Context(), f.client(), "orders"); err != nil || opt != want {
 				t.Errorf("after call %d had failed: %+v, error %v, want %+v", at+1, opt, err, want)
 			}
 			if n := len(f.calls); n != at+1+3 {
