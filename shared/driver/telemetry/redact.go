@@ -5,17 +5,27 @@ import (
 	"encoding"
 	"encoding/json"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
-// secret lists the names of attributes that must not be logged: delivery and network addresses, contact data, and
-// credentials. Flows and adapters do not log these; this guards against mistakes.
-var secret = map[string]bool{"address": true, "shopper_name": true, "network_address": true, "token": true,
-	"authorization": true, "phone": true}
+// secret lists the names of attributes that must not be logged: all that is known of a shopper (seckill.Given), contact
+// data, and credentials. Flows and adapters do not log these; this guards against mistakes.
+var secret = func() map[string]bool {
+	names := map[string]bool{"token": true, "authorization": true, "phone": true}
+	given := reflect.TypeFor[seckill.Given]()
+	for i := range given.NumField() {
+		name, _, _ := strings.Cut(given.Field(i).Tag.Get("json"), ",")
+		names[name] = true
+	}
+	return names
+}()
 
 func isSecret(name string) bool { return secret[strings.ToLower(name)] }
 
