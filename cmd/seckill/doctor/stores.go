@@ -123,7 +123,7 @@ func (c *check) tableError(name string, err error) {
 		return
 	}
 	c.fault("%s; docs/DATA.md has its declaration",
-		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
+		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "provision: ", ""), "\n", "; "))
 }
 
 func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, error) {
