@@ -109,8 +109,8 @@ func Queue(t *testing.T, open func(t *testing.T) QueueEnv) {
 	}
 }
 
-// given returns a Given of which every field has a value: also those that are added later.
-func given() seckill.Given {
+// Given returns what is known of a shopper, of which every field has a value: also those that are added later.
+func Given() seckill.Given {
 	g := seckill.Given{Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6")}
 	fields := reflect.ValueOf(&g).Elem()
 	for i := range fields.NumField() {

@@ -58,7 +58,7 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 	o := seckill.Order{
 		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
 		Item: item, User: user, Count: len(units), Units: units,
-		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Given: given(),
+		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Given: Given(),
 
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,

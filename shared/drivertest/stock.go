@@ -42,7 +42,7 @@ func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n))
 
 func (e *stockEnv) request(n int, user string, count int) seckill.Request {
 	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count,
-		Given: given(), Created: e.now, Trace: "t"}
+		Given: Given(), Created: e.now, Trace: "t"}
 }
 
 func (e *stockEnv) must(err error) {
