@@ -43,6 +43,9 @@ type Given struct {
 	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
 }
 
+// GivenNames are the names of Given's fields in JSON. What has one of them is not logged.
+var GivenNames = []string{"address", "shopper_name", "network_address"}
+
 // Reservation is a request and the units that the stock drew for it.
 type Reservation struct {
 	Request

@@ -243,6 +243,18 @@ func request() Request {
 		Given: Given{Address: "杭州市 西湖区|1号"}, Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
 }
 
+func TestGivenNames(t *testing.T) {
+	given := reflect.TypeFor[Given]()
+	var names []string
+	for i := range given.NumField() {
+		name, _, _ := strings.Cut(given.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	if !slices.Equal(names, GivenNames) {
+		t.Errorf("Given has %q, GivenNames %q", names, GivenNames)
+	}
+}
+
 // TestWire holds what waits in Redis and in queues while a release is deployed: the other one reads it.
 func TestWire(t *testing.T) {
 	bare, full := request(), request()

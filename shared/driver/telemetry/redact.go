@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -15,19 +14,14 @@ import (
 // redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
-// secret lists the names of attributes that must not be logged: all that is known of a shopper (seckill.Given), contact
-// data, and credentials. Flows and adapters do not log these; this guards against mistakes.
-var secret = func() map[string]bool {
-	names := map[string]bool{"token": true, "authorization": true, "phone": true}
-	given := reflect.TypeFor[seckill.Given]()
-	for i := range given.NumField() {
-		name, _, _ := strings.Cut(given.Field(i).Tag.Get("json"), ",")
-		names[name] = true
-	}
-	return names
-}()
+// secret lists names of attributes that must not be logged, in addition to those of all that is known of a shopper
+// (seckill.Given): contact data, and credentials. Flows and adapters do not log these; this guards against mistakes.
+var secret = []string{"token", "authorization", "phone"}
 
-func isSecret(name string) bool { return secret[strings.ToLower(name)] }
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(secret, name) || slices.Contains(seckill.GivenNames, name)
+}
 
 // redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of any attribute with a secret name, or inside a
 // group or a value with one. It also names the time as Lambda expects.
