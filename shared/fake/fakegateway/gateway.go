@@ -50,7 +50,6 @@ type Options struct {
 	// how long after its payment a trade becomes TRADE_FINISHED (Alipay: AlipayFinishes or longer); 0: never
 	FinishAfter time.Duration
 	Faults      Faults // the fault plan; SetFaults changes it
-	Control     bool   // serve /faults and /trades to every caller
 	// capacity of the default Memory; above it old closed trades are dropped. 0: DefaultMaxTrades
 	MaxTrades int
 }
@@ -71,7 +70,7 @@ type Gateway struct {
 const callPath = "/gateway.do"
 
 // Paths lists the patterns that a gateway serves, for mounting it beside other handlers.
-var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
+var Paths = []string{callPath, "/cashier", "/cashier/", "/bill"}
 
 // ServeHTTP serves the paths that the package comment lists.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }

@@ -70,10 +70,5 @@ func New(o Options) (*Gateway, error) {
 	g.mux.HandleFunc("GET /cashier", g.serveCashier)
 	g.mux.HandleFunc("POST /cashier/pay", g.servePay)
 	g.mux.HandleFunc("GET /bill", g.serveBill)
-	if o.Control {
-		g.mux.HandleFunc("GET /faults", g.serveFaults)
-		g.mux.HandleFunc("PUT /faults", g.putFaults)
-		g.mux.HandleFunc("GET /trades", g.serveTrades)
-	}
 	return g, nil
 }
