@@ -149,6 +149,15 @@ func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	return part, err == nil && addr.IsValid()
 }
 
+// oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
+func oneOf(remote string) netip.Prefix {
+	from, ok := NetworkOf(remote)
+	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+		return netip.Prefix{}
+	}
+	return from
+}
+
 // AddressOf returns a client's whole network address, as NetworkOf reads it; the zero Addr if there is none.
 func AddressOf(remote string) netip.Addr {
 	addr, err := netip.ParseAddr(remote)

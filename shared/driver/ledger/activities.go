@@ -21,14 +21,7 @@ func memberKey(item string) Key { return Key{Table: TableActivities, PK: memberP
 
 // Activity implements seckill.Activities in one read.
 func (l *Ledger) Activity(ctx context.Context, id string) (seckill.Activity, error) {
-	row, found, err := l.rows.Get(ctx, activityKey(id))
-	switch {
-	case err != nil:
-		return seckill.Activity{}, fmt.Errorf("ledger: activity %s: %w", id, err)
-	case !found:
-		return seckill.Activity{}, seckill.ErrNoActivity
-	}
-	return decodeActivity(row)
+	return get(ctx, l, "activity "+id, activityKey(id), seckill.ErrNoActivity, decodeActivity)
 }
 
 // ActivitiesOf implements seckill.Activities in one read for each hundred items.

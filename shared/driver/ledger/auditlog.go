@@ -28,11 +28,7 @@ func (l *Ledger) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
 
 // AuditOn implements seckill.AuditLog.
 func (l *Ledger) AuditOn(ctx context.Context, day, after string, limit int) ([]seckill.AuditEntry, error) {
-	rows, err := l.rows.Query(ctx, TableAudit, day, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: audit log of %s: %w", day, err)
-	}
-	return decodeAll(rows, decodeAudit)
+	return query(ctx, l, "audit log of "+day, TableAudit, day, after, limit, decodeAudit)
 }
 
 func decodeAudit(row Row) (seckill.AuditEntry, error) {

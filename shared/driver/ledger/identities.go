@@ -26,14 +26,7 @@ func identityKey(id seckill.Identity) Key {
 
 // UserOf implements seckill.Identities.
 func (l *Ledger) UserOf(ctx context.Context, id seckill.Identity) (string, error) {
-	row, found, err := l.rows.Get(ctx, identityKey(id))
-	if err != nil {
-		return "", fmt.Errorf("ledger: the user of an identity: %w", err)
-	}
-	if !found {
-		return "", seckill.ErrNoUser
-	}
-	return decodeUser(row)
+	return get(ctx, l, "the user of an identity", identityKey(id), seckill.ErrNoUser, decodeUser)
 }
 
 // Enrol implements seckill.Identities in two writes. An empty text is a programming error.

@@ -27,6 +27,18 @@ func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Cancel
 	return nil, err
 }
 
+// change executes writes. missed is the error if a condition does not hold; nil if there is nothing to do then.
+func (l *Ledger) change(ctx context.Context, doing string, missed error, writes ...Write) error {
+	c, err := l.transact(ctx, writes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ledger: %s: %w", doing, err)
+	case c != nil:
+		return missed
+	}
+	return nil
+}
+
 // begin adds the history's first entry if the caller gave none.
 func begin(o *seckill.Order, cause string) {
 	if len(o.History) == 0 {
@@ -139,17 +151,10 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	if err := checkOrder(&o); err != nil {
 		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
 	}
-	c, err := l.transact(ctx, []Write{
+	return l.change(ctx, "reject "+o.ID, seckill.ErrOrderExists, []Write{
 		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
 		{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version, "newest": o.ID}},
-	})
-	if err != nil {
-		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
-	}
-	if c != nil {
-		return seckill.ErrOrderExists
-	}
-	return nil
+	}...)
 }
 
 // closes reports whether a closing order may end in this state with its units given back.
@@ -172,57 +177,48 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 			Add: map[string]int64{"cancels": 1}, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})
 	}
 	c, err := l.transact(ctx, writes)
-	if c != nil && !c.failed(0) {
+	switch {
+	case err != nil:
+		return fmt.Errorf("ledger: begin closing %s: %w", o.ID, err)
+	case c == nil:
+		return nil
+	case c.failed(0):
+		return seckill.ErrStateChanged
+	default:
 		return seckill.ErrCancels
 	}
-	return changed(c, err, "begin closing", o.ID)
 }
 
 // Reschedule implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "reschedule "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set: Row{"due_at": timeKey(due)},
 		If:  []Cond{Eq("state", string(seckill.Closing))},
-	}})
-	return changed(c, err, "reschedule", id)
+	})
 }
 
 // RescheduleNow implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "reschedule now "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"due_at": timeKey(at)},
 		Append: appendChange(seckill.Closing, at, cause),
 		If:     []Cond{Eq("state", string(seckill.Closing))},
-	}})
-	return changed(c, err, "reschedule now", id)
+	})
 }
 
 // EraseAddress implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "erase the address of "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
 		Remove: Personal(),
 		If:     []Cond{Eq("state", string(state))},
-	}})
-	return changed(c, err, "erase the address of", id)
+	})
 }
 
 // EraseNetwork implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) EraseNetwork(ctx context.Context, id string, state seckill.State) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate, Remove: []string{"network_address"},
-		If: []Cond{Eq("state", string(state))}}})
-	return changed(c, err, "erase the network address of", id)
-}
-
-// changed translates the outcome of a change of one order row.
-func changed(c *Canceled, err error, doing, id string) error {
-	if err != nil {
-		return fmt.Errorf("ledger: %s %s: %w", doing, id, err)
-	}
-	if c != nil {
-		return seckill.ErrStateChanged
-	}
-	return nil
+	return l.change(ctx, "erase the network address of "+id, seckill.ErrStateChanged, Write{Key: orderKey(id),
+		Op: OpUpdate, Remove: []string{"network_address"}, If: []Cond{Eq("state", string(state))}})
 }
 
 func appendChange(to seckill.State, at time.Time, cause string) map[string][]string {
@@ -319,10 +315,6 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 // DeleteReturn implements seckill.Ledger in one write. A row with other units stays without an error: the next sweep
 // handles it.
 func (l *Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
-	_, err := l.transact(ctx, []Write{{Key: returnKey(r.Order), Op: OpDelete,
-		If: []Cond{Eq("units", encodeUnits(r.Units))}}})
-	if err != nil {
-		return fmt.Errorf("ledger: delete return %s: %w", r.Order, err)
-	}
-	return nil
+	return l.change(ctx, "delete return "+r.Order, nil, Write{Key: returnKey(r.Order), Op: OpDelete,
+		If: []Cond{Eq("units", encodeUnits(r.Units))}})
 }
