@@ -85,12 +85,10 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 	if len(writes) > MaxWrites {
 		return seckill.Invalid("items", fmt.Sprintf("at most %d that come or go in one save", MaxWrites-1))
 	}
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "save activity "+a.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: save activity %s: %w", a.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrStateChanged
 	}

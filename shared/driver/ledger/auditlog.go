@@ -10,15 +10,13 @@ import (
 // AppendAudit implements seckill.AuditLog in one write. The id of an act is random, so that the row in an entry's place
 // is a repeat of it.
 func (l *Ledger) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
-	c, err := l.transact(ctx, []Write{{Key: Key{TableAudit, e.Day, e.Seq}, Op: OpPut, If: []Cond{Absent()},
+	c, err := l.transact(ctx, "append to the audit log", []Write{{Key: Key{TableAudit, e.Day, e.Seq}, Op: OpPut,
+		If: []Cond{Absent()},
 		Row: Row{"v": Version, "at": e.At.UnixMilli(), "kind": string(e.Kind), "id": e.ID, "who": e.Who,
 			"roles": e.Roles, "act": e.Act, "subject": e.Subject, "before": e.Before, "after": e.After, "why": e.Why,
 			"result": e.Result}}})
-	if err != nil {
-		return fmt.Errorf("ledger: append to the audit log: %w", err)
-	}
 	if c == nil {
-		return nil
+		return err
 	}
 	if old, err := decodeAudit(c.Reasons[0].Old); err != nil || old != e {
 		return fmt.Errorf("ledger: append to the audit log: another entry is %s/%s", e.Day, e.Seq)

@@ -42,11 +42,9 @@ func (l *Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
 
 // DropBlock implements seckill.Blocks in one write.
 func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (dropped bool, err error) {
-	c, err := l.transact(ctx, []Write{{Key: blockKey(s, item), Op: OpDelete, If: []Cond{Eq("v", Version)}}})
-	if err != nil {
-		return false, fmt.Errorf("ledger: drop a block: %w", err)
-	}
-	return c == nil, nil
+	c, err := l.transact(ctx, "drop a block", []Write{{Key: blockKey(s, item),
+		Op: OpDelete, If: []Cond{Eq("v", Version)}}})
+	return c == nil && err == nil, err
 }
 
 // UserBlocks implements seckill.BlockReader in one read.

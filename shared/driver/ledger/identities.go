@@ -34,7 +34,7 @@ func (l *Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at
 	if id.Issuer == "" || id.Subject == "" || user == "" {
 		return "", fmt.Errorf("ledger: enrol user %q: an empty text", user)
 	}
-	c, err := l.transact(ctx, []Write{
+	c, err := l.transact(ctx, "enrol user "+user, []Write{
 		{Key: identityKey(id), Op: OpPut, If: []Cond{Absent()},
 			Row: Row{"v": Version, "user": user, "at": at.UnixMilli()}},
 		{Key: Key{Table: TableIdentities, PK: userPrefix + user}, Op: OpPut, If: []Cond{Absent()},
@@ -42,7 +42,7 @@ func (l *Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at
 	})
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("ledger: enrol user %s: %w", user, err)
+		return "", err
 	case c == nil:
 		return user, nil
 	case c.failed(0):

@@ -18,25 +18,25 @@ var _ seckill.Ledger = (*Ledger)(nil)
 // New returns a ledger on rows.
 func New(rows Rows) *Ledger { return &Ledger{rows: rows} }
 
-// transact executes writes. canceled is not nil if a condition did not hold; err is a fault.
-func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Canceled, err error) {
+// transact executes writes. canceled is not nil if a condition did not hold; else err is nil, or a fault.
+func (l *Ledger) transact(ctx context.Context, doing string, writes []Write) (canceled *Canceled, err error) {
 	err = l.rows.Transact(ctx, writes)
-	if errors.As(err, &canceled) {
+	switch {
+	case errors.As(err, &canceled):
 		return canceled, nil
+	case err != nil:
+		return nil, fmt.Errorf("ledger: %s: %w", doing, err)
 	}
-	return nil, err
+	return nil, nil //nolint:nilnil // all conditions held
 }
 
 // change executes writes. missed is the error if a condition does not hold; nil if there is nothing to do then.
 func (l *Ledger) change(ctx context.Context, doing string, missed error, writes ...Write) error {
-	c, err := l.transact(ctx, writes)
-	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: %s: %w", doing, err)
-	case c != nil:
+	c, err := l.transact(ctx, doing, writes)
+	if c != nil {
 		return missed
 	}
-	return nil
+	return err
 }
 
 // begin adds the history's first entry if the caller gave none.
@@ -71,12 +71,10 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, seckill.PlaceTimeout)
 	defer cancel()
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "place "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrOrderExists
 	case c.failed(2), c.failed(3):
@@ -176,12 +174,10 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 		writes = append(writes, Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version},
 			Add: map[string]int64{"cancels": 1}, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})
 	}
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "begin closing "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: begin closing %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrStateChanged
 	default:
@@ -240,12 +236,10 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
 			Eq("units", encodeUnits(o.Units))}}},
 		release(&o)...)
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "give back "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: give back %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrStateChanged
 	default:
@@ -294,15 +288,13 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 		order.Set = Row{"state": string(to)}
 		order.Remove = []string{"close_to", "due_shard", "due_at"}
 	}
-	c, err := l.transact(ctx, []Write{
+	c, err := l.transact(ctx, "record payment "+p.Order, []Write{
 		{Key: paymentKey(p.Order, p.TradeNo), Op: OpPut, Row: encodePayment(&p), If: []Cond{Absent()}},
 		order,
 	})
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: record payment %s: %w", p.Order, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrPaymentExists
 	case c.Reasons[1].Old == nil:

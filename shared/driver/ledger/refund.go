@@ -39,12 +39,10 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 		writes[0].Remove = append(writes[0].Remove, "units")
 		writes = append(writes, release(&o)...)
 	}
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "owe a refund of "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: owe a refund of %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0) || c.failed(1) || by.Proposal != nil && c.failed(2):
 		return seckill.ErrStateChanged
 	case counted && c.failed(2):
