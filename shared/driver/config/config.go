@@ -200,9 +200,9 @@ func (i *Issuers) problems() (out []string) {
 				"SIGNIN_ISSUERS has %q, want issuer|client_id or issuer|client_id|metadata-base", i.List[n]))
 			continue
 		}
-		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http", "https")
+		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http or https")
 		if e.Metadata != "" {
-			out = wantURL(out, "SIGNIN_ISSUERS", e.Metadata, "http", "https")
+			out = wantURL(out, "SIGNIN_ISSUERS", e.Metadata, "http or https")
 		}
 	}
 	return out
@@ -258,17 +258,17 @@ type Alipay struct {
 
 func (a *Alipay) problems() (out []string) {
 	out = trustProblems(a.Public, a.App, a.Own, a.Root)
-	schemes := []string{"https"}
+	schemes := "https"
 	if a.Fake {
-		schemes = append(schemes, "http")
+		schemes = "https or http"
 	}
-	out = wantURL(out, "ALIPAY_GATEWAY", a.Gateway, schemes...)
-	out = wantURL(out, "ALIPAY_NOTIFY_URL", a.NotifyURL, schemes...)
+	out = wantURL(out, "ALIPAY_GATEWAY", a.Gateway, schemes)
+	out = wantURL(out, "ALIPAY_NOTIFY_URL", a.NotifyURL, schemes)
 	if a.CashierURL != "" {
 		if !a.Fake {
 			out = append(out, "CASHIER_URL is set, which contradicts ALIPAY_FAKE=false")
 		}
-		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes...)
+		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes)
 	}
 	return out
 }
@@ -293,27 +293,20 @@ func (g *FakeGateway) problems() []string {
 	return nil
 }
 
-// missing requires each source.
-func missing(keys ...Source) (out []string) {
-	for _, s := range keys {
-		if !s.given() {
-			out = append(out, fmt.Sprintf("%s_NAME is missing (%s will do)", s.Setting, s.Setting))
-		}
-	}
-	return out
-}
-
 // trustProblems requires either Alipay's public key or all certificates.
 func trustProblems(public Source, certs ...Source) (out []string) {
 	i := slices.IndexFunc(certs, Source.given)
 	if i < 0 {
-		return missing(public)
+		return public.problems(true)
 	}
 	if public.given() {
 		out = append(out, fmt.Sprintf("%s and %s are both set, want either the key or certificates", public.Setting,
 			certs[i].Setting))
 	}
-	return append(out, missing(certs...)...)
+	for _, cert := range certs {
+		out = append(out, cert.problems(true)...)
+	}
+	return out
 }
 
 // Alone is what one person of staff may refund without a second one.
@@ -357,10 +350,11 @@ func (h *Hold) problems() []string {
 	return nil
 }
 
-func wantURL(out []string, setting, value string, schemes ...string) []string {
-	if u, err := url.Parse(value); err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" {
-		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value,
-			strings.Join(schemes, " or ")))
+// wantURL requires an address with one of the schemes, between which is " or ".
+func wantURL(out []string, setting, value, schemes string) []string {
+	if u, err := url.Parse(value); err != nil || !slices.Contains(strings.Split(schemes, " or "), u.Scheme) ||
+		u.Host == "" {
+		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value, schemes))
 	}
 	return out
 }
@@ -409,10 +403,7 @@ func check(part reflect.Value) (out []string) {
 		field, value := part.Type().Field(i), part.Field(i)
 		if source, is := value.Addr().Interface().(*Source); is {
 			source.Setting = field.Tag.Get("envPrefix")
-			out = append(out, source.problems()...)
-			if field.Tag.Get("want") == "one" {
-				out = append(out, missing(*source)...)
-			}
+			out = append(out, source.problems(field.Tag.Get("want") == "one")...)
 			continue
 		}
 		if value.Kind() == reflect.Struct {
@@ -420,7 +411,7 @@ func check(part reflect.Value) (out []string) {
 		}
 		if schemes := field.Tag.Get("url"); schemes != "" && value.String() != "" {
 			setting, _, _ := strings.Cut(field.Tag.Get("env"), ",")
-			out = wantURL(out, setting, value.String(), strings.Split(schemes, " or ")...)
+			out = wantURL(out, setting, value.String(), schemes)
 		}
 	}
 	return out

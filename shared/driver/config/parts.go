@@ -123,11 +123,11 @@ type Page struct {
 const maxPublicURL = 200
 
 func (p *Page) problems() (out []string) {
-	schemes := []string{"https"}
+	schemes := "https"
 	if p.Fake {
-		schemes = append(schemes, "http")
+		schemes = "https or http"
 	}
-	out = wantURL(out, "PUBLIC_URL", p.URL, schemes...)
+	out = wantURL(out, "PUBLIC_URL", p.URL, schemes)
 	if strings.ContainsAny(p.URL, "?#") || len(p.URL) > maxPublicURL {
 		out = append(out, fmt.Sprintf("PUBLIC_URL is %q, want at most %d characters, without ? and #", p.URL,
 			maxPublicURL))

@@ -65,9 +65,13 @@ type Source struct {
 
 func (s Source) given() bool { return s.Value != "" || s.Name != "" }
 
-func (s Source) problems() []string {
-	if s.Value != "" && s.Name != "" {
+// problems returns what is wrong with a source, which must be given or may be.
+func (s Source) problems(must bool) []string {
+	switch {
+	case s.Value != "" && s.Name != "":
 		return []string{fmt.Sprintf("%s and %s_NAME are both set, want one of them", s.Setting, s.Setting)}
+	case must && !s.given():
+		return []string{fmt.Sprintf("%s_NAME is missing (%s will do)", s.Setting, s.Setting)}
 	}
 	return nil
 }
