@@ -62,8 +62,8 @@ func (r *Request) BodyHash() string {
 	return idEncoding.EncodeToString(sum[:10])
 }
 
-// Validate checks what can be checked without the item. The error is an *Error with CodeInvalid.
-func (r *Request) Validate() error {
+// Check looks at what can be checked without the item. The error is an *Error with CodeInvalid.
+func (r *Request) Check() error {
 	switch {
 	case !ValidItemID(r.Item):
 		return Invalid("seckill_id", "1-19 digits")

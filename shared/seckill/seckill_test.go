@@ -108,7 +108,7 @@ func item() Item {
 
 func TestItemValidate(t *testing.T) {
 	good := item()
-	if err := good.Validate(); err != nil {
+	if err := good.Check(); err != nil {
 		t.Fatalf("good item: %v", err)
 	}
 	for name, spoil := range map[string]func(*Item){
@@ -128,7 +128,7 @@ func TestItemValidate(t *testing.T) {
 	} {
 		it := item()
 		spoil(&it)
-		if err := it.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+		if err := it.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s spoilt: error %v does not name it", name, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestItemValidate(t *testing.T) {
 func TestDescriptionValidate(t *testing.T) {
 	good := Listing{Item: item(), Description: Description{Detail: strings.Repeat("机", MaxDetail),
 		Covers: slices.Repeat([]string{"/a.svg"}, MaxCovers)}}
-	if err := good.Validate(); err != nil {
+	if err := good.Check(); err != nil {
 		t.Fatalf("good listing: %v", err)
 	}
 	for name, spoil := range map[string]func(*Listing){
@@ -149,7 +149,7 @@ func TestDescriptionValidate(t *testing.T) {
 	} {
 		l := good
 		spoil(&l)
-		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+		if err := l.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s spoilt: error %v does not name it", name, err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestWire(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	r := request()
-	if err := r.Validate(); err != nil {
+	if err := r.Check(); err != nil {
 		t.Fatal(err)
 	}
 	var back Request
@@ -308,7 +308,7 @@ func TestRequest(t *testing.T) {
 	}
 	long := r
 	long.Address = strings.Repeat("国", MaxAddress)
-	if long.Validate() != nil || len(long.BodyHash()) != 16 {
+	if long.Check() != nil || len(long.BodyHash()) != 16 {
 		t.Error("an address of 500 characters is refused")
 	}
 	for name, spoil := range map[string]func(*Request){
@@ -321,7 +321,7 @@ func TestRequest(t *testing.T) {
 	} {
 		bad := request()
 		spoil(&bad)
-		err := bad.Validate()
+		err := bad.Check()
 		var e *Error
 		if !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != strings.TrimSpace(name) {
 			t.Errorf("%s spoilt: %v", name, err)

@@ -21,7 +21,7 @@ type purchaseJSON struct {
 	Address addressField `json:"address"`
 }
 
-// decodePurchase decodes item, count and address. A missing field stays zero, which Request.Validate refuses. The
+// decodePurchase decodes item, count and address. A missing field stays zero, which Request.Check refuses. The
 // error is an invalid_request that names the field, or "body" if the text is not a single JSON object.
 func decodePurchase(body []byte) (buy.Purchase, error) {
 	var p purchaseJSON

@@ -58,7 +58,7 @@ func (l *Ledger) ListActivities(ctx context.Context, after string, limit int) (s
 
 // SaveActivity implements seckill.Activities in one transaction: the activity's row, and one for each item that moves.
 func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seckill.Activity) error {
-	if err := a.Validate(); err != nil {
+	if err := a.Check(); err != nil {
 		return err
 	}
 	first, held := Absent(), []string(nil)

@@ -52,7 +52,7 @@ func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question
 
 // PutQuestion implements seckill.QuestionKeeper in one write.
 func (l *Ledger) PutQuestion(ctx context.Context, item string, q seckill.Question) error {
-	if err := q.Validate(); err != nil {
+	if err := q.Check(); err != nil {
 		return err
 	}
 	if q.ID == "" || !seckill.ValidItemID(item) {

@@ -32,7 +32,7 @@ func (l *Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
 	writes := make([]Write, len(blocks))
 	for i := range blocks {
 		b := &blocks[i]
-		if err := b.Validate(); err != nil {
+		if err := b.Check(); err != nil {
 			return fmt.Errorf("ledger: block: %w", err)
 		}
 		writes[i] = Write{Key: blockKey(b.Subject, b.Item), Op: OpPut, Row: encodeBlock(b)}
