@@ -396,8 +396,8 @@ func read(part any, environ map[string]string) error {
 	return out
 }
 
-// check returns what is wrong with the sources and URLs of a part, by the tags of their fields. It tells each source its
-// setting.
+// check returns what is wrong with the sources and URLs of a part, by the tags of their fields. It tells each source
+// its setting.
 func check(part reflect.Value) (out []string) {
 	for i := range part.NumField() {
 		field, value := part.Type().Field(i), part.Field(i)

@@ -55,8 +55,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // Source locates a secret: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting
-// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names. A part has it
-// with the tag envPrefix, which is the setting, and want:"one" unless it may be missing.
+// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names. A part has
+// it with the tag envPrefix, which is the setting, and want:"one" unless it may be missing.
 type Source struct {
 	Setting string
 	Value   Secret `env:""`

@@ -110,8 +110,8 @@ func unknownOperation(err error) bool {
 }
 
 func (p *Tables) createInput(t ledger.Table) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: aws.String(p.Prefix + t.Name), BillingMode: types.BillingModePayPerRequest,
-		KeySchema: keySchema(t.PK, t.SK)}
+	in := &dynamodb.CreateTableInput{TableName: aws.String(p.Prefix + t.Name), KeySchema: keySchema(t.PK, t.SK),
+		BillingMode: types.BillingModePayPerRequest}
 	attrs := []string{t.PK, t.SK}
 	for _, x := range t.Indexes {
 		projection := types.ProjectionTypeAll

@@ -20,7 +20,8 @@ import (
 
 func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	control.Handler(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	control.Handler(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
 	return w
 }
 
