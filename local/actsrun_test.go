@@ -20,13 +20,13 @@ func TestActs(t *testing.T) {
 	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}
 	for user, header := range map[string]string{"1001": "Origin", "1002": "Accept"} { // the second comes from no page
 		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header,
-			"x"); a.status != http.StatusForbidden {
+			"x"); a.Status != http.StatusForbidden {
 			t.Fatalf("a wrong answer: %v", a)
 		}
 	}
 	w.buy("1001", local.DemoLive, 1, "")
 	w.waitIdle()
-	page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Item: local.DemoLive, Limit: 10})
+	page, err := gives[operator.ActPage](w, &operator.ListActs{Item: local.DemoLive, Limit: 10})
 	if err != nil || len(page.Acts) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
@@ -34,18 +34,18 @@ func TestActs(t *testing.T) {
 		a.UserHash == "" {
 		t.Errorf("%+v", a)
 	}
-	if err := w.operators().HandleAct(t.Context(), page.Acts[0].ID, "a test"); err != nil {
+	if _, err := gives[bool](w, &operator.HandleAct{Act: page.Acts[0].ID, Why: "a test"}); err != nil {
 		t.Error(err)
 	}
-	if page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Limit: 10}); err != nil || len(page.Acts) != 0 {
+	if page, err := gives[operator.ActPage](w, &operator.ListActs{Limit: 10}); err != nil || len(page.Acts) != 0 {
 		t.Errorf("after it was handled: %+v, %v", page, err)
 	}
 	for query, want := range map[string]int{"": 3, "?status=suspicious": 1, "?status=normal&limit=1": 1, "?item=7": 0,
 		"?item=x": -1, "?status=odd": -1, "?limit=0": -1, "?limit=100001": -1, "?limit=x": -1} {
 		a := w.call("", "GET", "/_local/acts"+query, nil)
 		var got struct{ Acts []operator.Act }
-		if err := json.Unmarshal([]byte(a.raw), &got); err != nil || len(got.Acts) != max(want, 0) ||
-			(a.status == http.StatusOK) != (want >= 0) {
+		if err := json.Unmarshal([]byte(a.Raw), &got); err != nil || len(got.Acts) != max(want, 0) ||
+			(a.Status == http.StatusOK) != (want >= 0) {
 			t.Errorf("%s: %v, %v; want %d acts", query, a, err, want)
 		}
 	}

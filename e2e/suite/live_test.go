@@ -1,11 +1,10 @@
-//go:build e2e
-
 package suite
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -15,17 +14,12 @@ import (
 func testLive(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	sale := s.sell(t, 5, 2)
-	p := sale.shopper(t, newShoppers(1))
-	_, pay := p.bought(t, 2, "cart")
-	if a, err := s.pay(t.Context(), pay); err != nil || a.Status != 200 {
-		t.Fatalf("paying: %v, %v", a, err)
-	}
-	p.await(t, seckill.Paid)
+	sale.shopper(t, newShoppers(1)).paid(t, 2)
 	sale.shopper(t, newShoppers(1)).bought(t, 1, "cart")
 	var seen watch.Seen
 	eventually(t, "figures of the sale", func() string {
 		var err error
-		seen, err = s.operator.Live(t.Context(), sale.item.ID)
+		seen, err = operator.Give[watch.Seen](t.Context(), &s.operator, &operator.ReadLive{Item: sale.item.ID})
 		stock, counts := seen.Stock.Value, seen.Counts.Value.Total
 		if err != nil || stock.Left != 2 || stock.Held != 3 || stock.Awaiting != 0 ||
 			counts != (seckill.Count{Placed: 3, Paid: 2}) {
