@@ -20,6 +20,7 @@ import (
 	"github.com/your-org/seckill/functions/lambdatest"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/drivertest/must"
@@ -52,13 +53,13 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	ctx := t.Context()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
-	prefix := dynamotest.Prefix()
+	prefix := dynamotest.Create(t)
 	w := &realDeployment{t: t, f: map[string]*lambdatest.Function{}}
-	w.tables(prefix)
+	w.rows = dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
 
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
 	open := func(name string) *sqsqueue.Queue {
-		o := must.Get(sqsqueue.CreateQueue(ctx, client, prefix+name))
+		o := must.Get(provision.Queue(ctx, client, prefix+name))
 		upper := strings.ToUpper(name)
 		queues[upper+"_QUEUE_URL"], queues[upper+"_DEAD_LETTER_QUEUE_URL"] = o.URL, o.DeadLetterURL
 		return sqsqueue.New(client, o)
@@ -79,14 +80,6 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	w.env = env
 	w.start()
 	return w
-}
-
-// tables creates empty tables and uses them from then on.
-func (w *realDeployment) tables(prefix string) {
-	w.t.Helper()
-	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
-	must.OK(w.t, w.rows.CreateTables(w.t.Context()))
-	w.t.Cleanup(func() { dynamotest.Drop(w.t, prefix) })
 }
 
 // start starts instances of all functions and replaces earlier ones.

@@ -51,8 +51,7 @@ func TestRestoreBeside(t *testing.T) {
 	w.paid("1001", item)
 
 	old := w.env["TABLE_PREFIX"]
-	beside := dynamotest.Prefix()
-	w.tables(beside)
+	beside := dynamotest.Create(t)
 	copyRows(t, old, beside)
 	// After the restored moment one more order is placed and paid, which the new tables do not have, and one is
 	// queued.

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/altcha"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
-	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/flow/sale/admit"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/seckill"
@@ -108,7 +108,7 @@ func BenchmarkTicket(b *testing.B) {
 					d.item.ID, base64.StdEncoding.EncodeToString(solution), answer))
 			}
 			var next atomic.Int64
-			before := system.Used().CPUSeconds
+			before := record.Used().CPUSeconds
 			b.ReportAllocs()
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
@@ -121,7 +121,7 @@ func BenchmarkTicket(b *testing.B) {
 					}
 				}
 			})
-			cpu := system.Used().CPUSeconds - before // on a machine that is busy with others, time says little
+			cpu := record.Used().CPUSeconds - before // on a machine that is busy with others, time says little
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tickets/s")
 			b.ReportMetric(cpu*1e6/float64(b.N), "cpu-µs/op")
 		})
@@ -164,7 +164,7 @@ func benchmarkBuy(b *testing.B, stock seckill.Reserver, checks seckill.Checks, c
 			requests[i].Header.Set("Ticket", ticket)
 		}
 	}
-	before := system.Used().CPUSeconds
+	before := record.Used().CPUSeconds
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
@@ -175,7 +175,7 @@ func benchmarkBuy(b *testing.B, stock seckill.Reserver, checks seckill.Checks, c
 			b.Fatalf("purchase %d: %d %s", i, w.Code, w.Body)
 		}
 	}
-	b.ReportMetric((system.Used().CPUSeconds-before)*1e6/float64(b.N), "cpu-µs/op")
+	b.ReportMetric((record.Used().CPUSeconds-before)*1e6/float64(b.N), "cpu-µs/op")
 }
 
 // none is a stock that has nothing for anybody.

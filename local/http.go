@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/fakegateway/control"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
 )
@@ -32,6 +33,9 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/seckill/alipay/notify", api)
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
+	}
+	for _, path := range control.Paths {
+		mux.Handle(path, control.Handler(s.Gateway, s.log))
 	}
 	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(door)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/driver/system"
 )
 
 var started = time.Now()
@@ -14,9 +13,9 @@ var started = time.Now()
 func (s *System) getProcess(w http.ResponseWriter, _ *http.Request) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	u := system.Used()
-	s.reply(w, record.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc,
-		Goroutines: runtime.NumGoroutine(),
-		Uptime:     time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(),
-		Events: s.Meter.Counts(), Reserves: s.reserve.calls.Load()})
+	u := record.Used()
+	u.Heap, u.Goroutines, u.Uptime = m.HeapAlloc, runtime.NumGoroutine(), time.Since(started).Seconds()
+	u.Version, u.Go = s.opt.Version, runtime.Version()
+	u.Events, u.Reserves = s.Meter.Counts(), s.reserve.calls.Load()
+	s.reply(w, u)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
@@ -72,7 +73,7 @@ func TestLiveChild(t *testing.T) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		w.waitIdle()
-		u := system.Used()
+		u := record.Used()
 		wire.mu.Lock()
 		report, err := json.Marshal(childReport{u.RSS, u.PeakRSS, w.Meter.Counts()[seckill.EventPlaced], wire.began})
 		wire.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/redisconn"
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
@@ -54,13 +55,14 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	}
 	if o.DynamoDB != "" {
 		cfg := s.serverConfig(o.DynamoDB)
-		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: o.prefix(),
-			Tables: []ledger.Table{fakegateway.Table}})
-		if err := rows.CreateTables(ctx); err != nil {
+		more := []ledger.Table{fakegateway.Table}
+		s.tables = dynamodb.NewFromConfig(cfg)
+		tables := provision.Tables{Client: s.tables, Prefix: o.prefix(), More: more}
+		if err := tables.Create(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
+		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: o.prefix(), Tables: more})
 		s.Ledger, s.Items = ledger.New(watchedRows{rows, &s.takers}), rows.Items()
-		s.tables = dynamodb.NewFromConfig(cfg)
 		s.trades = tradeTable{fakegateway.NewTable(rows), s.tables, o.prefix()}
 	} else {
 		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
@@ -74,10 +76,7 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	}
 	client := sqs.NewFromConfig(s.serverConfig(o.SQS))
 	for name, q := range map[string]*seckill.OperatedQueue{"orders": &s.orders, "closings": &s.closings} {
-		opt, err := sqsqueue.CreateQueue(ctx, client, o.prefix()+name)
-		for slow := (interface{ Timeout() bool })(nil); errors.As(err, &slow) && slow.Timeout() && ctx.Err() == nil; {
-			opt, err = sqsqueue.CreateQueue(ctx, client, o.prefix()+name) // a busy stand-in; continues where it ended
-		}
+		opt, err := provision.Queue(ctx, client, o.prefix()+name)
 		if err != nil {
 			return fmt.Errorf("sqs %s: %w", o.SQS, err)
 		}

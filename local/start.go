@@ -151,8 +151,8 @@ func (s *System) buildPayments() error {
 	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
-		Faults: s.opt.GatewayFaults, Control: true,
-		Store: s.trades, Log: s.log, FinishAfter: fakegateway.AlipayFinishes,
+		Faults: s.opt.GatewayFaults,
+		Store:  s.trades, Log: s.log, FinishAfter: fakegateway.AlipayFinishes,
 		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}})
 	if err != nil {

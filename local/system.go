@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/alipay"
@@ -26,6 +25,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/redisstock"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/memory"
+	"github.com/your-org/seckill/shared/fake/pictures"
 	"github.com/your-org/seckill/shared/flow/front/deliver"
 	"github.com/your-org/seckill/shared/flow/front/push"
 	"github.com/your-org/seckill/shared/flow/front/shop"
@@ -96,7 +96,7 @@ type System struct {
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	staff    *operator.Door
 	links    *operator.Links
-	drawn    gallery.Memory // pictures of items, unless they are in a folder
+	drawn    pictures.Memory // pictures of items, unless they are in a folder
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's handler, for calls within the process

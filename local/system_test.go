@@ -17,6 +17,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -170,7 +171,10 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 		a = w.buy("1002", "5", 1, "k2")
 		return a.Status == 200
 	}, func() any { return a })
-	w.Gateway.SetDropNotifications(true)
+	lost := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationLost: 1}}
+	if err := w.Gateway.SetFaults(lost); err != nil {
+		t.Fatal(err)
+	}
 	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).Text("alipay_order"))
 	for _, line := range []string{"notifications were not confirmed", "message comes back"} {
 		w.eventually("log of "+line, func() bool {

@@ -22,7 +22,6 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/crowd"
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -260,12 +259,12 @@ func machines(ctx context.Context, n int) (out []netip.Addr) {
 
 // keyCPU measures the processor time of a key of a proof of work on this machine.
 func keyCPU(cost int) time.Duration {
-	before := system.Used().CPUSeconds
+	before := record.Used().CPUSeconds
 	for i := range keysTried {
 		if _, err := pbkdf2.Key(sha256.New, fmt.Sprint(i), []byte("a salt of 16 b. "), cost, sha256.Size); err != nil {
 			return 0 // cannot happen: the parameters are constant; Validate refuses it
 		}
 	}
-	used := system.Used().CPUSeconds - before
+	used := record.Used().CPUSeconds - before
 	return time.Duration(used / keysTried * float64(time.Second))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/api/cover"
-	"github.com/your-org/seckill/shared/api/gallery"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/fake/pictures"
 )
 
 func pictureCommand(shop *target) *cobra.Command {
@@ -49,7 +49,7 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 			}
 			kept := operator.KeptOf(&p)
 			if to != "" {
-				if err := gallery.Folder(to).Put(cmd.Context(), &p); err != nil {
+				if err := pictures.Folder(to).Put(cmd.Context(), &p); err != nil {
 					return faultError{err}
 				}
 			} else {

@@ -19,12 +19,8 @@ import (
 // title and description. Every instance makes one a second.
 func TestAnItemsReadIsOneUnit(t *testing.T) {
 	t.Parallel()
-	prefix := dynamotest.Prefix()
+	prefix := dynamotest.Create(t)
 	made := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
-	if err := made.CreateTables(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
 	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)},
 		Price: 1,
 		Start: begin, End: begin.Add(time.Hour), CreateTime: begin, Stock: 1, Limit: 1, Buckets: 16, Version: 1}

@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/sqsqueue"
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -48,12 +48,11 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	}
 	w.client = redis.NewClient(&redis.Options{Addr: w.redis.addr, MaxRetries: -1, DialTimeout: time.Second,
 		ReadTimeout: time.Second, PoolSize: 4})
-	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix(),
-		Tables: []ledger.Table{fakegateway.Table}})
-	if err := rows.CreateTables(ctx); err != nil {
+	w.rows = dynamodb.NewFromConfig(config(w.dynamo.addr))
+	tables := provision.Tables{Client: w.rows, Prefix: w.prefix(), More: []ledger.Table{fakegateway.Table}}
+	if err := tables.Create(ctx); err != nil {
 		return nil, err
 	}
-	w.rows = dynamodb.NewFromConfig(config(w.dynamo.addr))
 	w.sqs = sqs.NewFromConfig(config(s.ministack.addr))
 	if err := w.start(ctx, d); err != nil {
 		return nil, err
@@ -63,6 +62,7 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	if d.account != nil { // a row of the largest size: every read pays for all of it
 		it.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
 	}
+	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix()})
 	if err := rows.Items().Put(ctx, it.Item, &it.Description); err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 
 // start creates the queues and runs the functions.
 func (w *rig) start(ctx context.Context, d *drill) error {
-	orders, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"orders")
+	orders, err := provision.Queue(ctx, w.sqs, w.prefix()+"orders")
 	if err != nil {
 		return err
 	}
-	closings, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"closings")
+	closings, err := provision.Queue(ctx, w.sqs, w.prefix()+"closings")
 	if err != nil {
 		return err
 	}

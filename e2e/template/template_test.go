@@ -215,15 +215,15 @@ func of[T any]() (out struct {
 }
 
 // known returns a function's settings, and whether each is a secret in plain text, which a template must not have.
-func known(kind reflect.Type) map[string]bool {
+func known(kind reflect.Type, prefix string) map[string]bool {
 	out := map[string]bool{}
 	for i := range kind.NumField() {
 		f := kind.Field(i)
 		if tag, ok := f.Tag.Lookup("env"); ok {
 			name, _, _ := strings.Cut(tag, ",")
-			out[name] = f.Type == reflect.TypeFor[config.Secret]()
+			out[prefix+name] = f.Type == reflect.TypeFor[config.Secret]()
 		} else if f.Type.Kind() == reflect.Struct {
-			maps.Copy(out, known(f.Type))
+			maps.Copy(out, known(f.Type, f.Tag.Get("envPrefix")))
 		}
 	}
 	return out
@@ -264,7 +264,7 @@ func TestSettings(t *testing.T) {
 				if err := settings[part].read(env); err != nil {
 					t.Errorf("%s in %s: %v", step, name, err)
 				}
-				maps.Copy(all, known(settings[part].kind))
+				maps.Copy(all, known(settings[part].kind, ""))
 			}
 			for setting := range env {
 				told[setting] = true

@@ -54,12 +54,12 @@ func open(d *aws.Drivers) (*fakegateway.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings: GATEWAY_FAULTS: %w", err)
 	}
-	private, shop := d.Secret(s.Private()), d.Secret(s.ShopPublic())
+	private, shop := d.Secret(s.Private), d.Secret(s.ShopPublic)
 	if _, err := alipay.ParsePrivateKey(private); err != nil {
-		return nil, s.Private().Wrong(err)
+		return nil, s.Private.Wrong(err)
 	}
 	if _, err := alipay.ParsePublicKey(shop); err != nil {
-		return nil, s.ShopPublic().Wrong(err)
+		return nil, s.ShopPublic.Wrong(err)
 	}
 	faults.Seed = rand.Uint64() // with one seed all instances would start with the same faults
 	return fakegateway.New(fakegateway.Options{

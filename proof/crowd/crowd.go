@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -68,7 +67,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r.client.tally = newTally() // the crowd's figures end here
 	rep.Interrupted = ctx.Err() != nil
 	usage := operator.process(after)
-	rep.used(usage, system.Used())
+	rep.used(usage, record.Used())
 	if o.Flood > 0 {
 		rep.Flood = r.flood(ctx, operator)
 	}

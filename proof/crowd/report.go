@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
-	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -44,7 +43,7 @@ type Report struct {
 	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
 
 	before *localState
-	mine   system.Usage
+	mine   record.Usage
 }
 
 // Outcome counts shoppers whose purchases ended alike. The latency is from the press to the deciding answer.
@@ -120,7 +119,7 @@ type JournalReport struct {
 func newReport(o *Options, sc *scene) *Report {
 	r := &Report{Options: o.start(), Title: sc.item.About.Title, Stock: sc.item.Stock, Limit: sc.item.Limit,
 		Price: sc.item.Price, Pay: sc.cashier,
-		Machine: thisMachine(), before: sc.state, mine: system.Used()}
+		Machine: thisMachine(), before: sc.state, mine: record.Used()}
 	r.Options.Time = time.Now().UTC()
 	r.Server.Version = sc.version
 	if p := sc.process; p != nil {
@@ -130,7 +129,7 @@ func newReport(o *Options, sc *scene) *Report {
 }
 
 // used records what both processes used during the crowd.
-func (r *Report) used(p *record.Usage, mine system.Usage) {
+func (r *Report) used(p *record.Usage, mine record.Usage) {
 	r.Client = Usage{mine.CPUSeconds - r.mine.CPUSeconds, mine.RSS, mine.PeakRSS}
 	r.Machine.LoadAfter = loadAverage()
 	if p == nil {

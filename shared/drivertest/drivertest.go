@@ -5,6 +5,8 @@ package drivertest
 
 import (
 	"context"
+	"net/netip"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -105,4 +107,16 @@ func Queue(t *testing.T, open func(t *testing.T) QueueEnv) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, &queueEnv{open(t)}) })
 	}
+}
+
+// Given returns what is known of a shopper, of which every field has a value: also those that are added later.
+func Given() seckill.Given {
+	g := seckill.Given{Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6")}
+	fields := reflect.ValueOf(&g).Elem()
+	for i := range fields.NumField() {
+		if fields.Field(i).Kind() == reflect.String {
+			fields.Field(i).SetString("杭州|西湖\"1号\\ " + fields.Type().Field(i).Name)
+		}
+	}
+	return g
 }

@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -124,7 +123,7 @@ var fulfilCases = []ledgerCase{
 		o.Hidden = false
 		s.same("shown", s.read(o.ID), o)
 		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, o.State, now))
-		o.Address, o.Name, o.Network, o.RefundWhy, o.Erased = "", "", netip.Addr{}, "", now
+		o.Given, o.RefundWhy, o.Erased = seckill.Given{}, "", now
 		s.same("erased", s.read(o.ID), o)
 		o.State = seckill.Confirmed
 		for what, write := range map[string]func() error{

@@ -129,7 +129,7 @@ func (m *model) reject(t *rapid.T) {
 	o := m.s.order(m.item, m.user(t))
 	o.State, o.Reason, o.PayBy = seckill.Rejected, seckill.CodeSoldOut, time.Time{}
 	if expect(t, m.s.Ledger.Reject(m.s.ctx, o), nil) {
-		o.Address, o.Name, o.Network = "", "", netip.Addr{}
+		o.Given = seckill.Given{}
 		m.write(o)
 	}
 }

@@ -58,8 +58,7 @@ func (s *suite) order(item, user string, units ...int) seckill.Order {
 	o := seckill.Order{
 		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
 		Item: item, User: user, Count: len(units), Units: units,
-		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Given: seckill.Given{Address: "上海市 南京路 1 号", Name: "李雷",
-			Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6")},
+		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Given: Given(),
 
 		Title:     "茅台 500ml",
 		ListPrice: 14_99, Cover: "/covers/茅台.jpg", ItemVersion: 3,
@@ -90,7 +89,7 @@ func (s *suite) rejected(item, user string) seckill.Order {
 	o.Count, o.State, o.Reason, o.PayBy = 2, seckill.Rejected, seckill.CodeSoldOut, time.Time{}
 	o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "no unit left"}}
 	s.ok(s.Ledger.Reject(s.ctx, o))
-	o.Address, o.Name, o.Network = "", "", netip.Addr{}
+	o.Given = seckill.Given{}
 	return o
 }
 

@@ -3,7 +3,6 @@ package drivertest
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -162,8 +161,7 @@ var placeCases = []ledgerCase{
 		o := s.order("1", "7", 1, 2)
 		o.Reason, o.History = seckill.CodeStopped, nil
 		s.ok(s.Ledger.Reject(s.ctx, o))
-		o.State, o.Units, o.PayBy, o.Address, o.Name = seckill.Rejected, nil, time.Time{}, "", ""
-		o.Network = netip.Addr{}
+		o.State, o.Units, o.PayBy, o.Given = seckill.Rejected, nil, time.Time{}, seckill.Given{}
 		o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "stopped"}}
 		s.same("order", s.read(o.ID), o)
 		s.same("units", s.units("1"), []seckill.UnitRow(nil))

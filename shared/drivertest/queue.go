@@ -3,7 +3,6 @@ package drivertest
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ type queueEnv struct{ QueueEnv }
 func order(n int) seckill.Message {
 	return seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
 		Request: seckill.Request{Order: orderID(n), Item: "9223372036854775807", User: fmt.Sprint(1_000 + n), Count: 2,
-			Given:   seckill.Given{Address: "上海市黄浦区南京东路1号", Network: netip.MustParseAddr("2001:db8::7")},
+			Given:   Given(),
 			Created: time.UnixMilli(1_794_398_400_123).UTC()},
 		Units: []int{2*n + 1, 2*n + 2}}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -42,9 +41,7 @@ func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n))
 
 func (e *stockEnv) request(n int, user string, count int) seckill.Request {
 	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count,
-		Given: seckill.Given{Address: "杭州|西湖\"1号\\", Network: netip.MustParseAddr("2001:db8:1:2:3:4:5:6")},
-
-		Created: e.now, Trace: "t"}
+		Given: Given(), Created: e.now, Trace: "t"}
 }
 
 func (e *stockEnv) must(err error) {

@@ -114,8 +114,8 @@ func (a *Activity) Differs(old *Activity) (fields []string) {
 	return fields
 }
 
-// Validate returns CodeInvalid with the name of the first wrong field, or nil.
-func (a *Activity) Validate() error {
+// Check returns CodeInvalid with the name of the first wrong field, or nil.
+func (a *Activity) Check() error {
 	seen := map[string]bool{}
 	for _, id := range a.Items {
 		if !ValidItemID(id) || seen[id] {

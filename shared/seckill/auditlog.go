@@ -29,19 +29,19 @@ const (
 // AuditEntry is an entry of the audit log: what a staff member did. It has ids and numbers of orders and items, and the
 // person's own reason; never a delivery address or a phone number.
 type AuditEntry struct {
-	Day     string    `json:"day"` // of UTC+8
-	Seq     string    `json:"seq"` // place within the day; earlier releases numbered the entries
-	At      time.Time `json:"at"`  // in milliseconds
-	Kind    AuditKind `json:"kind"`
-	ID      string    `json:"id"`      // of the act
-	Who     string    `json:"who"`     // verified identity; of a `seckill run`: the name that the caller gives
-	Roles   string    `json:"roles"`   // separated by commas
-	Act     string    `json:"act"`     // an operator's command, or what a person did about signing in
-	Subject string    `json:"subject"` // what it is about, such as "order=o… restock=true"
-	Before  string    `json:"before"`  // numbers and states before; "" if unknown, as after
-	After   string    `json:"after"`
-	Why     string    `json:"why"`    // the person's reason
-	Result  string    `json:"result"` // changed, unchanged, read, or the code of a refusal; of one that began: ""
+	Day     string    `json:"day" row:"day,key"`     // of UTC+8
+	Seq     string    `json:"seq" row:"seq,key"`     // place within the day; earlier releases numbered the entries
+	At      time.Time `json:"at" row:"at"`           // in milliseconds
+	Kind    AuditKind `json:"kind" row:"kind"`       // begun and ended, of an act that changes something, or whole
+	ID      string    `json:"id" row:"id"`           // of the act: the same in both entries
+	Who     string    `json:"who" row:"who"`         // verified identity; in seckill run the name that the caller gives
+	Roles   string    `json:"roles" row:"roles"`     // separated by commas
+	Act     string    `json:"act" row:"act"`         // an operator's command, or what a person did about signing in
+	Subject string    `json:"subject" row:"subject"` // what it is about, as item=2002 stock=1000
+	Before  string    `json:"before" row:"before"`   // numbers and states before; "" if unknown, as after
+	After   string    `json:"after" row:"after"`
+	Why     string    `json:"why" row:"why"`       // the person's reason
+	Result  string    `json:"result" row:"result"` // changed, unchanged, read, or a refusal's code; "" in begun
 }
 
 // Stamp gives the entry its time and its place, and cuts texts that are too long.

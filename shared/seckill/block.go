@@ -86,8 +86,8 @@ type Block struct {
 	Until   time.Time // zero: for good
 }
 
-// Validate returns CodeInvalid with the name of the first wrong field, or nil.
-func (b *Block) Validate() error {
+// Check returns CodeInvalid with the name of the first wrong field, or nil.
+func (b *Block) Check() error {
 	text, isNet := strings.CutPrefix(string(b.Subject), "net:")
 	if user, ok := b.Subject.User(); ok {
 		text = user

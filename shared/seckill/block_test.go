@@ -83,7 +83,7 @@ func TestBlockValidates(t *testing.T) {
 	} {
 		b := good
 		change(&b)
-		err := b.Validate()
+		err := b.Check()
 		if field == "" && err != nil || field != "" && (err == nil || AsError(err).Field != field) {
 			t.Errorf("%s: %v", field, err)
 		}

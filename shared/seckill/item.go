@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of an item. Item.Validate checks each.
+// Limits of an item, for which Item.Check looks.
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
 	MaxLimit       = 1_000     // units of one item that one user may hold
@@ -168,8 +168,8 @@ func (it *Item) Loadable(now time.Time) bool {
 // Retired reports whether the sale ended so long ago that the stock may have removed the item.
 func (it *Item) Retired(now time.Time) bool { return !now.Before(it.End.Add(KeepLoaded)) }
 
-// Validate returns what is wrong with the item in one sentence, or nil.
-func (it *Item) Validate() error {
+// Check returns what is wrong with the item in one sentence, or nil.
+func (it *Item) Check() error {
 	switch {
 	case !ValidItemID(it.ID):
 		return fmt.Errorf("id %q: want 1 to 19 digits without a leading zero", it.ID)
@@ -193,11 +193,11 @@ func (it *Item) Validate() error {
 	case it.Buckets < 1:
 		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
 	}
-	return it.Variant.Validate()
+	return it.Variant.Check()
 }
 
-// Validate returns what is wrong with the description in one sentence, or nil.
-func (d *Description) Validate() error {
+// Check returns what is wrong with the description in one sentence, or nil.
+func (d *Description) Check() error {
 	switch {
 	case utf8.RuneCountInString(d.Detail) > MaxDetail:
 		return fmt.Errorf("detail: want at most %d characters", MaxDetail)
@@ -225,12 +225,12 @@ func (d *Description) Equal(other *Description) bool {
 	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
 }
 
-// Validate returns what is wrong with the item, its description or its questions in one sentence, or nil.
-func (l *Listing) Validate() error {
-	if err := l.Item.Validate(); err != nil {
+// Check returns what is wrong with the item, its description or its questions in one sentence, or nil.
+func (l *Listing) Check() error {
+	if err := l.Item.Check(); err != nil {
 		return err
 	}
-	if err := l.Description.Validate(); err != nil {
+	if err := l.Description.Check(); err != nil {
 		return err
 	}
 	return ValidateQuestions(l.Questions)

@@ -43,6 +43,9 @@ type Given struct {
 	Network netip.Addr `json:"network_address,omitzero" row:"network_address,placed,opt,personal"`
 }
 
+// GivenNames are the names of Given's fields in JSON. What has one of them is not logged.
+var GivenNames = []string{"address", "shopper_name", "network_address"}
+
 // Reservation is a request and the units that the stock drew for it.
 type Reservation struct {
 	Request
@@ -59,8 +62,8 @@ func (r *Request) BodyHash() string {
 	return idEncoding.EncodeToString(sum[:10])
 }
 
-// Validate checks what can be checked without the item. The error is an *Error with CodeInvalid.
-func (r *Request) Validate() error {
+// Check looks at what can be checked without the item. The error is an *Error with CodeInvalid.
+func (r *Request) Check() error {
 	switch {
 	case !ValidItemID(r.Item):
 		return Invalid("seckill_id", "1-19 digits")

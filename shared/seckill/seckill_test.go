@@ -107,7 +107,7 @@ func item() Item {
 
 func TestItemValidate(t *testing.T) {
 	good := item()
-	if err := good.Validate(); err != nil {
+	if err := good.Check(); err != nil {
 		t.Fatalf("good item: %v", err)
 	}
 	for name, spoil := range map[string]func(*Item){
@@ -127,7 +127,7 @@ func TestItemValidate(t *testing.T) {
 	} {
 		it := item()
 		spoil(&it)
-		if err := it.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+		if err := it.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s spoilt: error %v does not name it", name, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestItemValidate(t *testing.T) {
 func TestDescriptionValidate(t *testing.T) {
 	good := Listing{Item: item(), Description: Description{Detail: strings.Repeat("机", MaxDetail),
 		Covers: slices.Repeat([]string{"/a.svg"}, MaxCovers)}}
-	if err := good.Validate(); err != nil {
+	if err := good.Check(); err != nil {
 		t.Fatalf("good listing: %v", err)
 	}
 	for name, spoil := range map[string]func(*Listing){
@@ -148,7 +148,7 @@ func TestDescriptionValidate(t *testing.T) {
 	} {
 		l := good
 		spoil(&l)
-		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+		if err := l.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s spoilt: error %v does not name it", name, err)
 		}
 	}
@@ -242,6 +242,18 @@ func request() Request {
 		Given: Given{Address: "杭州市 西湖区|1号"}, Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
 }
 
+func TestGivenNames(t *testing.T) {
+	given := reflect.TypeFor[Given]()
+	var names []string
+	for i := range given.NumField() {
+		name, _, _ := strings.Cut(given.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	if !slices.Equal(names, GivenNames) {
+		t.Errorf("Given has %q, GivenNames %q", names, GivenNames)
+	}
+}
+
 // TestWire holds what waits in Redis and in queues while a release is deployed: the other one reads it.
 func TestWire(t *testing.T) {
 	bare, full := request(), request()
@@ -268,7 +280,7 @@ func TestWire(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	r := request()
-	if err := r.Validate(); err != nil {
+	if err := r.Check(); err != nil {
 		t.Fatal(err)
 	}
 	var back Request
@@ -295,7 +307,7 @@ func TestRequest(t *testing.T) {
 	}
 	long := r
 	long.Address = strings.Repeat("国", MaxAddress)
-	if long.Validate() != nil || len(long.BodyHash()) != 16 {
+	if long.Check() != nil || len(long.BodyHash()) != 16 {
 		t.Error("an address of 500 characters is refused")
 	}
 	for name, spoil := range map[string]func(*Request){
@@ -308,7 +320,7 @@ func TestRequest(t *testing.T) {
 	} {
 		bad := request()
 		spoil(&bad)
-		err := bad.Validate()
+		err := bad.Check()
 		var e *Error
 		if !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != strings.TrimSpace(name) {
 			t.Errorf("%s spoilt: %v", name, err)

@@ -72,8 +72,8 @@ type Grant struct {
 	Token        string // token
 }
 
-// Validate returns CodeInvalid with the JSON name of the first wrong field, or nil.
-func (g *Grant) Validate() error {
+// Check returns CodeInvalid with the JSON name of the first wrong field, or nil.
+func (g *Grant) Check() error {
 	between := func(s string, most int) bool { return s != "" && len(s) <= most && printable(s) }
 	switch {
 	case g.Kind == GrantToken:

@@ -16,7 +16,7 @@ func TestSums(t *testing.T) {
 		all[s] = true
 		for _, english := range []bool{false, true} {
 			q := s.Question(english)
-			if err := q.Validate(); err != nil || strings.ContainsAny(q.Text, "0123456789") {
+			if err := q.Check(); err != nil || strings.ContainsAny(q.Text, "0123456789") {
 				t.Errorf("%+v: %+v, %v", s, q, err)
 			}
 		}

@@ -32,8 +32,8 @@ type Question struct {
 	Answers []string `row:"answers"` // any of them is right
 }
 
-// Validate returns what is wrong with the question in one sentence, or nil.
-func (q *Question) Validate() error {
+// Check returns what is wrong with the question in one sentence, or nil.
+func (q *Question) Check() error {
 	within := func(s string, most int) bool {
 		return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && plainAnswer(s) != "" &&
 			!strings.ContainsFunc(s, unicode.IsControl)
@@ -62,7 +62,7 @@ func ValidateQuestions(all []Question) error {
 	}
 	first := make(map[string]int, len(all)) // by what shoppers read
 	for i := range all {
-		if err := all[i].Validate(); err != nil {
+		if err := all[i].Check(); err != nil {
 			return fmt.Errorf("question %d: %w", i+1, err)
 		}
 		read := plainAnswer(all[i].Text)

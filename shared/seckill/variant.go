@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of variants. Variant.Validate checks each.
+// Limits of variants, for which Variant.Check looks.
 const (
 	MaxOptions     = 3  // options of a variant
 	MaxOptionName  = 20 // characters
@@ -73,8 +73,8 @@ func (v *Variant) Span() string {
 	return ""
 }
 
-// Validate returns what is wrong with the variant in one sentence, or nil.
-func (v *Variant) Validate() error {
+// Check returns what is wrong with the variant in one sentence, or nil.
+func (v *Variant) Check() error {
 	switch {
 	case v.Family == "" && (len(v.Options) > 0 || v.LimitSpans):
 		return fmt.Errorf("family: options and limit_spans need one")

@@ -52,7 +52,7 @@ func TestValidVariants(t *testing.T) {
 		{Variant{Family: "7", Options: Options{{"a", "b\nc"}}}, "options: want names"},
 		{Variant{Family: "7", Options: Options{{"a", "\xff"}}}, "options: want names"},
 	} {
-		err := tt.v.Validate()
+		err := tt.v.Check()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want %q", tt.v, err, tt.want)
 		}

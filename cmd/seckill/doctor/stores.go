@@ -13,6 +13,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/driver/wspush"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
@@ -69,18 +70,19 @@ func (c *check) queueError(name string, err error) {
 func (d *Doctor) tables(ctx context.Context, c *check) {
 	prefix := d.outputs["StackPrefix"]
 	declared := dynamoledger.Schema()
-	options := dynamoledger.Options{Prefix: prefix}
+	var more []ledger.Table
 	if d.sandbox() {
-		declared = append(declared, fakegateway.Table)
-		options.Tables = []ledger.Table{fakegateway.Table}
+		more = append(more, fakegateway.Table)
 	}
 	if d.pushes() {
-		declared, options.Tables = append(declared, wspush.Table), append(options.Tables, wspush.Table)
+		more = append(more, wspush.Table)
 	}
-	rows, client := dynamoledger.New(d.AWS, options), dynamodb.NewFromConfig(d.AWS)
+	declared = append(declared, more...)
+	client := dynamodb.NewFromConfig(d.AWS)
+	tables := provision.Tables{Client: client, Prefix: prefix, More: more}
 	good, backed, lost := 0, 0, []string{}
 	for _, t := range declared {
-		if err := rows.CheckTables(ctx, t.Name); err != nil {
+		if err := tables.Check(ctx, t.Name); err != nil {
 			c.tableError(prefix+t.Name, err)
 			continue
 		}
@@ -118,7 +120,7 @@ func (c *check) tableError(name string, err error) {
 		return
 	}
 	c.fault("%s; docs/DATA.md has its declaration",
-		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
+		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "provision: ", ""), "\n", "; "))
 }
 
 func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, error) {

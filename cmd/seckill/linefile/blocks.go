@@ -81,7 +81,7 @@ func Subject(text string) (seckill.Subject, error) {
 // CheckBlock says in words what is wrong with a block whose subject is right.
 func CheckBlock(b *seckill.Block) error {
 	var refused *seckill.Error
-	switch err := b.Validate(); {
+	switch err := b.Check(); {
 	case err == nil:
 		return nil
 	case !errors.As(err, &refused):

@@ -212,7 +212,7 @@ func (d *Drivers) ClosingsOperated() *sqsqueue.Queue {
 // Redis opens the connection to Redis, which stays when other secrets than its password change.
 func (d *Drivers) Redis() *redisconn.Runner {
 	s := Part[config.Redis](d)
-	password := d.Secret(s.Secret())
+	password := d.Secret(s.Password)
 	if open, ok := d.redis.(*redisconn.Runner); ok && d.redisPassword == password {
 		return open
 	}

@@ -28,7 +28,7 @@ func (d *Drivers) Tokens() *jwtauth.Verifier {
 
 func (d *Drivers) tokenKeys() jwtauth.Keys {
 	s := Part[config.Tokens](d)
-	keys := jwtauth.Keys{Current: d.Secret(s.Current()), ByKid: map[string]string{}}
+	keys := jwtauth.Keys{Current: d.Secret(s.Current), ByKid: map[string]string{}}
 	for kid, src := range s.ByKid() {
 		keys.ByKid[kid] = d.Secret(src)
 	}
@@ -73,16 +73,16 @@ func (d *Drivers) Tickets() seckill.TicketChecker {
 		if err := d.Renew(); err != nil {
 			return err
 		}
-		return know(d.Latest(s.Keys()))
+		return know(d.Latest(s.Keys))
 	}
-	d.Fail(know(d.Secret(s.Keys())))
+	d.Fail(know(d.Secret(s.Keys)))
 	return c
 }
 
 func ticketKeys(s config.Tickets, text string) (jwtauth.TicketKeys, error) {
 	keys, err := jwtauth.ParseTicketKeys(text)
 	if err != nil {
-		return nil, s.Keys().Wrong(err)
+		return nil, s.Keys.Wrong(err)
 	}
 	return keys, nil
 }
@@ -90,7 +90,7 @@ func ticketKeys(s config.Tickets, text string) (jwtauth.TicketKeys, error) {
 // Admission implements app.Drivers.
 func (d *Drivers) Admission() app.Admission {
 	s := Part[config.Tickets](d)
-	keys, err := ticketKeys(s, d.Secret(s.Keys()))
+	keys, err := ticketKeys(s, d.Secret(s.Keys))
 	if err != nil {
 		d.Fail(err)
 		return app.Admission{}
@@ -104,10 +104,10 @@ func (d *Drivers) Admission() app.Admission {
 func (d *Drivers) Salts() httpapi.Salts {
 	s := Part[config.Salts](d)
 	var secret salts.Secret
-	if text := d.Secret(s.Secret()); text != "" {
+	if text := d.Secret(s.Secret); text != "" {
 		var err error
 		if secret, err = salts.Parse(text); err != nil {
-			d.Log.Warn("no salts are shown", "err", s.Secret().Wrong(err))
+			d.Log.Warn("no salts are shown", "err", s.Secret.Wrong(err))
 		}
 	}
 	return &secret
@@ -136,7 +136,7 @@ func (d *Drivers) StaffIssuer() seckill.StaffIssuer {
 		return nil
 	}
 	asks, _ := s.Asks() // config has checked it
-	secret := d.Secret(s.Client())
+	secret := d.Secret(s.Client)
 	issuer, err := oidc.NewStaff(oidc.StaffOptions{Groups: asks.Groups, Prefix: asks.Prefix, WhoClaim: asks.Who,
 		Scope: asks.Scope, Options: oidc.Options{Clock: d.clock, Clients: []oidc.Client{{Issuer: entry.URL,
 			ClientID: entry.ClientID, Metadata: entry.Metadata, Secret: func() string { return secret }}}}})
@@ -155,9 +155,9 @@ func (d *Drivers) Verifier() seckill.Verifier {
 	var v *alipay.Verifier
 	var err error
 	if s.Certificates() {
-		v, err = alipay.NewCertVerifier(s.AppID, s.SellerID, d.Secret(s.Own()), d.Secret(s.Root()), d.clock)
+		v, err = alipay.NewCertVerifier(s.AppID, s.SellerID, d.Secret(s.Own), d.Secret(s.Root), d.clock)
 	} else {
-		v, err = alipay.NewVerifier(s.AppID, s.SellerID, d.Secret(s.Public()))
+		v, err = alipay.NewVerifier(s.AppID, s.SellerID, d.Secret(s.Public))
 	}
 	d.Fail(named(err, config.Alipay{Verifier: s}))
 	return v
@@ -169,16 +169,16 @@ func (d *Drivers) Signer() seckill.Signer { return d.Pages() }
 // Pages signs whatever happens to Alipay's key and certificate: it gets neither.
 func (d *Drivers) Pages() seckill.Pages {
 	s := Part[config.Alipay](d)
-	s.PublicKey, s.PublicKeyName, s.Cert, s.CertName = "", "", "", ""
+	s.Public, s.Own = config.Source{}, config.Source{}
 	signer, err := alipay.NewSigner(d.alipay(s))
 	d.Fail(named(err, s))
 	return signer
 }
 
 func (d *Drivers) alipay(s config.Alipay) alipay.Config {
-	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: d.Secret(s.Private()),
-		AlipayPublicKey: d.Secret(s.Public()), AppCert: d.Secret(s.App()), AlipayCert: d.Secret(s.Own()),
-		AlipayRootCert: d.Secret(s.Root()), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: d.clock}
+	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: d.Secret(s.Private),
+		AlipayPublicKey: d.Secret(s.Public), AppCert: d.Secret(s.App), AlipayCert: d.Secret(s.Own),
+		AlipayRootCert: d.Secret(s.Root), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: d.clock}
 }
 
 // Provider implements app.Drivers.
@@ -204,8 +204,8 @@ func named(err error, s config.Alipay) error {
 	return map[alipay.Setting]config.Source{
 		alipay.SettingAppID: {Setting: "ALIPAY_APP_ID"}, alipay.SettingSellerID: {Setting: "ALIPAY_SELLER_ID"},
 		alipay.SettingGateway: {Setting: "ALIPAY_GATEWAY"}, alipay.SettingNotifyURL: {Setting: "ALIPAY_NOTIFY_URL"},
-		alipay.SettingPrivateKey: s.Private(), alipay.SettingPublicKey: s.Public(),
-		alipay.SettingAppCert: s.App(), alipay.SettingAlipayCert: s.Own(), alipay.SettingRootCert: s.Root(),
+		alipay.SettingPrivateKey: s.Private, alipay.SettingPublicKey: s.Public,
+		alipay.SettingAppCert: s.App, alipay.SettingAlipayCert: s.Own, alipay.SettingRootCert: s.Root,
 	}[wrong.Setting].Wrong(wrong.Err)
 }
 
@@ -234,7 +234,7 @@ func (d *Drivers) CountDays(run func(context.Context) error) func(context.Contex
 // Endpoint implements app.Drivers.
 func (d *Drivers) Endpoint() seckill.Endpoint {
 	s := Part[config.Webhook](d)
-	endpoint, err := bus.NewWebhooks(bus.WebhookConfig{URL: s.URL, Secrets: strings.Fields(d.Secret(s.Secrets())),
+	endpoint, err := bus.NewWebhooks(bus.WebhookConfig{URL: s.URL, Secrets: strings.Fields(d.Secret(s.Secrets)),
 		Shop: d.base.Namespace, Clock: d.clock})
 	if err != nil {
 		d.Fail(fmt.Errorf("settings: WEBHOOK_URL or WEBHOOK_SECRET: %w", err))

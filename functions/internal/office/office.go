@@ -23,7 +23,7 @@ func Text() *slog.Logger { return telemetry.NewLog(os.Stdout, slog.LevelInfo) }
 // Serve returns what executes the commands that the back office has signed for this function, with these handlers.
 func Serve(d *aws.Drivers, handlers ...operator.Handler) apigw.Handler {
 	s := aws.Part[config.Commands](d)
-	source := s.Keys()
+	source := s.Keys
 	if _, err := operator.ParsePublicKeys(d.Secret(source)); err != nil {
 		d.Fail(source.Wrong(err))
 	}
@@ -40,7 +40,7 @@ func Serve(d *aws.Drivers, handlers ...operator.Handler) apigw.Handler {
 // what browsers keep.
 func Doors(d *aws.Drivers, office *operator.Office) apigw.Handler {
 	s := aws.Part[config.CommandKey](d)
-	source := s.Keys()
+	source := s.Keys
 	keys, err := operator.ParseKeys(d.Secret(source))
 	if err != nil {
 		d.Fail(source.Wrong(err))

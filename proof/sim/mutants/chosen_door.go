@@ -119,10 +119,7 @@ var chosenDoor = []choice{
 	{"block-stays", "a block cannot be removed", blocksGo,
 		`Op: OpDelete, If: []Cond{Eq("v", Version)}`, `Op: OpDelete, If: []Cond{Eq("v", Version+1)}`},
 	{"block-acknowledged-unwritten", "an operator is told that a block holds though it could not be written", blocksGo,
-		`		return fmt.Errorf("ledger: block: %w", err)
-	}
-	return nil`, `		return nil
-	}
+		`	return l.change(ctx, "block", nil, writes...)`, `	_ = l.change(ctx, "block", nil, writes...)
 	return nil`},
 	{"blocked-order-forgotten", "the message of a blocked shopper's purchase is dropped", consumeGo,
 		`			return f.reject(ctx, m, seckill.CodeBlocked)`, `			return nil`},

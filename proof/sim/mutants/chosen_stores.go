@@ -100,7 +100,7 @@ var chosenLedger = []choice{
 		order.Set`},
 	{"return-row-deleted-blindly", "a return row goes whatever numbers it has", ledgerGo,
 		`
-		If: []Cond{Eq("units", encodeUnits(r.Units))}}})`, `}})`},
+		If: []Cond{Eq("units", encodeUnits(r.Units))}})`, `})`},
 	{"unit-in-another-bucket", "unit rows lie in a bucket that no sweep reads under that number", encodeGo,
 		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
 }

@@ -97,7 +97,7 @@ var chosenStream = []choice{
 	w.open(until)`},
 	{"webhook-row-unconditional", "two posters of an order overwrite each other's row",
 		"shared/driver/ledger/deliveries.go",
-		`		If: []Cond{unread}}})`, `		If: []Cond{unread}[1:]}})`},
+		`If: []Cond{unread}})`, `If: []Cond{unread}[1:]})`},
 	{"not-due-again", "a change of an order whose events had all arrived does not make it due", webhookGo,
 		`	if w.GivenUp || w.Due.IsZero() {`, `	if w.GivenUp {`},
 	{"failed-post-forgotten", "an event that was posted in vain is not due again", webhookGo,

@@ -1,17 +1,13 @@
-// Package gallery keeps pictures of items and serves them. In: pictures that package cover made. Out: their bytes,
-// below seckill.PicturePath, to be kept by browsers for ever: a name is made of the content. It touches a folder or
-// memory, and nothing else.
+// Package gallery serves pictures of items. In: a store of pictures that package cover made. Out: their bytes, below
+// seckill.PicturePath, to be kept by browsers for ever: a name is made of the content.
 package gallery
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
@@ -52,41 +48,4 @@ func Serve(s seckill.Pictures, next http.Handler) http.Handler {
 			_, _ = w.Write(data) // a client that went away needs no answer
 		}
 	})
-}
-
-// maxMemory is how many bytes of pictures a process keeps.
-const maxMemory = 64 << 20
-
-// Memory keeps pictures as long as the process. Its zero value is ready for use.
-type Memory struct {
-	mu   sync.Mutex
-	all  map[string][]byte
-	size int
-}
-
-// Put implements seckill.Pictures.
-func (m *Memory) Put(_ context.Context, p *seckill.Picture) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.all[p.Name]; ok {
-		return nil
-	}
-	if m.size+len(p.Data) > maxMemory {
-		return fmt.Errorf("gallery: %d MiB of pictures is all that the memory takes: give a folder", maxMemory>>20)
-	}
-	if m.all == nil {
-		m.all = map[string][]byte{}
-	}
-	m.all[p.Name], m.size = p.Data, m.size+len(p.Data)
-	return nil
-}
-
-// Get implements seckill.Pictures.
-func (m *Memory) Get(_ context.Context, name string) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if data, ok := m.all[name]; ok {
-		return data, nil
-	}
-	return nil, seckill.ErrNoPicture
 }

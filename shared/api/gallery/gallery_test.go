@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/fake/pictures"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -27,7 +28,7 @@ func TestServe(t *testing.T) {
 	}
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	name := strings.Repeat("a1", 16) + ".jpg"
-	stores := map[string]seckill.Pictures{"memory": &gallery.Memory{}, "folder": gallery.Folder(folder)}
+	stores := map[string]seckill.Pictures{"memory": &pictures.Memory{}, "folder": pictures.Folder(folder)}
 	for kind, store := range stores {
 		p := seckill.Picture{Name: name, Data: []byte("JFIF")}
 		for range 2 {
@@ -63,21 +64,5 @@ func TestServe(t *testing.T) {
 	gallery.Serve(broken{}, next).ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a fault: %d %v", w.Code, w.Header())
-	}
-}
-
-// TestMemoryIsBounded: what does not fit is refused, and what is there stays.
-func TestMemoryIsBounded(t *testing.T) {
-	t.Parallel()
-	var m gallery.Memory
-	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
-	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Put(t.Context(), &seckill.Picture{Name: "more", Data: []byte("x")}); err == nil {
-		t.Error("it takes any number")
-	}
-	if _, err := m.Get(t.Context(), "full"); err != nil {
-		t.Error(err)
 	}
 }

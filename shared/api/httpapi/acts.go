@@ -53,15 +53,6 @@ func (l *Acts) note(r *http.Request, action seckill.Action, item string, s acts.
 	l.to.Take(&take, s.User, from, trace(r))
 }
 
-// oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
-func oneOf(remote string) netip.Prefix {
-	from, ok := NetworkOf(remote)
-	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
-		return netip.Prefix{}
-	}
-	return from
-}
-
 // header returns a header's first value, shortened.
 func header(r *http.Request, name string) string {
 	values := r.Header[name]

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -69,16 +67,8 @@ func (a *admitter) ask(r *http.Request) (admit.Caller, askJSON, error) {
 	if err != nil {
 		return c, body, err
 	}
-	text, err := readBody(r, make([]byte, seckill.MaxTicketBody+1))
-	if err != nil {
+	if err := readJSON(r, seckill.MaxTicketBody, &body); err != nil {
 		return c, body, err
-	}
-	if err := json.Unmarshal(text, &body); err != nil {
-		var e *seckill.Error
-		if errors.As(err, &e) {
-			return c, body, e
-		}
-		return c, body, errBody
 	}
 	if body.Item == "" {
 		return c, body, errItem

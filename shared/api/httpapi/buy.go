@@ -66,7 +66,7 @@ func (b *buyer) who(r *http.Request) (user, name string, err error) {
 // pressed checks a purchase and makes it.
 func (b *buyer) pressed(r *http.Request, p *buy.Purchase) (answer, error) {
 	request := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Given: p.Given}
-	if err := request.Validate(); err != nil {
+	if err := request.Check(); err != nil {
 		return answer{}, err
 	}
 	if keys, given := r.Header["Idempotency-Key"]; given {

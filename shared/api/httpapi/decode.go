@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,19 +21,38 @@ type purchaseJSON struct {
 	Address addressField `json:"address"`
 }
 
-// decodePurchase decodes item, count and address. A missing field stays zero, which Request.Validate refuses. The
+// decodePurchase decodes item, count and address. A missing field stays zero, which Request.Check refuses. The
 // error is an invalid_request that names the field, or "body" if the text is not a single JSON object.
 func decodePurchase(body []byte) (buy.Purchase, error) {
 	var p purchaseJSON
-	if err := json.Unmarshal(body, &p); err != nil {
-		var e *seckill.Error
-		if errors.As(err, &e) {
-			return buy.Purchase{}, e
-		}
-		return buy.Purchase{}, errBody
+	if err := decode(body, &p); err != nil {
+		return buy.Purchase{}, err
 	}
 	return buy.Purchase{Item: string(p.Item), Count: int(p.Count), Given: seckill.Given{Address: string(p.Address)}},
 		nil
+}
+
+// decode decodes a body of JSON. The error is that of one of its fields, or errBody: never the library's, which may
+// have a part of a token.
+func decode(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	var e *seckill.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	}
+	return errBody
+}
+
+// readJSON reads and decodes a body of at most limit bytes.
+func readJSON(r *http.Request, limit int, into any) error {
+	body, err := readBody(r, make([]byte, limit+1))
+	if err != nil {
+		return err
+	}
+	return decode(body, into)
 }
 
 var (

@@ -81,8 +81,8 @@ func (l *Limits) ofNetwork(r *http.Request, pattern string) error {
 		return nil
 	}
 	buckets := l.network[pattern]
-	from, ok := NetworkOf(r.RemoteAddr)
-	if buckets == nil || !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+	from := oneOf(r.RemoteAddr)
+	if buckets == nil || !from.IsValid() {
 		return nil
 	}
 	key := from.Addr().As16() // AsSlice would allocate
@@ -116,11 +116,24 @@ type caller struct {
 
 // user returns the caller's user id.
 func (c caller) user(r *http.Request) (string, error) {
-	id, err := user(r, c.auth)
+	token, err := bearerToken(r)
+	if err != nil {
+		return "", err
+	}
+	id, err := c.auth.User(token)
 	if err == nil {
 		err = c.limits.ofUser(id, r.Pattern)
 	}
 	return id, err
+}
+
+// owner returns the caller, and refuses what is no order's id.
+func (c caller) owner(r *http.Request, id string) (string, error) {
+	user, err := c.user(r)
+	if err == nil && !seckill.ValidOrderID(id) {
+		err = seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	return user, err
 }
 
 // NetworkOf returns the part of a client's network address that the client cannot choose freely: an IPv4 address, or
@@ -134,6 +147,15 @@ func NetworkOf(remote string) (part netip.Prefix, ok bool) {
 	}
 	part, err := addr.Prefix(bits)
 	return part, err == nil && addr.IsValid()
+}
+
+// oneOf returns the network of an address for rules about networks; none for one that stands for many, as with limits.
+func oneOf(remote string) netip.Prefix {
+	from, ok := NetworkOf(remote)
+	if !ok || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+		return netip.Prefix{}
+	}
+	return from
 }
 
 // AddressOf returns a client's whole network address, as NetworkOf reads it; the zero Addr if there is none.

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/your-org/seckill/shared/flow/money/pay"
@@ -30,26 +28,15 @@ type payer struct {
 }
 
 func (p *payer) pay(r *http.Request, id string) (answer, error) {
-	user, err := p.caller.user(r)
-	if err != nil {
-		return answer{}, err
-	}
-	if !seckill.ValidOrderID(id) {
-		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	body, err := readBody(r, make([]byte, maxPayBody+1))
+	user, err := p.caller.owner(r, id)
 	if err != nil {
 		return answer{}, err
 	}
 	var asked struct {
 		Kind kindField `json:"kind"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
-		var e *seckill.Error
-		if errors.As(err, &e) {
-			return answer{}, e
-		}
-		return answer{}, errBody
+	if err := readJSON(r, maxPayBody, &asked); err != nil {
+		return answer{}, err
 	}
 	w, err := p.flow.Pay(r.Context(), user, id, seckill.PayKind(asked.Kind))
 	if err != nil {

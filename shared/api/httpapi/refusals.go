@@ -60,7 +60,7 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("reason", string(reason)), slog.Int("count", n), slog.String("route", pattern)}
-	id, _ := user(r, f.who) // "" without a good token
+	id, _ := caller{auth: f.who}.user(r) // "" without a good token
 	from, _ := NetworkOf(r.RemoteAddr)
 	ofUser, ofNetwork := actlog.Hashes(f.who.Hash, now, id, from)
 	if ofUser != "" {

@@ -23,15 +23,6 @@ type Auth interface {
 	User(token string) (string, error)
 }
 
-// user returns the caller's user id.
-func user(r *http.Request, auth Auth) (string, error) {
-	token, err := bearerToken(r)
-	if err != nil {
-		return "", err
-	}
-	return auth.User(token)
-}
-
 // bearerToken returns the caller's token (RFC 6750 section 2.1; the scheme is case-insensitive).
 func bearerToken(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]

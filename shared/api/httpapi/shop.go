@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -169,12 +168,9 @@ func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
 }
 
 func (s *shopper) order(r *http.Request, id string) (answer, error) {
-	user, err := s.caller.user(r)
+	user, err := s.caller.owner(r, id)
 	if err != nil {
 		return answer{}, err
-	}
-	if !seckill.ValidOrderID(id) {
-		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
 	}
 	v, err := s.flow.Order(r.Context(), user, id)
 	if err != nil {
@@ -193,18 +189,11 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 }
 
 func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
-	user, err := s.caller.user(r)
+	user, err := s.caller.owner(r, id)
 	if err != nil {
 		return answer{}, err
 	}
-	if !seckill.ValidOrderID(id) {
-		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	status, err := s.flow.Cancel(r.Context(), user, id)
-	if err != nil {
-		return answer{}, err
-	}
-	return encode(cacheNever, newStatus(&status))
+	return told(s.flow.Cancel(r.Context(), user, id))
 }
 
 // offer gives another pass to a shopper who has this order: a pass is good for one connection, and not for long.
@@ -252,7 +241,7 @@ func encode(cache []string, v any) (answer, error) {
 const maxReasonBody = 8 << 10
 
 func (s *shopper) received(r *http.Request, id string) (answer, error) {
-	user, err := s.owner(r, id)
+	user, err := s.caller.owner(r, id)
 	if err != nil {
 		return answer{}, err
 	}
@@ -260,34 +249,17 @@ func (s *shopper) received(r *http.Request, id string) (answer, error) {
 }
 
 func (s *shopper) askRefund(r *http.Request, id string) (answer, error) {
-	user, err := s.owner(r, id)
-	if err != nil {
-		return answer{}, err
-	}
-	body, err := readBody(r, make([]byte, maxReasonBody+1))
+	user, err := s.caller.owner(r, id)
 	if err != nil {
 		return answer{}, err
 	}
 	var asked struct {
 		Reason reasonField `json:"reason"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
-		var e *seckill.Error
-		if errors.As(err, &e) {
-			return answer{}, e
-		}
-		return answer{}, errBody
+	if err := readJSON(r, maxReasonBody, &asked); err != nil {
+		return answer{}, err
 	}
 	return told(s.flow.AskRefund(r.Context(), user, id, string(asked.Reason)))
-}
-
-// owner returns the caller, and refuses what is no order's id.
-func (s *shopper) owner(r *http.Request, id string) (string, error) {
-	user, err := s.caller.user(r)
-	if err == nil && !seckill.ValidOrderID(id) {
-		err = seckill.Refuse(seckill.CodeOrderUnknown)
-	}
-	return user, err
 }
 
 // told answers with an order's state.

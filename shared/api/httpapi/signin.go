@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -53,15 +52,13 @@ func (s *signer) issuers(r *http.Request, _ string) (answer, error) {
 }
 
 func (s *signer) signIn(r *http.Request, _ string) (answer, error) {
-	body, err := readBody(r, make([]byte, seckill.MaxSignInBody+1))
-	if err != nil {
+	var g grantJSON
+	if err := readJSON(r, seckill.MaxSignInBody, &g); err != nil {
 		return answer{}, err
 	}
-	g, err := decodeGrant(body)
-	if err != nil {
-		return answer{}, err
-	}
-	got, err := s.flow.SignIn(r.Context(), g)
+	got, err := s.flow.SignIn(r.Context(), seckill.Grant{Kind: seckill.GrantKind(g.Kind), Issuer: string(g.Issuer),
+		ClientID: string(g.ClientID), Code: string(g.Code), Verifier: string(g.Verifier), Nonce: string(g.Nonce),
+		RedirectURI: string(g.RedirectURI), RefreshToken: string(g.RefreshToken), Token: string(g.Token)})
 	if err != nil {
 		return answer{}, err
 	}
@@ -84,17 +81,6 @@ type grantJSON struct {
 	RedirectURI  onceText `json:"redirect_uri"`
 	RefreshToken onceText `json:"refresh_token"`
 	Token        onceText `json:"token"`
-}
-
-// decodeGrant decodes a sign-in without checking its values. The error is an invalid_request about the body.
-func decodeGrant(body []byte) (seckill.Grant, error) {
-	var g grantJSON
-	if err := json.Unmarshal(body, &g); err != nil {
-		return seckill.Grant{}, errBody // not the library's error, which may have a part of a token
-	}
-	return seckill.Grant{Kind: seckill.GrantKind(g.Kind), Issuer: string(g.Issuer), ClientID: string(g.ClientID),
-		Code: string(g.Code), Verifier: string(g.Verifier), Nonce: string(g.Nonce), RedirectURI: string(g.RedirectURI),
-		RefreshToken: string(g.RefreshToken), Token: string(g.Token)}, nil
 }
 
 // onceText is a JSON string that occurs at most once. "" means not seen yet.

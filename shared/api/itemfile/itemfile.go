@@ -257,7 +257,7 @@ func (r *record) item(now time.Time, sanitize func(string) string) (seckill.List
 		return it, errors.New(strings.ReplaceAll(err.Error(), "\n", ", "))
 	}
 	it.Buckets = seckill.BucketsFor(it.Stock)
-	return it, it.Validate()
+	return it, it.Check()
 }
 
 func (r *record) lacks(column string) bool { _, says := r.text[column]; return !says }

@@ -87,7 +87,7 @@ func (s *Staff) Authorization(ctx context.Context, g seckill.Grant, state string
 // RedeemStaff implements seckill.StaffIssuer.
 func (s *Staff) RedeemStaff(ctx context.Context, g seckill.Grant) (seckill.StaffMember, error) {
 	g.Issuer, g.ClientID = s.issuers.clients[0].Issuer, s.issuers.clients[0].ClientID
-	if err := g.Validate(); err != nil || g.Kind == seckill.GrantToken {
+	if err := g.Check(); err != nil || g.Kind == seckill.GrantToken {
 		return seckill.StaffMember{}, refuse(seckill.TokenGrant, "a grant that no issuer gives")
 	}
 	p, token, err := s.issuers.redeem(ctx, &g)

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/cover"
-	"github.com/your-org/seckill/shared/api/gallery"
+	"github.com/your-org/seckill/shared/fake/pictures"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -32,7 +32,7 @@ func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error, m imag
 
 // counting counts the pictures that are stored.
 type counting struct {
-	gallery.Memory
+	pictures.Memory
 	n int
 }
 

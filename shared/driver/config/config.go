@@ -61,19 +61,14 @@ func plain(s string, most int) bool {
 // Redis locates the stock.
 type Redis struct {
 	// host:port, separated by commas; for a cluster any of its nodes
-	Addrs        []string `env:"REDIS_ADDRS,required,notEmpty"`
-	Cluster      bool     `env:"REDIS_CLUSTER"`
-	TLS          bool     `env:"REDIS_TLS"`
-	Username     string   `env:"REDIS_USERNAME"`
-	Password     Secret   `env:"REDIS_PASSWORD"`
-	PasswordName string   `env:"REDIS_PASSWORD_NAME"`
+	Addrs    []string `env:"REDIS_ADDRS,required,notEmpty"`
+	Cluster  bool     `env:"REDIS_CLUSTER"`
+	TLS      bool     `env:"REDIS_TLS"`
+	Username string   `env:"REDIS_USERNAME"`
+	Password Source   `envPrefix:"REDIS_PASSWORD"` // a server may have none
 }
 
-// Secret returns the source of the password; both fields are empty if there is none.
-func (r *Redis) Secret() Source { return Source{"REDIS_PASSWORD", r.Password, r.PasswordName} }
-
-func (r *Redis) problems() []string {
-	out := r.Secret().problems()
+func (r *Redis) problems() (out []string) {
 	for _, a := range r.Addrs {
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
 			out = append(out, fmt.Sprintf("REDIS_ADDRS has %q, want host:port", a))
@@ -85,7 +80,7 @@ func (r *Redis) problems() []string {
 	if len(r.Addrs) > 1 && !r.Cluster {
 		out = append(out, "REDIS_ADDRS has several addresses, which contradicts REDIS_CLUSTER=false")
 	}
-	if r.Username != "" && !r.Secret().given() {
+	if r.Username != "" && !r.Password.given() {
 		out = append(out, "REDIS_USERNAME is set, yet neither REDIS_PASSWORD nor REDIS_PASSWORD_NAME")
 	}
 	return out
@@ -93,50 +88,31 @@ func (r *Redis) problems() []string {
 
 // Orders is the orders queue, for a function that sends to it.
 type Orders struct {
-	URL string `env:"ORDERS_QUEUE_URL,required,notEmpty"`
+	URL string `env:"ORDERS_QUEUE_URL,required,notEmpty" url:"http or https"`
 }
-
-func (q *Orders) problems() []string { return wantURL(nil, "ORDERS_QUEUE_URL", q.URL, "http", "https") }
 
 // OrdersDead is the dead-letter queue of the orders queue, for the function that consumes the orders queue.
 type OrdersDead struct {
-	URL string `env:"ORDERS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
-}
-
-func (q *OrdersDead) problems() []string {
-	return wantURL(nil, "ORDERS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
+	URL string `env:"ORDERS_DEAD_LETTER_QUEUE_URL,required,notEmpty" url:"http or https"`
 }
 
 // Closings is the closings queue, for a function that sends to it.
 type Closings struct {
-	URL string `env:"CLOSINGS_QUEUE_URL,required,notEmpty"`
-}
-
-func (q *Closings) problems() []string {
-	return wantURL(nil, "CLOSINGS_QUEUE_URL", q.URL, "http", "https")
+	URL string `env:"CLOSINGS_QUEUE_URL,required,notEmpty" url:"http or https"`
 }
 
 // ClosingsDead is the dead-letter queue of the closings queue, for the function that consumes the closings queue.
 type ClosingsDead struct {
-	URL string `env:"CLOSINGS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
-}
-
-func (q *ClosingsDead) problems() []string {
-	return wantURL(nil, "CLOSINGS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
+	URL string `env:"CLOSINGS_DEAD_LETTER_QUEUE_URL,required,notEmpty" url:"http or https"`
 }
 
 const kids = "JWT_KIDS" // names entries only; no variable holds their values
 
 // Tokens holds the keys that verify shoppers' tokens.
 type Tokens struct {
-	Key     Secret   `env:"JWT_SECRET"`
-	KeyName string   `env:"JWT_SECRET_NAME"`
-	Kids    []string `env:"JWT_KIDS"` // separated by commas; the secret of kid 2027 is the entry jwt-2027
+	Current Source   `envPrefix:"JWT_SECRET"` // of tokens without a kid; none: such tokens are refused
+	Kids    []string `env:"JWT_KIDS"`         // separated by commas; the secret of kid 2027 is the entry jwt-2027
 }
-
-// Current returns the source of the secret for tokens without a kid; both fields are empty if such tokens are
-// refused.
-func (t *Tokens) Current() Source { return Source{"JWT_SECRET", t.Key, t.KeyName} }
 
 // ByKid returns the sources of the secrets for tokens with a kid.
 func (t *Tokens) ByKid() map[string]Source {
@@ -147,9 +123,8 @@ func (t *Tokens) ByKid() map[string]Source {
 	return out
 }
 
-func (t *Tokens) problems() []string {
-	out := t.Current().problems()
-	if !t.Current().given() && len(t.Kids) == 0 {
+func (t *Tokens) problems() (out []string) {
+	if !t.Current.given() && len(t.Kids) == 0 {
 		out = append(out, "JWT_SECRET_NAME is missing (JWT_SECRET or JWT_KIDS will do)")
 	}
 	for _, kid := range t.Kids {
@@ -167,51 +142,27 @@ func (t *Tokens) problems() []string {
 // Tickets holds the keys of tickets, which no other purpose has.
 type Tickets struct {
 	// as jwtauth.TicketKeys writes them: several while one replaces another
-	Key     Secret `env:"TICKET_SECRET"`
-	KeyName string `env:"TICKET_SECRET_NAME"`
+	Keys Source `envPrefix:"TICKET_SECRET" want:"one"`
 }
-
-// Keys returns the source of the keys.
-func (t *Tickets) Keys() Source { return Source{"TICKET_SECRET", t.Key, t.KeyName} }
-
-func (t *Tickets) problems() []string { return keyProblems(t.Keys()) }
 
 // salts is the setting of the secret of salts. A stack may have none, also where a function is told its name.
 const salts = "REPORT_SALTS"
 
 // Salts holds the secret of the salts of reports, for the function that shows them to shoppers.
 type Salts struct {
-	Text     Secret `env:"REPORT_SALTS"` // as package salts writes it; "": no salts are shown
-	TextName string `env:"REPORT_SALTS_NAME"`
+	Secret Source `envPrefix:"REPORT_SALTS"` // as package salts writes it; "": no salts are shown
 }
-
-// Secret returns the source of the secret; the secret itself may be missing.
-func (s *Salts) Secret() Source { return Source{salts, s.Text, s.TextName} }
-
-func (s *Salts) problems() []string { return s.Secret().problems() }
 
 // Commands holds the public keys of the back office, for a function that executes its commands. They are not secret,
 // and handled as secrets for simplicity.
 type Commands struct {
-	Public     Secret `env:"COMMAND_PUBLIC_KEY"` // as operator.PublicKeys writes them
-	PublicName string `env:"COMMAND_PUBLIC_KEY_NAME"`
+	Keys Source `envPrefix:"COMMAND_PUBLIC_KEY" want:"one"` // as operator.PublicKeys writes them
 }
-
-// Keys returns the source of the keys.
-func (c *Commands) Keys() Source { return Source{"COMMAND_PUBLIC_KEY", c.Public, c.PublicName} }
-
-func (c *Commands) problems() []string { return keyProblems(c.Keys()) }
 
 // CommandKey holds the keys with which the back office signs commands.
 type CommandKey struct {
-	Key     Secret `env:"COMMAND_KEY"` // as operator.Keys writes them
-	KeyName string `env:"COMMAND_KEY_NAME"`
+	Keys Source `envPrefix:"COMMAND_KEY" want:"one"` // as operator.Keys writes them
 }
-
-// Keys returns the source of the keys.
-func (c *CommandKey) Keys() Source { return Source{"COMMAND_KEY", c.Key, c.KeyName} }
-
-func (c *CommandKey) problems() []string { return keyProblems(c.Keys()) }
 
 // Issuers lists the issuers of OpenID Connect at which shoppers sign in; a shop may have none.
 type Issuers struct {
@@ -249,9 +200,9 @@ func (i *Issuers) problems() (out []string) {
 				"SIGNIN_ISSUERS has %q, want issuer|client_id or issuer|client_id|metadata-base", i.List[n]))
 			continue
 		}
-		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http", "https")
+		out = wantURL(out, "SIGNIN_ISSUERS", e.URL, "http or https")
 		if e.Metadata != "" {
-			out = wantURL(out, "SIGNIN_ISSUERS", e.Metadata, "http", "https")
+			out = wantURL(out, "SIGNIN_ISSUERS", e.Metadata, "http or https")
 		}
 	}
 	return out
@@ -282,129 +233,80 @@ func (c *CORS) problems() []string {
 // directly or, in certificate mode, as the contents of the PEM files that Alipay provides. None of it is secret; it
 // is handled like a secret for simplicity.
 type Verifier struct {
-	AppID         string `env:"ALIPAY_APP_ID,required,notEmpty"`
-	SellerID      string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
-	PublicKey     Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's
-	PublicKeyName string `env:"ALIPAY_PUBLIC_KEY_NAME"`
-	Cert          Secret `env:"ALIPAY_CERT"` // alipayCertPublicKey_RSA2.crt
-	CertName      string `env:"ALIPAY_CERT_NAME"`
-	RootCert      Secret `env:"ALIPAY_ROOT_CERT"` // alipayRootCert.crt
-	RootCertName  string `env:"ALIPAY_ROOT_CERT_NAME"`
+	AppID    string `env:"ALIPAY_APP_ID,required,notEmpty"`
+	SellerID string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	Public   Source `envPrefix:"ALIPAY_PUBLIC_KEY"` // Alipay's
+	Own      Source `envPrefix:"ALIPAY_CERT"`       // alipayCertPublicKey_RSA2.crt
+	Root     Source `envPrefix:"ALIPAY_ROOT_CERT"`  // alipayRootCert.crt
 }
 
-// Public returns the source of Alipay's public key; empty in certificate mode.
-func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyName} }
-
-// Own returns the source of Alipay's certificate; empty outside certificate mode.
-func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertName} }
-
-// Root returns the source of Alipay's root certificates; empty outside certificate mode.
-func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertName} }
-
 // Certificates reports whether the settings select certificate mode.
-func (v *Verifier) Certificates() bool { return v.Own().given() }
+func (v *Verifier) Certificates() bool { return v.Own.given() }
 
-func (v *Verifier) problems() []string { return trustProblems(v.Public(), v.Own(), v.Root()) }
+func (v *Verifier) problems() []string { return trustProblems(v.Public, v.Own, v.Root) }
 
 // Alipay holds the settings of the payment provider.
 type Alipay struct {
 	Verifier
-	Gateway        string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
-	NotifyURL      string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
-	PrivateKey     Secret `env:"ALIPAY_PRIVATE_KEY"`
-	PrivateKeyName string `env:"ALIPAY_PRIVATE_KEY_NAME"`
-	AppCert        Secret `env:"ALIPAY_APP_CERT"` // appCertPublicKey_….crt: of our public key, in certificate mode
-	AppCertName    string `env:"ALIPAY_APP_CERT_NAME"`
-	Fake           bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
-	CashierURL     string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
+	Gateway    string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
+	NotifyURL  string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
+	Private    Source `envPrefix:"ALIPAY_PRIVATE_KEY" want:"one"` // our own
+	App        Source `envPrefix:"ALIPAY_APP_CERT"`               // appCertPublicKey_….crt: of our public key
+	Fake       bool   `env:"ALIPAY_FAKE"`                         // the gateway may be reached over http
+	CashierURL string `env:"CASHIER_URL"`                         // of a fake gateway: where a browser can pay
 }
-
-// Private returns the source of our private key.
-func (a *Alipay) Private() Source {
-	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyName}
-}
-
-// App returns the source of the app's certificate; empty outside certificate mode.
-func (a *Alipay) App() Source { return Source{"ALIPAY_APP_CERT", a.AppCert, a.AppCertName} }
 
 func (a *Alipay) problems() (out []string) {
-	out = append(keyProblems(a.Private()), trustProblems(a.Public(), a.App(), a.Own(), a.Root())...)
-	schemes := []string{"https"}
+	out = trustProblems(a.Public, a.App, a.Own, a.Root)
+	schemes := "https"
 	if a.Fake {
-		schemes = append(schemes, "http")
+		schemes = "https or http"
 	}
-	out = wantURL(out, "ALIPAY_GATEWAY", a.Gateway, schemes...)
-	out = wantURL(out, "ALIPAY_NOTIFY_URL", a.NotifyURL, schemes...)
+	out = wantURL(out, "ALIPAY_GATEWAY", a.Gateway, schemes)
+	out = wantURL(out, "ALIPAY_NOTIFY_URL", a.NotifyURL, schemes)
 	if a.CashierURL != "" {
 		if !a.Fake {
 			out = append(out, "CASHIER_URL is set, which contradicts ALIPAY_FAKE=false")
 		}
-		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes...)
+		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes)
 	}
 	return out
 }
 
 // FakeGateway holds the settings of a sandbox's fake payment provider.
 type FakeGateway struct {
-	AppID             string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
-	SellerID          string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
-	PrivateKey        Secret `env:"GATEWAY_PRIVATE_KEY"` // the gateway's own
-	PrivateKeyName    string `env:"GATEWAY_PRIVATE_KEY_NAME"`
-	ShopPublicKey     Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
-	ShopPublicKeyName string `env:"ALIPAY_SHOP_PUBLIC_KEY_NAME"`
+	AppID      string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
+	SellerID   string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	Private    Source `envPrefix:"GATEWAY_PRIVATE_KEY" want:"one"`    // the gateway's own
+	ShopPublic Source `envPrefix:"ALIPAY_SHOP_PUBLIC_KEY" want:"one"` // no secret, and handled as one for simplicity
 	// public URL of its /gateway.do, under which bills are; "": the URL of the request
-	URL       string `env:"ALIPAY_GATEWAY"`
-	ReturnURL string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
-	Faults    string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
+	URL string `env:"ALIPAY_GATEWAY" url:"http or https"`
+	// where the cashier's links lead back to; "": the page before
+	ReturnURL string `env:"CASHIER_RETURN_URL" url:"http or https"`
+	Faults    string `env:"GATEWAY_FAULTS"` // what goes wrong, as package fakegateway reads it; "": nothing
 }
 
-// Private returns the source of the gateway's private key.
-func (g *FakeGateway) Private() Source {
-	return Source{"GATEWAY_PRIVATE_KEY", g.PrivateKey, g.PrivateKeyName}
-}
-
-// ShopPublic returns the source of the shop's public key.
-func (g *FakeGateway) ShopPublic() Source {
-	return Source{"ALIPAY_SHOP_PUBLIC_KEY", g.ShopPublicKey, g.ShopPublicKeyName}
-}
-
-func (g *FakeGateway) problems() (out []string) {
-	out = keyProblems(g.Private(), g.ShopPublic())
-	if g.URL != "" {
-		out = wantURL(out, "ALIPAY_GATEWAY", g.URL, "http", "https")
-		if !strings.HasSuffix(g.URL, "/gateway.do") {
-			out = append(out, fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do",
-				g.URL))
-		}
+func (g *FakeGateway) problems() []string {
+	if g.URL != "" && !strings.HasSuffix(g.URL, "/gateway.do") {
+		return []string{fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do", g.URL)}
 	}
-	if g.ReturnURL != "" {
-		out = wantURL(out, "CASHIER_RETURN_URL", g.ReturnURL, "http", "https")
-	}
-	return out
-}
-
-// keyProblems requires each source exactly once.
-func keyProblems(keys ...Source) (out []string) {
-	for _, s := range keys {
-		out = append(out, s.problems()...)
-		if !s.given() {
-			out = append(out, fmt.Sprintf("%s_NAME is missing (%s will do)", s.Setting, s.Setting))
-		}
-	}
-	return out
+	return nil
 }
 
 // trustProblems requires either Alipay's public key or all certificates.
 func trustProblems(public Source, certs ...Source) (out []string) {
 	i := slices.IndexFunc(certs, Source.given)
 	if i < 0 {
-		return keyProblems(public)
+		return public.problems(true)
 	}
 	if public.given() {
 		out = append(out, fmt.Sprintf("%s and %s are both set, want either the key or certificates", public.Setting,
 			certs[i].Setting))
 	}
-	return append(out, keyProblems(certs...)...)
+	for _, cert := range certs {
+		out = append(out, cert.problems(true)...)
+	}
+	return out
 }
 
 // Alone is what one person of staff may refund without a second one.
@@ -448,10 +350,11 @@ func (h *Hold) problems() []string {
 	return nil
 }
 
-func wantURL(out []string, setting, value string, schemes ...string) []string {
-	if u, err := url.Parse(value); err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" {
-		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value,
-			strings.Join(schemes, " or ")))
+// wantURL requires an address with one of the schemes, between which is " or ".
+func wantURL(out []string, setting, value, schemes string) []string {
+	if u, err := url.Parse(value); err != nil || !slices.Contains(strings.Split(schemes, " or "), u.Scheme) ||
+		u.Host == "" {
+		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value, schemes))
 	}
 	return out
 }
@@ -473,7 +376,7 @@ func Part[T any](environ map[string]string) (T, error) {
 
 func read(part any, environ map[string]string) error {
 	err := env.ParseWithOptions(part, env.Options{Environment: environ})
-	var out Problems
+	out := Problems(check(reflect.ValueOf(part).Elem()))
 	var all env.AggregateError
 	switch {
 	case errors.As(err, &all):
@@ -484,11 +387,32 @@ func read(part any, environ map[string]string) error {
 		out = Problems{err.Error()}
 	default:
 		if p, ok := part.(interface{ problems() []string }); ok {
-			out = p.problems()
+			out = append(out, p.problems()...)
 		}
 	}
 	if len(out) == 0 {
 		return nil
+	}
+	return out
+}
+
+// check returns what is wrong with the sources and URLs of a part, by the tags of their fields. It tells each source
+// its setting.
+func check(part reflect.Value) (out []string) {
+	for i := range part.NumField() {
+		field, value := part.Type().Field(i), part.Field(i)
+		if source, is := value.Addr().Interface().(*Source); is {
+			source.Setting = field.Tag.Get("envPrefix")
+			out = append(out, source.problems(field.Tag.Get("want") == "one")...)
+			continue
+		}
+		if value.Kind() == reflect.Struct {
+			out = append(out, check(value)...)
+		}
+		if schemes := field.Tag.Get("url"); schemes != "" && value.String() != "" {
+			setting, _, _ := strings.Cut(field.Tag.Get("env"), ",")
+			out = wantURL(out, setting, value.String(), schemes)
+		}
 	}
 	return out
 }

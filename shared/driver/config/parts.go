@@ -32,14 +32,8 @@ type Bus struct {
 
 // Pushes is how a shop's pages are reached.
 type Pushes struct {
-	Stage string `env:"CONNECTIONS_URL"` // address of the WebSocket API's stage; "": the shop pushes nothing
-}
-
-func (p *Pushes) problems() []string {
-	if p.Stage == "" {
-		return nil
-	}
-	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
+	// address of the WebSocket API's stage; "": the shop pushes nothing
+	Stage string `env:"CONNECTIONS_URL" url:"https or http"`
 }
 
 // Pictures is where pictures of items are.
@@ -50,9 +44,8 @@ type Pictures struct {
 // Staff says where staff sign in in a browser.
 type Staff struct {
 	// issuer|client_id or issuer|client_id|metadata-base; "": nowhere
-	Issuer     string `env:"STAFF_ISSUER"`
-	Secret     Secret `env:"STAFF_CLIENT_SECRET"` // "": a public client
-	SecretName string `env:"STAFF_CLIENT_SECRET_NAME"`
+	Issuer string `env:"STAFF_ISSUER"`
+	Client Source `envPrefix:"STAFF_CLIENT_SECRET"` // none: a public client
 	// four texts with | between them: see StaffClaims
 	Claims string `env:"STAFF_CLAIMS" envDefault:"cognito:groups|seckill-|sub|openid"`
 }
@@ -74,9 +67,6 @@ func (s *Staff) Asks() (c StaffClaims, ok bool) {
 	return StaffClaims{texts[0], texts[1], texts[2], texts[3]}, true
 }
 
-// Client returns the source of the client's secret.
-func (s *Staff) Client() Source { return Source{"STAFF_CLIENT_SECRET", s.Secret, s.SecretName} }
-
 // Entry returns the issuer; ok is false if there is none.
 func (s *Staff) Entry() (entry Issuer, ok bool) {
 	if s.Issuer == "" {
@@ -94,29 +84,20 @@ func (s *Staff) problems() (out []string) {
 	if _, ok := s.Asks(); !ok {
 		out = append(out, fmt.Sprintf("STAFF_CLAIMS is %q, want groups' claim|prefix|person's claim|scopes", s.Claims))
 	}
-	return append(out, s.Client().problems()...)
+	return out
 }
 
 // Door is the WebSocket API at which pages connect.
 type Door struct {
-	Stage string `env:"CONNECTIONS_URL,required,notEmpty"` // its address
+	Stage string `env:"CONNECTIONS_URL,required,notEmpty" url:"https or http"` // its address
 }
-
-func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.Stage, "https", "http") }
 
 // Webhook is the shop's endpoint.
 type Webhook struct {
-	URL string `env:"WEBHOOK_URL,required,notEmpty"` // https; http only on this machine
+	// https; http only on this machine, which package bus checks
+	URL string `env:"WEBHOOK_URL,required,notEmpty" url:"https or http"`
 	// whsec_ and base64; two, separated by a space, while one replaces the other
-	Secret     Secret `env:"WEBHOOK_SECRET"`
-	SecretName string `env:"WEBHOOK_SECRET_NAME"`
-}
-
-// Secrets returns the source of the secrets.
-func (w *Webhook) Secrets() Source { return Source{"WEBHOOK_SECRET", w.Secret, w.SecretName} }
-
-func (w *Webhook) problems() []string {
-	return wantURL(keyProblems(w.Secrets()), "WEBHOOK_URL", w.URL, "https", "http") // package webhook checks the rest
+	Secrets Source `envPrefix:"WEBHOOK_SECRET" want:"one"`
 }
 
 // Addresses is how long delivery addresses are kept.
@@ -142,11 +123,11 @@ type Page struct {
 const maxPublicURL = 200
 
 func (p *Page) problems() (out []string) {
-	schemes := []string{"https"}
+	schemes := "https"
 	if p.Fake {
-		schemes = append(schemes, "http")
+		schemes = "https or http"
 	}
-	out = wantURL(out, "PUBLIC_URL", p.URL, schemes...)
+	out = wantURL(out, "PUBLIC_URL", p.URL, schemes)
 	if strings.ContainsAny(p.URL, "?#") || len(p.URL) > maxPublicURL {
 		out = append(out, fmt.Sprintf("PUBLIC_URL is %q, want at most %d characters, without ? and #", p.URL,
 			maxPublicURL))
@@ -156,12 +137,5 @@ func (p *Page) problems() (out []string) {
 
 // Push says where pages hear the outcome of purchases.
 type Push struct {
-	URL string `env:"PUSH_URL"` // wss, or ws on this machine; "": nowhere
-}
-
-func (p *Push) problems() []string {
-	if p.URL == "" {
-		return nil
-	}
-	return wantURL(nil, "PUSH_URL", p.URL, "wss", "ws")
+	URL string `env:"PUSH_URL" url:"wss or ws"` // ws on this machine; "": nowhere
 }

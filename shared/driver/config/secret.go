@@ -55,18 +55,23 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // Source locates a secret: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting
-// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names.
+// is the variable for the value; the variable for the entry's name ends in _NAME. JWT_KIDS has only names. A part has
+// it with the tag envPrefix, which is the setting, and want:"one" unless it may be missing.
 type Source struct {
 	Setting string
-	Value   Secret
-	Name    string
+	Value   Secret `env:""`
+	Name    string `env:"_NAME"`
 }
 
 func (s Source) given() bool { return s.Value != "" || s.Name != "" }
 
-func (s Source) problems() []string {
-	if s.Value != "" && s.Name != "" {
+// problems returns what is wrong with a source, which must be given or may be.
+func (s Source) problems(must bool) []string {
+	switch {
+	case s.Value != "" && s.Name != "":
 		return []string{fmt.Sprintf("%s and %s_NAME are both set, want one of them", s.Setting, s.Setting)}
+	case must && !s.given():
+		return []string{fmt.Sprintf("%s_NAME is missing (%s will do)", s.Setting, s.Setting)}
 	}
 	return nil
 }

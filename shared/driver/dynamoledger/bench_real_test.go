@@ -31,10 +31,8 @@ const (
 // BenchmarkPlace alternates on one server between placing orders of one unit from 16 goroutines, and sending as many
 // bare TransactWriteItems with the same rows, built in advance. Metrics: both rates, and placed/bare in %.
 func BenchmarkPlace(b *testing.B) {
-	cfg, prefix := dynamotest.Config(b, nil), dynamotest.Prefix()
+	cfg, prefix := dynamotest.Config(b, nil), dynamotest.Create(b)
 	rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: prefix})
-	must.OK(b, rows.CreateTables(ctx))
-	b.Cleanup(func() { dynamotest.Drop(b, prefix) })
 	l := ledger.New(rows)
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {

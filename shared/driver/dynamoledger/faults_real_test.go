@@ -87,10 +87,8 @@ func readRows(t *testing.T, l *ledger.Ledger, o seckill.Order) (r rowsOf) {
 
 // TestFaultsOnAServer plays the faults of TestFaults and checks the rows afterwards.
 func TestFaultsOnAServer(t *testing.T) {
-	prefix := dynamotest.Prefix()
+	prefix := dynamotest.Create(t)
 	clean := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
-	must.OK(t, clean.CreateTables(ctx))
-	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
 	l := ledger.New(clean)
 	orders := 0
 	for _, c := range faultCases {

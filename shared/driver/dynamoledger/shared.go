@@ -1,12 +1,31 @@
 package dynamoledger
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
+
+// Tables outside the ledger: items, and what pages show and no decision needs.
+const (
+	TableItems   = "items"
+	TableCatalog = "catalog"
+)
+
+// Schema declares the tables of every deployment as they are in DynamoDB: those of the ledger that have one of their
+// own, items, catalog, and those that the rest of the ledger shares.
+func Schema() []ledger.Table {
+	alone := slices.DeleteFunc(slices.Clone(ledger.Schema), func(t ledger.Table) bool { return homes[t.Name] != "" })
+	return slices.Concat(alone, own(), sharedTables())
+}
+
+// own declares the tables outside the ledger.
+func own() []ledger.Table {
+	return []ledger.Table{{Name: TableItems, PK: "id"}, {Name: TableCatalog, PK: "id"}}
+}
 
 // Tables that several tables of the ledger share, as collections of rows (ADR 53). TableOffice has what is kept,
 // TablePassing what passes or can be counted again.

@@ -21,14 +21,7 @@ func memberKey(item string) Key { return Key{Table: TableActivities, PK: memberP
 
 // Activity implements seckill.Activities in one read.
 func (l *Ledger) Activity(ctx context.Context, id string) (seckill.Activity, error) {
-	row, found, err := l.rows.Get(ctx, activityKey(id))
-	switch {
-	case err != nil:
-		return seckill.Activity{}, fmt.Errorf("ledger: activity %s: %w", id, err)
-	case !found:
-		return seckill.Activity{}, seckill.ErrNoActivity
-	}
-	return decodeActivity(row)
+	return get(ctx, l, "activity "+id, activityKey(id), seckill.ErrNoActivity, decodeActivity)
 }
 
 // ActivitiesOf implements seckill.Activities in one read for each hundred items.
@@ -65,7 +58,7 @@ func (l *Ledger) ListActivities(ctx context.Context, after string, limit int) (s
 
 // SaveActivity implements seckill.Activities in one transaction: the activity's row, and one for each item that moves.
 func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seckill.Activity) error {
-	if err := a.Validate(); err != nil {
+	if err := a.Check(); err != nil {
 		return err
 	}
 	first, held := Absent(), []string(nil)
@@ -92,12 +85,10 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 	if len(writes) > MaxWrites {
 		return seckill.Invalid("items", fmt.Sprintf("at most %d that come or go in one save", MaxWrites-1))
 	}
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "save activity "+a.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: save activity %s: %w", a.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrStateChanged
 	}

@@ -31,11 +31,7 @@ func (l *Ledger) KeepAct(ctx context.Context, a seckill.Act) error {
 	// An act that is there already was delivered twice, and may have been handled since.
 	row := actCodec.encode(&a, 0)
 	row[attrExpires] = a.At.Add(seckill.ActLife).Unix()
-	_, err = l.transact(ctx, []Write{{Key: k, Op: OpPut, If: []Cond{Absent()}, Row: row}})
-	if err != nil {
-		return fmt.Errorf("ledger: keep act %s: %w", a.ID, err)
-	}
-	return nil
+	return l.change(ctx, "keep act "+a.ID, nil, Write{Key: k, Op: OpPut, If: []Cond{Absent()}, Row: row})
 }
 
 // Act implements seckill.ActHandler.
@@ -44,23 +40,13 @@ func (l *Ledger) Act(ctx context.Context, id string) (seckill.Act, error) {
 	if err != nil {
 		return seckill.Act{}, err
 	}
-	row, found, err := l.rows.Get(ctx, k)
-	switch {
-	case err != nil:
-		return seckill.Act{}, fmt.Errorf("ledger: act %s: %w", id, err)
-	case !found:
-		return seckill.Act{}, seckill.ErrNoAct
-	}
-	return actCodec.decode(row)
+	return get(ctx, l, "act "+id, k, seckill.ErrNoAct, actCodec.decode)
 }
 
 // ActsOn implements seckill.ActHandler.
 func (l *Ledger) ActsOn(ctx context.Context, day string, shard int, after string, limit int) ([]seckill.Act, error) {
-	rows, err := l.rows.Query(ctx, TableActs, dayShardKey(day, shard), after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: acts of %s, shard %d: %w", day, shard, err)
-	}
-	return decodeAll(rows, actCodec.decode)
+	in := dayShardKey(day, shard)
+	return query(ctx, l, "acts of "+in, TableActs, in, after, limit, actCodec.decode)
 }
 
 // HandleAct implements seckill.ActHandler in one write.
@@ -69,13 +55,6 @@ func (l *Ledger) HandleAct(ctx context.Context, id, by, note string, at time.Tim
 	if err != nil {
 		return err
 	}
-	c, err := l.transact(ctx, []Write{{Key: k, Op: OpUpdate, If: []Cond{Eq("v", Version)},
-		Set: Row{"handled": at.UnixMilli(), "by": by, "note": note}}})
-	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: handle act %s: %w", id, err)
-	case c != nil:
-		return seckill.ErrNoAct
-	}
-	return nil
+	return l.change(ctx, "handle act "+id, seckill.ErrNoAct, Write{Key: k, Op: OpUpdate, If: []Cond{Eq("v", Version)},
+		Set: Row{"handled": at.UnixMilli(), "by": by, "note": note}})
 }

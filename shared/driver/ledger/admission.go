@@ -52,19 +52,17 @@ func (l *Ledger) Questions(ctx context.Context, item string) ([]seckill.Question
 
 // PutQuestion implements seckill.QuestionKeeper in one write.
 func (l *Ledger) PutQuestion(ctx context.Context, item string, q seckill.Question) error {
-	if err := q.Validate(); err != nil {
+	if err := q.Check(); err != nil {
 		return err
 	}
 	if q.ID == "" || !seckill.ValidItemID(item) {
 		return errors.New("ledger: a question without an id or an item")
 	}
-	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: q.ID}, Op: OpPut,
-		Row: questionCodec.encode(&q, 0)}})
-	return err
+	return l.change(ctx, "put a question", nil, Write{Key: Key{Table: TableQuestions, PK: item, SK: q.ID}, Op: OpPut,
+		Row: questionCodec.encode(&q, 0)})
 }
 
 // DropQuestion implements seckill.QuestionKeeper in one write.
 func (l *Ledger) DropQuestion(ctx context.Context, item, id string) error {
-	_, err := l.transact(ctx, []Write{{Key: Key{Table: TableQuestions, PK: item, SK: id}, Op: OpDelete}})
-	return err
+	return l.change(ctx, "drop a question", nil, Write{Key: Key{Table: TableQuestions, PK: item, SK: id}, Op: OpDelete})
 }

@@ -19,7 +19,7 @@ import (
 var nounOf = map[string]string{"units": "UnitRow", "orders": "Order", "quotas": "Quota", "payments": "Payment",
 	"returns": "ReturnRow", "notifications": "KeptNotification", "reconciliations": "Reconciliation",
 	"counted": "CountMark", "deliveries": "Webhook", "blocks": "Block", "questions": "Question", "acts": "Act",
-	"proposals": "Proposal", "activities": "Activity", "sessions": "StaffSession"}
+	"proposals": "Proposal", "activities": "Activity", "sessions": "StaffSession", "audit": "AuditEntry"}
 
 // besides says what the attributes mean that no field has, one a line.
 const besides = `
@@ -61,19 +61,6 @@ attempts.expires: when DynamoDB deletes the row, in seconds: an hour later
 questions.item:
 acts.day: the day of the time in the id, #, and a hash of the id modulo 10
 acts.expires: when DynamoDB deletes the row, in seconds: 90 days later
-audit.day: the day of at
-audit.seq: at in 13 digits, the id and the kind, with hyphens between
-audit.at:
-audit.kind: begun and ended, two rows of a command that changes something, or whole
-audit.id: the same in both rows
-audit.who: verified identity; in seckill run a claim
-audit.roles: separated by commas
-audit.act: the command
-audit.subject: what it is about, as item=2002 stock=1000
-audit.before: states and numbers before; empty if unknown, as after
-audit.after:
-audit.why: the person's reason
-audit.result: changed, unchanged, read or a refusal's code; empty in begun
 proposals.list: waiting; or alone, for how many refunds a person made alone on a day
 proposals.n: refunds; of alone only
 proposals.expires: when DynamoDB deletes the row, in seconds; of alone only

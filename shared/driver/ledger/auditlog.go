@@ -7,20 +7,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+var auditCodec = &codec[seckill.AuditEntry]{table: TableAudit}
+
 // AppendAudit implements seckill.AuditLog in one write. The id of an act is random, so that the row in an entry's place
 // is a repeat of it.
 func (l *Ledger) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
-	c, err := l.transact(ctx, []Write{{Key: Key{TableAudit, e.Day, e.Seq}, Op: OpPut, If: []Cond{Absent()},
-		Row: Row{"v": Version, "at": e.At.UnixMilli(), "kind": string(e.Kind), "id": e.ID, "who": e.Who,
-			"roles": e.Roles, "act": e.Act, "subject": e.Subject, "before": e.Before, "after": e.After, "why": e.Why,
-			"result": e.Result}}})
-	if err != nil {
-		return fmt.Errorf("ledger: append to the audit log: %w", err)
-	}
+	c, err := l.transact(ctx, "append to the audit log", []Write{{Key: Key{TableAudit, e.Day, e.Seq}, Op: OpPut,
+		If: []Cond{Absent()}, Row: auditCodec.encode(&e, 0)}})
 	if c == nil {
-		return nil
+		return err
 	}
-	if old, err := decodeAudit(c.Reasons[0].Old); err != nil || old != e {
+	if old, err := auditCodec.decode(c.Reasons[0].Old); err != nil || old != e {
 		return fmt.Errorf("ledger: append to the audit log: another entry is %s/%s", e.Day, e.Seq)
 	}
 	return nil
@@ -28,18 +25,5 @@ func (l *Ledger) AppendAudit(ctx context.Context, e seckill.AuditEntry) error {
 
 // AuditOn implements seckill.AuditLog.
 func (l *Ledger) AuditOn(ctx context.Context, day, after string, limit int) ([]seckill.AuditEntry, error) {
-	rows, err := l.rows.Query(ctx, TableAudit, day, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: audit log of %s: %w", day, err)
-	}
-	return decodeAll(rows, decodeAudit)
-}
-
-func decodeAudit(row Row) (seckill.AuditEntry, error) {
-	d := decode(TableAudit, row)
-	e := seckill.AuditEntry{Day: d.text("day"), Seq: d.text("seq"), At: d.time("at"),
-		Kind: seckill.AuditKind(d.text("kind")), ID: d.text("id"), Who: d.text("who"), Roles: d.text("roles"),
-		Act: d.text("act"), Subject: d.text("subject"), Before: d.text("before"), After: d.text("after"),
-		Why: d.text("why"), Result: d.text("result")}
-	return e, d.err
+	return query(ctx, l, "audit log of "+day, TableAudit, day, after, limit, auditCodec.decode)
 }

@@ -32,24 +32,19 @@ func (l *Ledger) PutBlocks(ctx context.Context, blocks []seckill.Block) error {
 	writes := make([]Write, len(blocks))
 	for i := range blocks {
 		b := &blocks[i]
-		if err := b.Validate(); err != nil {
+		if err := b.Check(); err != nil {
 			return fmt.Errorf("ledger: block: %w", err)
 		}
 		writes[i] = Write{Key: blockKey(b.Subject, b.Item), Op: OpPut, Row: encodeBlock(b)}
 	}
-	if _, err := l.transact(ctx, writes); err != nil {
-		return fmt.Errorf("ledger: block: %w", err)
-	}
-	return nil
+	return l.change(ctx, "block", nil, writes...)
 }
 
 // DropBlock implements seckill.Blocks in one write.
 func (l *Ledger) DropBlock(ctx context.Context, s seckill.Subject, item string) (dropped bool, err error) {
-	c, err := l.transact(ctx, []Write{{Key: blockKey(s, item), Op: OpDelete, If: []Cond{Eq("v", Version)}}})
-	if err != nil {
-		return false, fmt.Errorf("ledger: drop a block: %w", err)
-	}
-	return c == nil, nil
+	c, err := l.transact(ctx, "drop a block", []Write{{Key: blockKey(s, item),
+		Op: OpDelete, If: []Cond{Eq("v", Version)}}})
+	return c == nil && err == nil, err
 }
 
 // UserBlocks implements seckill.BlockReader in one read.
@@ -85,11 +80,7 @@ func blocksAt(ctx context.Context, read func(context.Context, []Key) ([]Row, err
 
 // BlocksOn implements seckill.BlockKeeper in one read.
 func (l *Ledger) BlocksOn(ctx context.Context, s seckill.Subject, after string, limit int) ([]seckill.Block, error) {
-	rows, err := l.rows.Query(ctx, TableBlocks, string(s), after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: blocks on one: %w", err)
-	}
-	return decodeAll(rows, decodeBlock)
+	return query(ctx, l, "blocks on one", TableBlocks, string(s), after, limit, decodeBlock)
 }
 
 // blockKeys are the keys of these subjects' blocks for an item and for every item.
@@ -103,11 +94,7 @@ func blockKeys(subjects []seckill.Subject, item string) (keys []Key) {
 // ListBlocks implements seckill.Blocks.
 func (l *Ledger) ListBlocks(ctx context.Context, shard int, after string,
 	limit int) (seckill.Page[seckill.Block], error) {
-	rows, next, err := l.rows.Index(ctx, IndexBlocksListed, shardKey(shard), after, limit, false)
-	if err != nil {
-		return seckill.Page[seckill.Block]{}, fmt.Errorf("ledger: blocks of shard %d: %w", shard, err)
-	}
-	return page(rows, next, decodeBlock), nil
+	return listed(ctx, l, "blocks", IndexBlocksListed, shardKey(shard), after, limit, decodeBlock)
 }
 
 // blockShard spreads the list: an import writes faster than one partition takes.

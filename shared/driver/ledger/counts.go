@@ -25,14 +25,9 @@ func countedKey(order string) Key { return Key{Table: TableCounted, PK: order} }
 
 // Counts implements seckill.Ledger.
 func (l *Ledger) Counts(ctx context.Context, item string) (seckill.Counts, error) {
-	row, found, err := l.rows.Get(ctx, countsKey(item))
-	if err != nil {
-		return seckill.Counts{}, fmt.Errorf("ledger: counts of item %s: %w", item, err)
-	}
-	if !found {
-		return seckill.Counts{Item: item}, nil
-	}
-	return decodeCounts(row)
+	c, err := get(ctx, l, "counts of item "+item, countsKey(item), nil, decodeCounts)
+	c.Item = item
+	return c, err
 }
 
 // Counted implements seckill.Ledger. Another number of orders, or a repeated one, is a programming error.
@@ -126,14 +121,7 @@ func asRead(c seckill.Counts) Cond {
 
 // recounted executes a write of counts.
 func (l *Ledger) recounted(ctx context.Context, c seckill.Counts, doing string, writes []Write) error {
-	canceled, err := l.transact(ctx, writes)
-	if err != nil {
-		return fmt.Errorf("ledger: %s item %s: %w", doing, c.Item, err)
-	}
-	if canceled != nil {
-		return seckill.ErrCountsChanged
-	}
-	return nil
+	return l.change(ctx, doing+" item "+c.Item, seckill.ErrCountsChanged, writes...)
 }
 
 func decodeCounts(row Row) (seckill.Counts, error) {

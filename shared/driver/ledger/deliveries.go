@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -15,14 +14,9 @@ func deliveryKey(order string) Key { return Key{Table: TableDeliveries, PK: orde
 
 // Webhook implements seckill.Ledger.
 func (l *Ledger) Webhook(ctx context.Context, order string) (seckill.Webhook, error) {
-	row, found, err := l.rows.Get(ctx, deliveryKey(order))
-	if err != nil {
-		return seckill.Webhook{}, fmt.Errorf("ledger: delivery of %s: %w", order, err)
-	}
-	if !found {
-		return seckill.Webhook{Order: order}, nil
-	}
-	return decodeDelivery(row)
+	w, err := get(ctx, l, "delivery of "+order, deliveryKey(order), nil, decodeDelivery)
+	w.Order = order
+	return w, err
 }
 
 // SaveWebhook implements seckill.Ledger in one write.
@@ -32,29 +26,20 @@ func (l *Ledger) SaveWebhook(ctx context.Context, w seckill.Webhook) error {
 		unread = Eq("writes", int64(w.Writes))
 	}
 	w.Writes++
-	c, err := l.transact(ctx, []Write{{Key: deliveryKey(w.Order), Op: OpPut, Row: encodeDelivery(&w),
-		If: []Cond{unread}}})
-	return changed(c, err, "save the delivery of", w.Order)
+	return l.change(ctx, "save the delivery of "+w.Order, seckill.ErrStateChanged, Write{Key: deliveryKey(w.Order),
+		Op: OpPut, Row: encodeDelivery(&w), If: []Cond{unread}})
 }
 
 // WebhooksDue implements seckill.Ledger.
 func (l *Ledger) WebhooksDue(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[seckill.Webhook], error) {
-	rows, next, err := l.rows.Index(ctx, IndexDeliveriesDue, shardKey(shard), after, limit, false)
-	if err != nil {
-		return seckill.Page[seckill.Webhook]{}, fmt.Errorf("ledger: deliveries due %d: %w", shard, err)
-	}
-	rows, next = dueBy(rows, next, "due_at", now)
-	return page(rows, next, decodeDelivery), nil
+	return due(ctx, l, "deliveries due", IndexDeliveriesDue, shardKey(shard), "due_at", now, after, limit,
+		decodeDelivery)
 }
 
 // WebhooksGivenUp implements seckill.Ledger.
 func (l *Ledger) WebhooksGivenUp(ctx context.Context, after string, limit int) (seckill.Page[seckill.Webhook], error) {
-	rows, next, err := l.rows.Index(ctx, IndexDeliveriesDue, givenUpShard, after, limit, false)
-	if err != nil {
-		return seckill.Page[seckill.Webhook]{}, fmt.Errorf("ledger: deliveries given up: %w", err)
-	}
-	return page(rows, next, decodeDelivery), nil
+	return listed(ctx, l, "deliveries given up", IndexDeliveriesDue, givenUpShard, after, limit, decodeDelivery)
 }
 
 var deliveryCodec = &codec[seckill.Webhook]{table: TableDeliveries, more: 1}

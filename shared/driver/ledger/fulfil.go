@@ -29,14 +29,12 @@ func (l *Ledger) Fulfil(ctx context.Context, o seckill.Order, to seckill.State, 
 	} else {
 		w.Set["due_shard"], w.Set["due_at"] = FulfilShard+shardKey(orderShard(o.ID)), timeKey(next)
 	}
-	c, err := l.transact(ctx, []Write{w})
-	return changed(c, err, "fulfil", o.ID)
+	return l.change(ctx, "fulfil "+o.ID, seckill.ErrStateChanged, w)
 }
 
 // Note implements seckill.Ledger in one write.
 func (l *Ledger) Note(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
-	c, err := l.transact(ctx, []Write{noted(&o, at, cause)})
-	return changed(c, err, "note on", o.ID)
+	return l.change(ctx, "note on "+o.ID, seckill.ErrStateChanged, noted(&o, at, cause))
 }
 
 // Hide implements seckill.Ledger in one write.
@@ -47,16 +45,14 @@ func (l *Ledger) Hide(ctx context.Context, o seckill.Order, hidden bool, at time
 	} else {
 		w.Remove = []string{"hidden"}
 	}
-	c, err := l.transact(ctx, []Write{w})
-	return changed(c, err, "hide", o.ID)
+	return l.change(ctx, "hide "+o.ID, seckill.ErrStateChanged, w)
 }
 
 // AskRefund implements seckill.Ledger in one write.
 func (l *Ledger) AskRefund(ctx context.Context, o seckill.Order, why string, at time.Time, cause string) error {
 	w := noted(&o, at, cause)
 	w.Set = Row{"refund_why": why}
-	c, err := l.transact(ctx, []Write{w})
-	return changed(c, err, "ask for a refund of", o.ID)
+	return l.change(ctx, "ask for a refund of "+o.ID, seckill.ErrStateChanged, w)
 }
 
 // noted is a write of an entry of the history that leaves the state as it is.

@@ -26,14 +26,7 @@ func identityKey(id seckill.Identity) Key {
 
 // UserOf implements seckill.Identities.
 func (l *Ledger) UserOf(ctx context.Context, id seckill.Identity) (string, error) {
-	row, found, err := l.rows.Get(ctx, identityKey(id))
-	if err != nil {
-		return "", fmt.Errorf("ledger: the user of an identity: %w", err)
-	}
-	if !found {
-		return "", seckill.ErrNoUser
-	}
-	return decodeUser(row)
+	return get(ctx, l, "the user of an identity", identityKey(id), seckill.ErrNoUser, decodeUser)
 }
 
 // Enrol implements seckill.Identities in two writes. An empty text is a programming error.
@@ -41,7 +34,7 @@ func (l *Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at
 	if id.Issuer == "" || id.Subject == "" || user == "" {
 		return "", fmt.Errorf("ledger: enrol user %q: an empty text", user)
 	}
-	c, err := l.transact(ctx, []Write{
+	c, err := l.transact(ctx, "enrol user "+user, []Write{
 		{Key: identityKey(id), Op: OpPut, If: []Cond{Absent()},
 			Row: Row{"v": Version, "user": user, "at": at.UnixMilli()}},
 		{Key: Key{Table: TableIdentities, PK: userPrefix + user}, Op: OpPut, If: []Cond{Absent()},
@@ -49,7 +42,7 @@ func (l *Ledger) Enrol(ctx context.Context, id seckill.Identity, user string, at
 	})
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("ledger: enrol user %s: %w", user, err)
+		return "", err
 	case c == nil:
 		return user, nil
 	case c.failed(0):

@@ -18,13 +18,25 @@ var _ seckill.Ledger = (*Ledger)(nil)
 // New returns a ledger on rows.
 func New(rows Rows) *Ledger { return &Ledger{rows: rows} }
 
-// transact executes writes. canceled is not nil if a condition did not hold; err is a fault.
-func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Canceled, err error) {
+// transact executes writes. canceled is not nil if a condition did not hold; else err is nil, or a fault.
+func (l *Ledger) transact(ctx context.Context, doing string, writes []Write) (canceled *Canceled, err error) {
 	err = l.rows.Transact(ctx, writes)
-	if errors.As(err, &canceled) {
+	switch {
+	case errors.As(err, &canceled):
 		return canceled, nil
+	case err != nil:
+		return nil, fmt.Errorf("ledger: %s: %w", doing, err)
 	}
-	return nil, err
+	return nil, nil //nolint:nilnil // all conditions held
+}
+
+// change executes writes. missed is the error if a condition does not hold; nil if there is nothing to do then.
+func (l *Ledger) change(ctx context.Context, doing string, missed error, writes ...Write) error {
+	c, err := l.transact(ctx, doing, writes)
+	if c != nil {
+		return missed
+	}
+	return err
 }
 
 // begin adds the history's first entry if the caller gave none.
@@ -59,12 +71,10 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, seckill.PlaceTimeout)
 	defer cancel()
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "place "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrOrderExists
 	case c.failed(2), c.failed(3):
@@ -139,17 +149,10 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	if err := checkOrder(&o); err != nil {
 		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
 	}
-	c, err := l.transact(ctx, []Write{
+	return l.change(ctx, "reject "+o.ID, seckill.ErrOrderExists, []Write{
 		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
 		{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version, "newest": o.ID}},
-	})
-	if err != nil {
-		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
-	}
-	if c != nil {
-		return seckill.ErrOrderExists
-	}
-	return nil
+	}...)
 }
 
 // closes reports whether a closing order may end in this state with its units given back.
@@ -171,58 +174,47 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 		writes = append(writes, Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version},
 			Add: map[string]int64{"cancels": 1}, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})
 	}
-	c, err := l.transact(ctx, writes)
-	if c != nil && !c.failed(0) {
+	c, err := l.transact(ctx, "begin closing "+o.ID, writes)
+	switch {
+	case c == nil:
+		return err
+	case c.failed(0):
+		return seckill.ErrStateChanged
+	default:
 		return seckill.ErrCancels
 	}
-	return changed(c, err, "begin closing", o.ID)
 }
 
 // Reschedule implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "reschedule "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set: Row{"due_at": timeKey(due)},
 		If:  []Cond{Eq("state", string(seckill.Closing))},
-	}})
-	return changed(c, err, "reschedule", id)
+	})
 }
 
 // RescheduleNow implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "reschedule now "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"due_at": timeKey(at)},
 		Append: appendChange(seckill.Closing, at, cause),
 		If:     []Cond{Eq("state", string(seckill.Closing))},
-	}})
-	return changed(c, err, "reschedule now", id)
+	})
 }
 
 // EraseAddress implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	return l.change(ctx, "erase the address of "+id, seckill.ErrStateChanged, Write{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"erased": at.UnixMilli()},
 		Remove: Personal(),
 		If:     []Cond{Eq("state", string(state))},
-	}})
-	return changed(c, err, "erase the address of", id)
+	})
 }
 
 // EraseNetwork implements seckill.Ledger in one write. ErrStateChanged also for an unknown order.
 func (l *Ledger) EraseNetwork(ctx context.Context, id string, state seckill.State) error {
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate, Remove: []string{"network_address"},
-		If: []Cond{Eq("state", string(state))}}})
-	return changed(c, err, "erase the network address of", id)
-}
-
-// changed translates the outcome of a change of one order row.
-func changed(c *Canceled, err error, doing, id string) error {
-	if err != nil {
-		return fmt.Errorf("ledger: %s %s: %w", doing, id, err)
-	}
-	if c != nil {
-		return seckill.ErrStateChanged
-	}
-	return nil
+	return l.change(ctx, "erase the network address of "+id, seckill.ErrStateChanged, Write{Key: orderKey(id),
+		Op: OpUpdate, Remove: []string{"network_address"}, If: []Cond{Eq("state", string(state))}})
 }
 
 func appendChange(to seckill.State, at time.Time, cause string) map[string][]string {
@@ -244,12 +236,10 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
 			Eq("units", encodeUnits(o.Units))}}},
 		release(&o)...)
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "give back "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: give back %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrStateChanged
 	default:
@@ -298,15 +288,13 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 		order.Set = Row{"state": string(to)}
 		order.Remove = []string{"close_to", "due_shard", "due_at"}
 	}
-	c, err := l.transact(ctx, []Write{
+	c, err := l.transact(ctx, "record payment "+p.Order, []Write{
 		{Key: paymentKey(p.Order, p.TradeNo), Op: OpPut, Row: encodePayment(&p), If: []Cond{Absent()}},
 		order,
 	})
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: record payment %s: %w", p.Order, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0):
 		return seckill.ErrPaymentExists
 	case c.Reasons[1].Old == nil:
@@ -319,10 +307,6 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 // DeleteReturn implements seckill.Ledger in one write. A row with other units stays without an error: the next sweep
 // handles it.
 func (l *Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
-	_, err := l.transact(ctx, []Write{{Key: returnKey(r.Order), Op: OpDelete,
-		If: []Cond{Eq("units", encodeUnits(r.Units))}}})
-	if err != nil {
-		return fmt.Errorf("ledger: delete return %s: %w", r.Order, err)
-	}
-	return nil
+	return l.change(ctx, "delete return "+r.Order, nil, Write{Key: returnKey(r.Order), Op: OpDelete,
+		If: []Cond{Eq("units", encodeUnits(r.Units))}})
 }

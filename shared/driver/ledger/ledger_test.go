@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/seckill"
@@ -26,10 +27,12 @@ func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: me
 
 func order(id string, units ...int) seckill.Order {
 	o := seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
-		Amount: seckill.Fen(100 * len(units)), Given: seckill.Given{Address: "secret street", Name: "Lei",
-			Network: netip.MustParseAddr("2001:db8::7")}, Title: "t", Buckets: 1,
+		Amount: seckill.Fen(100 * len(units)), Given: drivertest.Given(),
+		Title: "t", Buckets: 1,
 		ListPrice: 120, Cover: "/c.jpg", ItemVersion: 1, Options: seckill.Options{{Name: "a", Value: "b"}},
-		CloseTo: seckill.Expired, Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+		CloseTo: seckill.Expired,
+		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+	o.Address, o.Name, o.Network = "secret street", "Lei", netip.MustParseAddr("2001:db8::7")
 	if id == "a" {
 		o.Span = "70"
 	}

@@ -19,21 +19,13 @@ var (
 
 // KeepNotification implements seckill.Ledger in one write. A stored notification stays as it first arrived.
 func (l *Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
-	_, err := l.transact(ctx, []Write{{Key: Key{TableNotifications, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()},
-		Row: notificationCodec.encode(&n, 0)}})
-	if err != nil {
-		return fmt.Errorf("ledger: keep a notification of %s: %w", n.Order, err)
-	}
-	return nil
+	return l.change(ctx, "keep a notification of "+n.Order, nil, Write{Key: Key{TableNotifications, n.Order, n.ID},
+		Op: OpPut, If: []Cond{Absent()}, Row: notificationCodec.encode(&n, 0)})
 }
 
 // Notifications implements seckill.Ledger.
 func (l *Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
-	rows, err := l.partition(ctx, TableNotifications, order, "id")
-	if err != nil {
-		return nil, fmt.Errorf("ledger: notifications of %s: %w", order, err)
-	}
-	return decodeAll(rows, notificationCodec.decode)
+	return all(ctx, l, "notifications of "+order, TableNotifications, order, "id", notificationCodec.decode)
 }
 
 // KeepReconciliation implements seckill.Ledger in one write. More than seckill.MaxDifferences is a programming error.
@@ -42,21 +34,13 @@ func (l *Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliatio
 		return fmt.Errorf("ledger: keep the reconciliation of %q at %s with %d differences", r.Day, r.At,
 			len(r.Differences))
 	}
-	_, err := l.transact(ctx, []Write{{Key: Key{TableReconciliations, r.Day, timeKey(r.At)}, Op: OpPut,
-		Row: reconciliationCodec.encode(&r, 0)}})
-	if err != nil {
-		return fmt.Errorf("ledger: keep the reconciliation of %s: %w", r.Day, err)
-	}
-	return nil
+	return l.change(ctx, "keep the reconciliation of "+r.Day, nil, Write{Op: OpPut,
+		Key: Key{TableReconciliations, r.Day, timeKey(r.At)}, Row: reconciliationCodec.encode(&r, 0)})
 }
 
 // Reconciliations implements seckill.Ledger.
 func (l *Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
-	rows, err := l.partition(ctx, TableReconciliations, day, "at")
-	if err != nil {
-		return nil, fmt.Errorf("ledger: reconciliations of %s: %w", day, err)
-	}
-	return decodeAll(rows, decodeReconciliation)
+	return all(ctx, l, "reconciliations of "+day, TableReconciliations, day, "at", decodeReconciliation)
 }
 
 func decodeReconciliation(row Row) (seckill.Reconciliation, error) {

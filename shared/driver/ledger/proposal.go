@@ -23,9 +23,8 @@ func proposalKey(order string) Key { return Key{TableProposals, proposalsWaiting
 
 // Propose implements seckill.Proposer in one write.
 func (l *Ledger) Propose(ctx context.Context, p seckill.Proposal) error {
-	c, err := l.transact(ctx, []Write{{Key: proposalKey(p.Order), Op: OpPut, If: []Cond{Absent()},
-		Row: proposalCodec.encode(&p, 0)}})
-	return changed(c, err, "propose a refund of", p.Order)
+	return l.change(ctx, "propose a refund of "+p.Order, seckill.ErrStateChanged, Write{Key: proposalKey(p.Order),
+		Op: OpPut, If: []Cond{Absent()}, Row: proposalCodec.encode(&p, 0)})
 }
 
 // Proposal implements seckill.Proposer in one read.
@@ -43,17 +42,12 @@ func (l *Ledger) Proposal(ctx context.Context, order string) (*seckill.Proposal,
 
 // Proposals implements seckill.Proposer in one read.
 func (l *Ledger) Proposals(ctx context.Context, after string, limit int) ([]seckill.Proposal, error) {
-	rows, err := l.rows.Query(ctx, TableProposals, proposalsWaiting, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: proposals: %w", err)
-	}
-	return decodeAll(rows, proposalCodec.decode)
+	return query(ctx, l, "proposals", TableProposals, proposalsWaiting, after, limit, proposalCodec.decode)
 }
 
 // Withdraw implements seckill.Proposer in one write.
 func (l *Ledger) Withdraw(ctx context.Context, p seckill.Proposal) error {
-	c, err := l.transact(ctx, []Write{withdraw(&p)})
-	return changed(c, err, "withdraw the proposal about", p.Order)
+	return l.change(ctx, "withdraw the proposal about "+p.Order, seckill.ErrStateChanged, withdraw(&p))
 }
 
 // withdraw deletes a proposal as it was read.

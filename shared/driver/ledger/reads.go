@@ -13,28 +13,79 @@ import (
 // pageRows is the number of rows that one query of a whole partition asks for.
 const pageRows = 1000
 
+// get reads a noun. missing is the error if it has no row; nil: it is empty then.
+func get[T any](ctx context.Context, l *Ledger, what string, k Key, missing error,
+	decode func(Row) (T, error)) (noun T, err error) {
+	row, found, err := l.rows.Get(ctx, k)
+	switch {
+	case err != nil:
+		return noun, fmt.Errorf("ledger: %s: %w", what, err)
+	case !found:
+		return noun, missing
+	}
+	return decode(row)
+}
+
+// query reads nouns of a partition that are judged together: one unreadable row fails the read.
+func query[T any](ctx context.Context, l *Ledger, what, table, pk, after string, limit int,
+	decode func(Row) (T, error)) ([]T, error) {
+	rows, err := l.rows.Query(ctx, table, pk, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %s: %w", what, err)
+	}
+	return decodeAll(rows, decode)
+}
+
+// all is query for a whole partition, page by page; sk is the table's sort key.
+func all[T any](ctx context.Context, l *Ledger, what, table, pk, sk string, decode func(Row) (T, error)) ([]T, error) {
+	var rows []Row
+	for after := ""; ; {
+		page, err := l.rows.Query(ctx, table, pk, after, pageRows)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %s: %w", what, err)
+		}
+		rows = append(rows, page...)
+		if len(page) < pageRows {
+			return decodeAll(rows, decode)
+		}
+		after, _ = page[len(page)-1][sk].(string)
+	}
+}
+
+// listed reads a page of an index's partition, oldest first.
+func listed[T any](ctx context.Context, l *Ledger, what, index, pk, after string, limit int,
+	decode func(Row) (T, error)) (seckill.Page[T], error) {
+	rows, next, err := l.rows.Index(ctx, index, pk, after, limit, false)
+	if err != nil {
+		return seckill.Page[T]{}, fmt.Errorf("ledger: %s: %w", what, err)
+	}
+	return page(rows, next, decode), nil
+}
+
+// due is listed up to what is due by now; attr has the times, by which the index is sorted.
+func due[T any](ctx context.Context, l *Ledger, what, index, pk, attr string, now time.Time, after string, limit int,
+	decode func(Row) (T, error)) (seckill.Page[T], error) {
+	rows, next, err := l.rows.Index(ctx, index, pk, after, limit, false)
+	if err != nil {
+		return seckill.Page[T]{}, fmt.Errorf("ledger: %s: %w", what, err)
+	}
+	for i, row := range rows {
+		if at, _ := row[attr].(string); at > timeKey(now) {
+			rows, next = rows[:i], ""
+			break
+		}
+	}
+	return page(rows, next, decode), nil
+}
+
 // Order implements seckill.Ledger.
 func (l *Ledger) Order(ctx context.Context, id string) (seckill.Order, error) {
-	row, found, err := l.rows.Get(ctx, orderKey(id))
-	if err != nil {
-		return seckill.Order{}, fmt.Errorf("ledger: order %s: %w", id, err)
-	}
-	if !found {
-		return seckill.Order{}, seckill.ErrNoOrder
-	}
-	return decodeOrder(row)
+	return get(ctx, l, "order "+id, orderKey(id), seckill.ErrNoOrder, decodeOrder)
 }
 
 // Quota implements seckill.Ledger.
 func (l *Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
-	row, found, err := l.rows.Get(ctx, quotaKey(user, item))
-	if err != nil {
-		return seckill.Quota{}, fmt.Errorf("ledger: quota %s/%s: %w", user, item, err)
-	}
-	if !found {
-		return seckill.Quota{}, nil
-	}
-	return quotaCodec.decode(row)
+	return get(ctx, l, "quota "+user+"/"+item, quotaKey(user, item), nil, quotaCodec.decode)
 }
 
 // Quotas implements seckill.Ledger. More than MaxQuotas users, or a repeated one, is a programming error.
@@ -67,14 +118,7 @@ func (l *Ledger) Quotas(ctx context.Context, item string, users []string) (map[s
 
 // Return implements seckill.Ledger.
 func (l *Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
-	row, found, err := l.rows.Get(ctx, returnKey(order))
-	if err != nil {
-		return seckill.ReturnRow{}, fmt.Errorf("ledger: return %s: %w", order, err)
-	}
-	if !found {
-		return seckill.ReturnRow{}, seckill.ErrNoReturn
-	}
-	return returnCodec.decode(row)
+	return get(ctx, l, "return "+order, returnKey(order), seckill.ErrNoReturn, returnCodec.decode)
 }
 
 // Returns implements seckill.Ledger, ascending by order.
@@ -93,36 +137,13 @@ func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int
 
 // Units implements seckill.Ledger, ascending by unit.
 func (l *Ledger) Units(ctx context.Context, item string, bucket int) ([]seckill.UnitRow, error) {
-	rows, err := l.partition(ctx, TableUnits, bucketKey(item, bucket), "unit")
-	if err != nil {
-		return nil, fmt.Errorf("ledger: units of %s bucket %d: %w", item, bucket, err)
-	}
-	return decodeAll(rows, unitCodec.decode)
+	in := bucketKey(item, bucket)
+	return all(ctx, l, "units of "+in, TableUnits, in, "unit", unitCodec.decode)
 }
 
 // Payments implements seckill.Ledger, ascending by trade number.
 func (l *Ledger) Payments(ctx context.Context, order string) ([]seckill.Payment, error) {
-	rows, err := l.partition(ctx, TablePayments, order, "trade_no")
-	if err != nil {
-		return nil, fmt.Errorf("ledger: payments of %s: %w", order, err)
-	}
-	return decodeAll(rows, paymentCodec.decode)
-}
-
-// partition reads all rows of a partition, page by page.
-func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, error) {
-	var all []Row
-	for after := ""; ; {
-		page, err := l.rows.Query(ctx, table, pk, after, pageRows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if len(page) < pageRows {
-			return all, nil
-		}
-		after, _ = page[len(page)-1][sk].(string)
-	}
+	return all(ctx, l, "payments of "+order, TablePayments, order, "trade_no", paymentCodec.decode)
 }
 
 // DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds the overdue
@@ -140,45 +161,23 @@ func (l *Ledger) FulfilDue(ctx context.Context, shard int, now time.Time, after 
 
 func (l *Ledger) ordersDue(ctx context.Context, shard string, now time.Time, after string,
 	limit int) (seckill.Page[string], error) {
-	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shard, after, limit, false)
-	if err != nil {
-		return seckill.Page[string]{}, fmt.Errorf("ledger: due orders %s: %w", shard, err)
-	}
-	rows, next = dueBy(rows, next, "due_at", now)
-	return page(rows, next, func(row Row) (string, error) {
-		id, _ := row["id"].(string) // a key is always a string
-		return id, nil
-	}), nil
+	return due(ctx, l, "due orders "+shard, IndexOrdersDue, shard, "due_at", now, after, limit,
+		func(row Row) (string, error) {
+			id, _ := row["id"].(string) // a key is always a string
+			return id, nil
+		})
 }
 
 // RefundsDue implements seckill.Ledger.
 func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[seckill.Payment], error) {
-	rows, next, err := l.rows.Index(ctx, IndexRefundsDue, shardKey(shard), after, limit, false)
-	if err != nil {
-		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds due %d: %w", shard, err)
-	}
-	rows, next = dueBy(rows, next, "refund_at", now)
-	return page(rows, next, paymentCodec.decode), nil
-}
-
-// dueBy cuts a page of rows sorted by due time before the first one due after now.
-func dueBy(rows []Row, next, attr string, now time.Time) ([]Row, string) {
-	for i, row := range rows {
-		if due, _ := row[attr].(string); due > timeKey(now) {
-			return rows[:i], ""
-		}
-	}
-	return rows, next
+	return due(ctx, l, "refunds due", IndexRefundsDue, shardKey(shard), "refund_at", now, after, limit,
+		paymentCodec.decode)
 }
 
 // RefundsRefused implements seckill.Ledger.
 func (l *Ledger) RefundsRefused(ctx context.Context, after string, limit int) (seckill.Page[seckill.Payment], error) {
-	rows, next, err := l.rows.Index(ctx, IndexRefundsDue, refusedShard, after, limit, false)
-	if err != nil {
-		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds refused: %w", err)
-	}
-	return page(rows, next, paymentCodec.decode), nil
+	return listed(ctx, l, "refunds refused", IndexRefundsDue, refusedShard, after, limit, paymentCodec.decode)
 }
 
 // OrdersByUser implements seckill.Ledger.

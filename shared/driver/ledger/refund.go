@@ -39,12 +39,10 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 		writes[0].Remove = append(writes[0].Remove, "units")
 		writes = append(writes, release(&o)...)
 	}
-	c, err := l.transact(ctx, writes)
+	c, err := l.transact(ctx, "owe a refund of "+o.ID, writes)
 	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: owe a refund of %s: %w", o.ID, err)
 	case c == nil:
-		return nil
+		return err
 	case c.failed(0) || c.failed(1) || by.Proposal != nil && c.failed(2):
 		return seckill.ErrStateChanged
 	case counted && c.failed(2):
@@ -77,22 +75,20 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 		// in its final state.
 		writes = append(writes, Write{Key: paymentKey(p.Order, besides), Op: OpCheck, If: due})
 	}
-	c, err := l.transact(ctx, writes)
-	return changed(c, err, "refunded", p.Order)
+	return l.change(ctx, "refunded "+p.Order, seckill.ErrStateChanged, writes...)
 }
 
 // RetryRefund implements seckill.Ledger in two writes.
 func (l *Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time,
 	cause string) error {
-	c, err := l.transact(ctx, []Write{
+	return l.change(ctx, "retry the refund of "+p.Order, seckill.ErrStateChanged, []Write{
 		{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 			Set:    Row{"refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
 			Remove: []string{"refused"},
 			If:     []Cond{Eq("state", string(seckill.RefundDue))}},
 		{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(state, at, cause),
 			If: []Cond{Eq("state", string(state))}},
-	})
-	return changed(c, err, "retry the refund of", p.Order)
+	}...)
 }
 
 // DeferRefund implements seckill.Ledger in one write. ErrStateChanged also for an unknown payment.
@@ -106,6 +102,5 @@ func (l *Ledger) DeferRefund(ctx context.Context, p seckill.Payment, due time.Ti
 	} else {
 		w.Set["refund_shard"], w.Set["refused"] = refusedShard, refused
 	}
-	c, err := l.transact(ctx, []Write{w})
-	return changed(c, err, "defer the refund of", p.Order)
+	return l.change(ctx, "defer the refund of "+p.Order, seckill.ErrStateChanged, w)
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -18,14 +17,7 @@ func sessionKey(key string) Key { return Key{TableSessions, sessionsList, key} }
 
 // StaffSession implements seckill.StaffSessions.
 func (l *Ledger) StaffSession(ctx context.Context, key string) (seckill.StaffSession, error) {
-	row, found, err := l.rows.Get(ctx, sessionKey(key))
-	switch {
-	case err != nil:
-		return seckill.StaffSession{}, fmt.Errorf("ledger: a session of staff: %w", err)
-	case !found:
-		return seckill.StaffSession{}, seckill.ErrNoStaffSession
-	}
-	return sessionCodec.decode(row)
+	return get(ctx, l, "a session of staff", sessionKey(key), seckill.ErrNoStaffSession, sessionCodec.decode)
 }
 
 // SaveStaffSession implements seckill.StaffSessions in one write.
@@ -37,29 +29,16 @@ func (l *Ledger) SaveStaffSession(ctx context.Context, s seckill.StaffSession) e
 	s.Version++
 	row := sessionCodec.encode(&s, 0)
 	row[attrExpires] = s.Ends.Unix() + 1
-	c, err := l.transact(ctx, []Write{{Key: sessionKey(s.Key), Op: OpPut, Row: row, If: []Cond{as}}})
-	switch {
-	case err != nil:
-		return fmt.Errorf("ledger: save a session of staff: %w", err)
-	case c != nil:
-		return seckill.ErrStaffSessionMoved
-	}
-	return nil
+	return l.change(ctx, "save a session of staff", seckill.ErrStaffSessionMoved,
+		Write{Key: sessionKey(s.Key), Op: OpPut, Row: row, If: []Cond{as}})
 }
 
 // EndStaffSession implements seckill.StaffSessions.
 func (l *Ledger) EndStaffSession(ctx context.Context, key string) error {
-	if _, err := l.transact(ctx, []Write{{Key: sessionKey(key), Op: OpDelete}}); err != nil {
-		return fmt.Errorf("ledger: end a session of staff: %w", err)
-	}
-	return nil
+	return l.change(ctx, "end a session of staff", nil, Write{Key: sessionKey(key), Op: OpDelete})
 }
 
 // ListStaffSessions implements seckill.StaffSessions.
 func (l *Ledger) ListStaffSessions(ctx context.Context, after string, limit int) ([]seckill.StaffSession, error) {
-	rows, err := l.rows.Query(ctx, TableSessions, sessionsList, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: sessions of staff: %w", err)
-	}
-	return decodeAll(rows, sessionCodec.decode)
+	return query(ctx, l, "sessions of staff", TableSessions, sessionsList, after, limit, sessionCodec.decode)
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/seckill"
@@ -201,16 +202,16 @@ func TestErrorsNameCallAndQueue(t *testing.T) {
 	}
 }
 
-// TestCreateQueueGoesOn checks that after an interruption at any of its calls, CreateQueue can be called again.
-func TestCreateQueueGoesOn(t *testing.T) {
+// TestCreationGoesOn checks that after an interruption at any of its calls, Queue can be called again.
+func TestCreationGoesOn(t *testing.T) {
 	want := sqsqueue.Options{URL: queueURL, DeadLetterURL: deadURL}
 	for at := range 3 {
 		synctest.Test(t, func(t *testing.T) {
 			f := &fakeSQS{faults: append(make([]fault, at), denied)}
-			if opt, err := sqsqueue.CreateQueue(t.Context(), f.client(), "orders"); err == nil {
-				t.Errorf("call %d failed: CreateQueue gave %+v and no error", at+1, opt)
+			if opt, err := provision.Queue(t.Context(), f.client(), "orders"); err == nil {
+				t.Errorf("call %d failed: Queue gave %+v and no error", at+1, opt)
 			}
-			must.Equal(t, want, must.Get(sqsqueue.CreateQueue(t.Context(), f.client(), "orders")), "after call", at+1,
+			must.Equal(t, want, must.Get(provision.Queue(t.Context(), f.client(), "orders")), "after call", at+1,
 				"had failed")
 			must.Equal(t, at+1+3, len(f.calls), "call", at+1, "failed", "calls in all")
 		})

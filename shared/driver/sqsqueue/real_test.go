@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/drivertest"
 	"github.com/your-org/seckill/shared/drivertest/must"
@@ -155,10 +156,10 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// created creates a queue for one test; unless 0, visible and receives replace what CreateQueue set.
+// created creates a queue for one test; unless 0, visible and receives replace what provision.Queue set.
 func created(t *testing.T, client *sqs.Client, visible time.Duration, receives int) sqsqueue.Options {
 	t.Helper()
-	opt := must.Get(sqsqueue.CreateQueue(t.Context(), client, "test-"+rand.Text()))
+	opt := must.Get(provision.Queue(t.Context(), client, "test-"+rand.Text()))
 	t.Cleanup(func() {
 		for _, url := range []string{opt.URL, opt.DeadLetterURL} {
 			if _, err := client.DeleteQueue(context.Background(), &sqs.DeleteQueueInput{QueueUrl: &url}); err != nil {
@@ -236,7 +237,7 @@ func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, l
 	return nil
 }
 
-func TestRealCreateQueue(t *testing.T) {
+func TestRealCreation(t *testing.T) {
 	client := realClient(t)
 	opt := created(t, client, 0, 0)
 	name := opt.URL[strings.LastIndexByte(opt.URL, '/')+1:]
@@ -244,13 +245,13 @@ func TestRealCreateQueue(t *testing.T) {
 	sent := message(1)
 	must.OK(t, q.Send(t.Context(), sent, 0))
 
-	again, err := sqsqueue.CreateQueue(t.Context(), client, name)
+	again, err := provision.Queue(t.Context(), client, name)
 	if err != nil || again != opt {
-		t.Fatalf("a second CreateQueue gave %+v, error %v, want %+v", again, err, opt)
+		t.Fatalf("a second Queue gave %+v, error %v, want %+v", again, err, opt)
 	}
 	ds, err := q.Receive(t.Context(), seckill.MaxBatch)
 	if err != nil || len(ds) != 1 || string(ds[0].Body) != string(sent.Encode()) {
-		t.Errorf("after a second CreateQueue the queue gave %+v, error %v, want the message", ds, err)
+		t.Errorf("after a second Queue the queue gave %+v, error %v, want the message", ds, err)
 	}
 	own, dead := attributes(t, client, opt.URL), attributes(t, client, opt.DeadLetterURL)
 	for _, c := range []struct{ name, got, want string }{
@@ -270,8 +271,8 @@ func TestRealCreateQueue(t *testing.T) {
 		Attributes: map[string]string{"VisibilityTimeout": "31"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqsqueue.CreateQueue(t.Context(), client, name); err == nil || !strings.Contains(err.Error(), name) {
-		t.Errorf("CreateQueue over a queue with other attributes: error %v, want one that names it", err)
+	if _, err := provision.Queue(t.Context(), client, name); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("Queue over a queue with other attributes: error %v, want one that names it", err)
 	}
 }
 

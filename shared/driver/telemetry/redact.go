@@ -7,17 +7,21 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
-// secret lists the names of attributes that must not be logged: delivery and network addresses, contact data, and
-// credentials. Flows and adapters do not log these; this guards against mistakes.
-var secret = map[string]bool{"address": true, "shopper_name": true, "network_address": true, "token": true,
-	"authorization": true, "phone": true}
+// secret lists names of attributes that must not be logged, in addition to those of all that is known of a shopper
+// (seckill.Given): contact data, and credentials. Flows and adapters do not log these; this guards against mistakes.
+var secret = []string{"token", "authorization", "phone"}
 
-func isSecret(name string) bool { return secret[strings.ToLower(name)] }
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(secret, name) || slices.Contains(seckill.GivenNames, name)
+}
 
 // redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of any attribute with a secret name, or inside a
 // group or a value with one. It also names the time as Lambda expects.

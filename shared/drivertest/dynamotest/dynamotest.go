@@ -19,6 +19,7 @@ import (
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/driver/provision"
 )
 
 // Variable is the environment variable with the server's URL.
@@ -53,14 +54,20 @@ func Prefix() string { return rand.Text() + "-" }
 // Open creates empty tables, those of every deployment and more, and removes them when the test ends.
 func Open(t testing.TB, more ...ledger.Table) *dynamoledger.Rows {
 	t.Helper()
-	prefix := Prefix()
-	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout,
+	return dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: Create(t, more...), TryTimeout: tryTimeout,
 		CallTimeout: callTimeout, Tables: more})
-	if err := rows.CreateTables(context.Background()); err != nil {
+}
+
+// Create is Open without a driver: it returns the tables' prefix.
+func Create(t testing.TB, more ...ledger.Table) (prefix string) {
+	t.Helper()
+	prefix = Prefix()
+	tables := provision.Tables{Client: dynamodb.NewFromConfig(Config(t, nil)), Prefix: prefix, More: more}
+	if err := tables.Create(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { Drop(t, prefix, more...) })
-	return rows
+	return prefix
 }
 
 // Drop removes all tables with a prefix, including those given to Open.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,17 +14,19 @@ import (
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
+	"github.com/your-org/seckill/shared/fake/fakegateway/control"
 )
 
 func ask(g *fakegateway.Gateway, method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	control.Handler(g, slog.New(slog.DiscardHandler)).ServeHTTP(w, r)
 	return w
 }
 
 func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 	t.Helper()
-	g, s, _ := system(t, func(o *fakegateway.Options) { o.Control = true })
+	g, s, _ := system(t, nil)
 	open(t, g, s, order(0))
 	return g, s
 }
@@ -95,20 +98,23 @@ func TestTradesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestControlHasToBeAskedFor checks that without Options.Control no request can change the faults, and that /trades
-// answers 501 for a store that cannot list.
+// TestControlHasToBeAskedFor checks that a gateway alone has no path that changes the faults, and that /trades answers
+// 501 for a store that cannot list.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
-	for _, path := range []string{"/faults", "/trades"} {
-		must.Equal(t, http.StatusNotFound, ask(g, http.MethodGet, path, "").Code, path, "status")
+	for _, path := range control.Paths {
+		w := httptest.NewRecorder()
+		if g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil)); w.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d, want 404", path, w.Code)
+		}
 	}
 	g, _, _ = system(t, func(o *fakegateway.Options) {
-		o.Control, o.Store = true, struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
+		o.Store = struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
 	})
 	must.Equal(t, http.StatusNotImplemented, ask(g, http.MethodGet, "/trades", "").Code,
 		"a store that cannot list: status")
 	g, _, _ = system(t, func(o *fakegateway.Options) {
-		o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)}
+		o.Store = failing{fakegateway.NewMemory(o.Clock, 10)}
 	})
 	must.Equal(t, http.StatusServiceUnavailable, ask(g, http.MethodGet, "/trades", "").Code,
 		"a store that fails: status")

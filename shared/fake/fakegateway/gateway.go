@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/your-org/seckill/shared/driver/alipay"
@@ -50,11 +49,7 @@ type Options struct {
 	LateGrace time.Duration // how long after time_expire an opened trade can still be paid
 	// how long after its payment a trade becomes TRADE_FINISHED (Alipay: AlipayFinishes or longer); 0: never
 	FinishAfter time.Duration
-	// initial balance of the seller's account, which payments raise and refunds lower; nil: unlimited. Only without
-	// Store
-	Balance *seckill.Fen
-	Faults  Faults // the fault plan; SetFaults changes it
-	Control bool   // serve /faults and /trades to every caller
+	Faults      Faults // the fault plan; SetFaults changes it
 	// capacity of the default Memory; above it old closed trades are dropped. 0: DefaultMaxTrades
 	MaxTrades int
 }
@@ -68,16 +63,14 @@ type Gateway struct {
 	store    Store
 	own      *Memory // the store, if it is the gateway's own
 	ready    chan struct{}
-	drop     atomic.Bool // attempts are dropped as if lost on the network
 	faults   faults
-	account  account
 }
 
 // callPath is the path of the calls.
 const callPath = "/gateway.do"
 
 // Paths lists the patterns that a gateway serves, for mounting it beside other handlers.
-var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
+var Paths = []string{callPath, "/cashier", "/cashier/", "/bill"}
 
 // ServeHTTP serves the paths that the package comment lists.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }

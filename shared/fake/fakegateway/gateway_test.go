@@ -329,9 +329,6 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			"return URL"},
 		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
 		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
-		"a balance beside a store that others share": {func(o *fakegateway.Options) {
-			o.Balance, o.Store = new(seckill.Fen), fakegateway.NewMemory(o.Clock, 1)
-		}, "balance"},
 	} {
 		o := fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID,
 			MerchantPublicKey: shopKeys().Public}

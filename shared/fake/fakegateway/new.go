@@ -20,10 +20,6 @@ func New(o Options) (*Gateway, error) {
 		return nil, errors.New("fakegateway: app id and seller id are required")
 	case o.MaxTrades < 0 || o.LateGrace < 0 || o.FinishAfter < 0:
 		return nil, errors.New("fakegateway: a limit is negative")
-	case o.Balance != nil && o.Store != nil:
-		return nil,
-			errors.New(
-				"fakegateway: a balance is kept in this process: it cannot go with a store that others may share")
 	}
 	if err := o.Faults.check(); err != nil {
 		return nil, err
@@ -65,9 +61,6 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{opt: o, key: key, merchant: merchant, store: o.Store, ready: make(chan struct{}, 1)}
 	g.faults.set(o.Faults)
-	if o.Balance != nil {
-		g.account.limited, g.account.balance = true, *o.Balance
-	}
 	if g.store == nil {
 		g.own = NewMemory(o.Clock, o.MaxTrades)
 		g.store = g.own
@@ -77,10 +70,5 @@ func New(o Options) (*Gateway, error) {
 	g.mux.HandleFunc("GET /cashier", g.serveCashier)
 	g.mux.HandleFunc("POST /cashier/pay", g.servePay)
 	g.mux.HandleFunc("GET /bill", g.serveBill)
-	if o.Control {
-		g.mux.HandleFunc("GET /faults", g.serveFaults)
-		g.mux.HandleFunc("PUT /faults", g.putFaults)
-		g.mux.HandleFunc("GET /trades", g.serveTrades)
-	}
 	return g, nil
 }

@@ -76,9 +76,6 @@ func (g *Gateway) moved(s start) {
 // Ready receives after payments and refunds at this gateway. One value may stand for several.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
-// SetDropNotifications switches whether every attempt fails as if lost on the network.
-func (g *Gateway) SetDropNotifications(drop bool) { g.drop.Store(drop) }
-
 // Next returns when the next attempt is due, or false if there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
 	if g.own == nil {
@@ -169,7 +166,7 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	if err != nil {
 		return false, false, err
 	}
-	ok = !g.drop.Load() && !g.faults.hit(NotificationLost) && g.deliver(ctx, &r, which)
+	ok = !g.faults.hit(NotificationLost) && g.deliver(ctx, &r, which)
 	broken := !ok && ctx.Err() != nil
 	claimed := r.Notifications[which].Next
 	if ctx.Err() != nil { // record the outcome even then

@@ -111,11 +111,13 @@ func TestNotifyIsGivenUpAfterTheLastRetry(t *testing.T) {
 
 func TestDroppedNotifyComesAgain(t *testing.T) {
 	g, s, c := paid(t, nil)
-	g.SetDropNotifications(true)
+	must.OK(t, g.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationLost: 1}}))
 	if d, f := g.Tick(context.Background()); d != 0 || f != 1 || len(s.got) != 0 {
 		t.Errorf("dropping: %d delivered, %d failed, %d received, want 0, 1, 0", d, f, len(s.got))
 	}
-	g.SetDropNotifications(false)
+	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
+		t.Fatal(err)
+	}
 	c.set(start.Add(4 * time.Minute))
 	if d, f := g.Tick(context.Background()); d != 1 || f != 0 || len(s.got) != 1 {
 		t.Errorf("later: %d delivered, %d failed, %d received, want 1, 0, 1", d, f, len(s.got))

@@ -11,13 +11,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// SetBalance sets the balance of the seller's account, as if the rest had been withdrawn. See Options.Balance.
-func (g *Gateway) SetBalance(f seckill.Fen) {
-	g.account.mu.Lock()
-	defer g.account.mu.Unlock()
-	g.account.limited, g.account.balance = true, f
-}
-
 // Open has the effect of opening the cashier with an order string: it checks the string and creates or finds the
 // trade. ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid,
 // ErrInconsistent, ErrFull, ErrUnavailable.
@@ -115,7 +108,7 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 	if err != nil {
 		return err
 	}
-	g.captured(&r, s)
+	g.moved(s)
 	if late {
 		g.faults.count(PayLate)
 	}
@@ -142,15 +135,10 @@ func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 		g.faults.draw(PayLate), nil
 }
 
-// capture marks the trade as paid; the caller calls captured after saving it.
+// capture marks the trade as paid; the caller calls moved after saving it.
 func capture(r *Record, s start, now time.Time) {
 	r.Status, r.Paid = StatusSuccess, now
 	r.Notifications = []Notification{s.notification(now)}
-}
-
-func (g *Gateway) captured(r *Record, s start) {
-	g.account.add(r.Amount)
-	g.moved(s)
 }
 
 // closeTrades closes waiting trades: the named one, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable;
@@ -196,7 +184,7 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 		}
 		named, err = closed, nil
 		if paid || failing {
-			g.captured(&closed, s)
+			g.moved(s)
 			if failing {
 				g.faults.count(CloseFailsPaid)
 				return named, g.faults.unknown(CloseFailsPaid)

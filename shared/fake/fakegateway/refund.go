@@ -10,10 +10,10 @@ import (
 )
 
 // refund refunds money of a trade. A request number works once: repeating it with the same amount moves nothing and
-// is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
+// is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
 	err error) {
-	taken, s := seckill.Fen(0), g.drawStart()
+	s := g.drawStart()
 	r, err = g.change(ctx, k, func(r *Record, now time.Time) error {
 		if i := refundOf(&r.Trade, requestNo); i >= 0 {
 			if r.Refunds[i].Amount != amount {
@@ -30,10 +30,7 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 			return ErrRefundAmount
 		case amount > r.Kept():
 			return ErrRefundTotal
-		case taken == 0 && !g.account.take(amount): // withdraw once, however often saving is retried
-			return ErrBalance
 		}
-		taken = amount
 		r.Refunds = append(r.Refunds, Refund{requestNo, amount, now})
 		r.Notifications = append(r.Notifications, s.notification(now))
 		if r.Kept() == 0 {
@@ -45,11 +42,8 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 	case err == nil:
 		g.moved(s)
 		return r, true, nil
-	case taken > 0:
-		g.account.add(taken)
-	}
-	if errors.Is(err, errNothing) {
-		err = nil
+	case errors.Is(err, errNothing):
+		return r, false, nil
 	}
 	return r, false, err
 }

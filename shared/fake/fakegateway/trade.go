@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math/big"
-	"sync"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
@@ -53,30 +52,6 @@ func (t *Trade) Kept() seckill.Fen {
 		return 0
 	}
 	return t.Amount - t.Refunded()
-}
-
-// account is the seller's balance, if it is limited.
-type account struct {
-	mu      sync.Mutex
-	limited bool
-	balance seckill.Fen
-}
-
-func (a *account) add(f seckill.Fen) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.balance += f
-}
-
-// take withdraws f if the balance suffices.
-func (a *account) take(f seckill.Fen) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.limited && a.balance < f {
-		return false
-	}
-	a.balance -= f
-	return true
 }
 
 // pick returns the trade that a call by out_trade_no means, by the rule in the package comment.

@@ -80,17 +80,17 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 }
 
 // Put creates an item with version 1, or replaces the one with version it.Version-1. Times are stored in UTC with
-// milliseconds. CodeInvalid if Validate returns an error; ErrStateChanged if another version is stored, or one with
+// milliseconds. CodeInvalid if Check returns an error; ErrStateChanged if another version is stored, or one with
 // another Described; a cancelled context. An error means that nothing was written.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := it.Validate(); err != nil {
+	if err := it.Check(); err != nil {
 		return seckill.Invalid("item", err.Error())
 	}
 	if d != nil {
-		if err := d.Validate(); err != nil {
+		if err := d.Check(); err != nil {
 			return seckill.Invalid("item", err.Error())
 		}
 	}

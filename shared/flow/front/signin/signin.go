@@ -52,7 +52,7 @@ func (f *Flow) List(ctx context.Context) ([]seckill.Issuer, error) {
 // SignIn signs a shopper in. The error is an *seckill.Error: CodeInvalid, CodeSignIn, or CodeUnavailable if the issuer
 // or the ledger does not answer.
 func (f *Flow) SignIn(ctx context.Context, g seckill.Grant) (Session, error) {
-	if err := g.Validate(); err != nil {
+	if err := g.Check(); err != nil {
 		return Session{}, err
 	}
 	p, err := f.Issuers.Redeem(ctx, g)

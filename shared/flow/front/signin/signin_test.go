@@ -338,7 +338,7 @@ func TestGrants(t *testing.T) {
 		g := c.of
 		c.change(&g)
 		field := ""
-		if err := g.Validate(); err != nil {
+		if err := g.Check(); err != nil {
 			field = seckill.AsError(err).Field
 		}
 		if field != c.field {

@@ -97,7 +97,7 @@ func (f *Flow) Save(ctx context.Context, form *Form) (Done, error) {
 		}
 		next.Title, next.Items = strings.TrimSpace(form.Title), form.Items
 		next.Start, next.End = whole(form.Start), whole(form.End)
-		if err := next.Validate(); err != nil {
+		if err := next.Check(); err != nil {
 			return next, err
 		}
 		var held []string

@@ -38,7 +38,7 @@ func (f *Flow) Copy(ctx context.Context, id string, start time.Time, by, from st
 	}
 	next := seckill.Activity{ID: copiedID("activity", id, start), Title: source.Title, Start: start,
 		End: start.Add(source.End.Sub(source.Start)), Version: 1, MadeBy: by, MadeFrom: from, Made: now}
-	if err := next.Validate(); err != nil {
+	if err := next.Check(); err != nil {
 		return Done{}, err
 	}
 	there, err := f.Activities.Activity(ctx, next.ID)

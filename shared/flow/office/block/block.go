@@ -57,7 +57,7 @@ func (f *Flow) Put(ctx context.Context, blocks []seckill.Block, by string, dry b
 	for i := range blocks {
 		b := &blocks[i]
 		b.By, b.Made, b.Until = by, now, b.Until.Truncate(time.Millisecond)
-		if err := b.Validate(); err != nil {
+		if err := b.Check(); err != nil {
 			return Done{}, seckill.AsError(err)
 		}
 		if seen[key(b)] {

@@ -83,7 +83,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	if !f.KeepNetworks {
 		r.Network = netip.Addr{}
 	}
-	if err := r.Validate(); err != nil {
+	if err := r.Check(); err != nil {
 		return "", err
 	}
 	if e := f.remembered(p.Item, now); e != nil {

@@ -241,7 +241,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	switch {
 	case errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)):
 		it.Version, it.Described = 1, 0
-		if err := l.Validate(); err != nil {
+		if err := l.Check(); err != nil {
 			return refuse("%v", err)
 		}
 		return it, &Change{After: *l, Fields: l.Differs(&seckill.Listing{})}, nil
@@ -261,7 +261,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	if len(differs) == 0 && readable {
 		return old, nil, nil
 	}
-	if err := l.Validate(); err != nil {
+	if err := l.Check(); err != nil {
 		return refuse("%v", err)
 	}
 	if l.Base != 0 && l.Base != old.Version {

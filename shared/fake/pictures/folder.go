@@ -1,4 +1,5 @@
-package gallery
+// Package pictures keeps pictures of items on one machine: in a folder, or in the process's memory.
+package pictures
 
 import (
 	"context"

@@ -1,8 +1,9 @@
 //go:build real
 
-package dynamoledger_test
+package provision_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -12,13 +13,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
+	"github.com/your-org/seckill/shared/driver/provision"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 )
 
 func TestTablesAreMadeOnceAndChecked(t *testing.T) {
 	prefix := dynamotest.Prefix()
-	rows := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
-	err := rows.CheckTables(ctx)
+	tables := provision.Tables{Client: dynamodb.NewFromConfig(dynamotest.Config(t, nil)), Prefix: prefix}
+	err := tables.Check(t.Context())
 	for _, table := range tableNames() {
 		if want := "table " + prefix + table + " is missing"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("without tables: got error %v, want one with %q", err, want)
@@ -26,16 +28,16 @@ func TestTablesAreMadeOnceAndChecked(t *testing.T) {
 	}
 	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
 	for range 2 {
-		if err := rows.CreateTables(ctx); err != nil {
+		if err := tables.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, names := range [][]string{nil, {dynamoledger.TableItems}, tableNames()} {
-		if err := rows.CheckTables(ctx, names...); err != nil {
+		if err := tables.Check(t.Context(), names...); err != nil {
 			t.Errorf("tables %v: %v", names, err)
 		}
 	}
-	if err := rows.CheckTables(ctx, "nonsense"); err == nil {
+	if err := tables.Check(t.Context(), "nonsense"); err == nil {
 		t.Error("a table that is not ours was checked")
 	}
 }
@@ -110,16 +112,16 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 			}
 			// Only this test uses the name: if the table exists, an earlier attempt of this call, repeated by the
 			// SDK, created it.
-			if _, err := client.CreateTable(ctx, in); err != nil &&
+			if _, err := client.CreateTable(t.Context(), in); err != nil &&
 				!errors.As(err, new(*types.ResourceInUseException)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				if err := dynamotest.DropTable(ctx, client, *in.TableName); err != nil {
+				if err := dynamotest.DropTable(context.Background(), client, *in.TableName); err != nil {
 					t.Error(err)
 				}
 			})
-			err := dynamoledger.New(cfg, dynamoledger.Options{Prefix: prefix}).CheckTables(ctx, c.table)
+			err := (&provision.Tables{Client: client, Prefix: prefix}).Check(t.Context(), c.table)
 			if c.want == "" {
 				if err != nil {
 					t.Errorf("got error %v, want none", err)

@@ -1,33 +1,58 @@
-package fakegateway
+// Package control lets people and tests on one machine see what a fake gateway did, and change what goes wrong: GET and
+// PUT /faults, GET /trades. In: a gateway. Out: a handler that serves every caller.
+package control
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+const maxRequest = 64 << 10 // bytes of a request's body
+
+// Paths are those that Handler serves.
+var Paths = []string{"/faults", "/trades"}
+
+type control struct {
+	*fakegateway.Gateway
+	log *slog.Logger
+}
+
+// Handler serves a gateway's Paths. It logs faults of the store.
+func Handler(g *fakegateway.Gateway, log *slog.Logger) http.Handler {
+	c := control{g, log}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /faults", c.serveFaults)
+	mux.HandleFunc("PUT /faults", c.putFaults)
+	mux.HandleFunc("GET /trades", c.serveTrades)
+	return mux
+}
+
 // serveFaults answers GET /faults with a FaultReport.
-func (g *Gateway) serveFaults(w http.ResponseWriter, _ *http.Request) {
+func (g *control) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, g.Faults())
 }
 
 // putFaults replaces the fault plan by a Faults. It answers 400 with {"error": …}, which lists the known faults.
-func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
+func (g *control) putFaults(w http.ResponseWriter, r *http.Request) {
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
-	var plan Faults
+	var plan fakegateway.Faults
 	err := dec.Decode(&plan)
 	if err == nil && !errors.Is(dec.Decode(new(json.RawMessage)), io.EOF) {
 		err = errors.New("more than one value")
 	}
 	if err != nil {
 		writeJSON(w, http.StatusBadRequest,
-			map[string]string{"error": `want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: ` + known() +
-				": " + err.Error()})
+			map[string]string{"error": fmt.Sprintf(`want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: %s: %v`,
+				fakegateway.FaultNames, err)})
 		return
 	}
 	if err := g.SetFaults(plan); err != nil {
@@ -45,17 +70,17 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 // line is a trade in the output of /trades: amounts in yuan, times in RFC 3339.
 type line struct {
-	OutTradeNo string      `json:"out_trade_no"`
-	TradeNo    string      `json:"trade_no"`
-	Subject    string      `json:"subject"`
-	Amount     seckill.Fen `json:"amount"`
-	Status     Status      `json:"status"`
-	Created    time.Time   `json:"created"`
-	Expires    time.Time   `json:"expires"`
-	Paid       *time.Time  `json:"paid,omitempty"`
-	Refunded   seckill.Fen `json:"refunded"`
-	Kept       seckill.Fen `json:"kept"`
-	Refunds    []lineBack  `json:"refunds"`
+	OutTradeNo string             `json:"out_trade_no"`
+	TradeNo    string             `json:"trade_no"`
+	Subject    string             `json:"subject"`
+	Amount     seckill.Fen        `json:"amount"`
+	Status     fakegateway.Status `json:"status"`
+	Created    time.Time          `json:"created"`
+	Expires    time.Time          `json:"expires"`
+	Paid       *time.Time         `json:"paid,omitempty"`
+	Refunded   seckill.Fen        `json:"refunded"`
+	Kept       seckill.Fen        `json:"kept"`
+	Refunds    []lineBack         `json:"refunds"`
 }
 
 type lineBack struct {
@@ -66,7 +91,7 @@ type lineBack struct {
 
 // serveTrades lists all trades, one JSON object per line, oldest first; with ?out_trade_no= those of one order. 501
 // if the store is no Lister, 503 if it fails.
-func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
+func (g *control) serveTrades(w http.ResponseWriter, r *http.Request) {
 	trades, err := g.List(r.Context())
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -74,7 +99,7 @@ func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 			map[string]string{"error": "the trades are in a store that cannot be listed"})
 		return
 	case err != nil:
-		g.opt.Log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
+		g.log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the trades cannot be read now"})
 		return
 	}

@@ -1,4 +1,4 @@
-package sqsqueue
+package provision
 
 import (
 	"context"
@@ -10,37 +10,36 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/your-org/seckill/shared/driver/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Attributes that CreateQueue sets; template.yaml sets the same on AWS.
+// Attributes that Queue sets; template.yaml sets the same on AWS.
 const (
 	deadSuffix    = "-dead"
 	retention     = 4 * 24 * time.Hour
 	deadRetention = 14 * 24 * time.Hour // the longest that SQS allows: an operator must look at it
 )
 
-// CreateQueue creates a queue and its dead-letter queue (name + "-dead") where no template has, that is, locally.
-// Existing queues keep their messages; one with other attributes is an error. After an error, call it again to
-// continue.
-func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options, error) {
-	client = limited(client, tryTimeout)
+// Queue creates a queue and its dead-letter queue (name + "-dead"). Existing queues keep their messages; one with other
+// attributes is an error. After an error, call it again to continue.
+func Queue(ctx context.Context, client *sqs.Client, name string) (sqsqueue.Options, error) {
 	dead, err := create(ctx, client, name+deadSuffix, map[types.QueueAttributeName]string{
 		types.QueueAttributeNameMessageRetentionPeriod: inSeconds(deadRetention),
 	})
 	if err != nil {
-		return Options{}, err
+		return sqsqueue.Options{}, err
 	}
 	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &dead,
 		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn}})
 	if err != nil {
-		return Options{}, fmt.Errorf("sqsqueue: create: queue %s: %w", name+deadSuffix, err)
+		return sqsqueue.Options{}, fmt.Errorf("provision: queue %s: %w", name+deadSuffix, err)
 	}
 	redrive, err := json.Marshal(
 		map[string]any{"deadLetterTargetArn": out.Attributes[string(types.QueueAttributeNameQueueArn)],
 			"maxReceiveCount": seckill.MaxReceives})
 	if err != nil {
-		return Options{}, err
+		return sqsqueue.Options{}, err
 	}
 	url, err := create(ctx, client, name, map[types.QueueAttributeName]string{
 		types.QueueAttributeNameMessageRetentionPeriod: inSeconds(retention),
@@ -49,7 +48,7 @@ func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options,
 		types.QueueAttributeNameMaximumMessageSize: strconv.Itoa(seckill.MaxMessage),
 		types.QueueAttributeNameRedrivePolicy:      string(redrive),
 	})
-	return Options{URL: url, DeadLetterURL: dead}, err
+	return sqsqueue.Options{URL: url, DeadLetterURL: dead}, err
 }
 
 func create(ctx context.Context, client *sqs.Client, name string,
@@ -60,7 +59,7 @@ func create(ctx context.Context, client *sqs.Client, name string,
 	}
 	out, err := client.CreateQueue(ctx, in)
 	if err != nil {
-		return "", fmt.Errorf("sqsqueue: create: queue %s: %w", name, err)
+		return "", fmt.Errorf("provision: queue %s: %w", name, err)
 	}
 	return *out.QueueUrl, nil
 }

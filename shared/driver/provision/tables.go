@@ -1,4 +1,7 @@
-package dynamoledger
+// Package provision creates a stack's tables and queues on servers that a test or a run on one machine starts, as the
+// template does on AWS, and compares tables with their declaration. No function needs it. In: clients of these servers.
+// Out: requests to them.
+package provision
 
 import (
 	"cmp"
@@ -15,88 +18,81 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
-// Tables outside the ledger: items, and what pages show and no decision needs.
 const (
-	TableItems   = "items"
-	TableCatalog = "catalog"
+	activeTimeout = 2 * time.Minute // of a new table, to become active
+	checkTimeout  = 5 * time.Second // of one check
 )
 
-// activeTimeout is how long a new table may take to become active.
-const activeTimeout = 2 * time.Minute
-
-// Schema declares the tables of every deployment as they are in DynamoDB: those of the ledger that have one of their
-// own, items, catalog, and those that the rest of the ledger shares.
-func Schema() []ledger.Table {
-	alone := slices.DeleteFunc(slices.Clone(ledger.Schema), func(t ledger.Table) bool { return homes[t.Name] != "" })
-	return slices.Concat(alone, own(), sharedTables())
+// Tables are those of every deployment (dynamoledger.Schema), and more.
+type Tables struct {
+	Client *dynamodb.Client
+	Prefix string // of each table's name
+	More   []ledger.Table
 }
 
-// own declares the tables outside the ledger.
-func own() []ledger.Table {
-	return []ledger.Table{{Name: TableItems, PK: "id"}, {Name: TableCatalog, PK: "id"}}
-}
+func (p *Tables) all() []ledger.Table { return slices.Concat(dynamoledger.Schema(), p.More) }
 
-// CreateTables creates the missing tables, on demand and with point-in-time recovery if the server supports it, waits
-// until they are active, and runs CheckTables. It is for local servers and tests: on AWS the template creates the
-// tables.
-func (r *Rows) CreateTables(ctx context.Context) error {
-	for _, t := range r.schema {
-		_, err := r.client.CreateTable(ctx, r.createInput(t))
+// Create creates the missing tables, on demand and with point-in-time recovery if the server supports it, waits
+// until they are active, and runs Check.
+func (p *Tables) Create(ctx context.Context) error {
+	for _, t := range p.all() {
+		_, err := p.Client.CreateTable(ctx, p.createInput(t))
 		var exists *types.ResourceInUseException
 		if err != nil && !errors.As(err, &exists) {
-			return fmt.Errorf("dynamoledger: make table %s: %w", *r.name(t.Name), err)
+			return fmt.Errorf("provision: make table %s: %w", p.Prefix+t.Name, err)
 		}
 	}
-	waiter := dynamodb.NewTableExistsWaiter(r.client, func(o *dynamodb.TableExistsWaiterOptions) {
+	waiter := dynamodb.NewTableExistsWaiter(p.Client, func(o *dynamodb.TableExistsWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 50*time.Millisecond, 2*time.Second
 	})
-	for _, t := range r.schema {
-		name := r.name(t.Name)
+	for _, t := range p.all() {
+		name := aws.String(p.Prefix + t.Name)
 		if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: name}, activeTimeout); err != nil {
-			return fmt.Errorf("dynamoledger: wait for table %s: %w", *name, err)
+			return fmt.Errorf("provision: wait for table %s: %w", *name, err)
 		}
-		_, err := r.client.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: name,
+		_, err := p.Client.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: name,
 			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: aws.Bool(true)}})
 		if err != nil && !unknownOperation(err) {
-			return fmt.Errorf("dynamoledger: point-in-time recovery of table %s: %w", *name, err)
+			return fmt.Errorf("provision: point-in-time recovery of table %s: %w", *name, err)
 		}
-		if err := r.expire(ctx, *name, t.TTL); err != nil {
+		if err := p.expire(ctx, *name, t.TTL); err != nil {
 			return err
 		}
 	}
-	return r.CheckTables(ctx)
+	return p.Check(ctx)
 }
 
 // expire enables TTL on an attribute, unless it is enabled: DynamoDB refuses a repetition.
-func (r *Rows) expire(ctx context.Context, name, attr string) error {
+func (p *Tables) expire(ctx context.Context, name, attr string) error {
 	if attr == "" {
 		return nil
 	}
-	got, err := r.expiry(ctx, name)
+	got, err := p.expiry(ctx, name)
 	if unknownOperation(err) || err == nil && got == attr {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+	_, err = p.Client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &attr, Enabled: aws.Bool(true)}})
 	if err != nil && !unknownOperation(err) {
-		return fmt.Errorf("dynamoledger: time to live of table %s: %w", name, err)
+		return fmt.Errorf("provision: time to live of table %s: %w", name, err)
 	}
 	return nil
 }
 
 // expiry returns the TTL attribute, or "" if rows do not expire.
-func (r *Rows) expiry(ctx context.Context, name string) (string, error) {
-	out, err := r.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+func (p *Tables) expiry(ctx context.Context, name string) (string, error) {
+	out, err := p.Client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("dynamoledger: time to live of table %s: %w", name, err)
+		return "", fmt.Errorf("provision: time to live of table %s: %w", name, err)
 	case out.TimeToLiveDescription == nil:
 		return "", nil
 	}
@@ -113,9 +109,9 @@ func unknownOperation(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode() == "UnknownOperationException"
 }
 
-func (r *Rows) createInput(t ledger.Table) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: r.name(t.Name), BillingMode: types.BillingModePayPerRequest,
-		KeySchema: keySchema(t.PK, t.SK)}
+func (p *Tables) createInput(t ledger.Table) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: aws.String(p.Prefix + t.Name), KeySchema: keySchema(t.PK, t.SK),
+		BillingMode: types.BillingModePayPerRequest}
 	attrs := []string{t.PK, t.SK}
 	for _, x := range t.Indexes {
 		projection := types.ProjectionTypeAll
@@ -145,39 +141,39 @@ func keySchema(pk, sk string) []types.KeySchemaElement {
 	return keys
 }
 
-// CheckTables returns one error with everything that is wrong with the named tables, or with all tables if none is
-// named: a missing table, another key schema, a missing or different index. The names are those in Schema and
-// Options.Tables. It queries all tables concurrently.
-func (r *Rows) CheckTables(ctx context.Context, names ...string) error {
+// Check returns one error with everything that is wrong with the named tables, or with all tables if none is named: a
+// missing table, another key schema, a missing or different index. It asks for all tables concurrently.
+func (p *Tables) Check(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
-		for _, t := range r.schema {
+		for _, t := range p.all() {
 			names = append(names, t.Name)
 		}
 	}
-	ctx, cancel := r.bound(ctx)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	errs := make([]error, len(names))
 	var wg sync.WaitGroup
 	for i, name := range names {
-		wg.Go(func() { errs[i] = r.checkTable(ctx, name) })
+		wg.Go(func() { errs[i] = p.checkTable(ctx, name) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
 }
 
-func (r *Rows) checkTable(ctx context.Context, name string) error {
-	i := slices.IndexFunc(r.schema, func(t ledger.Table) bool { return t.Name == name })
+func (p *Tables) checkTable(ctx context.Context, name string) error {
+	all := p.all()
+	i := slices.IndexFunc(all, func(t ledger.Table) bool { return t.Name == name })
 	if i < 0 {
-		return fmt.Errorf("dynamoledger: no table %q", name)
+		return fmt.Errorf("provision: no table %q", name)
 	}
-	want, fullName := r.schema[i], r.prefix+name
-	out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &fullName})
+	want, fullName := all[i], p.Prefix+name
+	out, err := p.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &fullName})
 	var missing *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &missing):
-		return fmt.Errorf("dynamoledger: table %s is missing", fullName)
+		return fmt.Errorf("provision: table %s is missing", fullName)
 	case err != nil:
-		return fmt.Errorf("dynamoledger: describe table %s: %w", fullName, err)
+		return fmt.Errorf("provision: describe table %s: %w", fullName, err)
 	}
 	kinds := map[string]string{}
 	for _, d := range out.Table.AttributeDefinitions {
@@ -186,7 +182,7 @@ func (r *Rows) checkTable(ctx context.Context, name string) error {
 	var wrong []error
 	complain := func(what, got, want string) {
 		if got != want {
-			wrong = append(wrong, fmt.Errorf("dynamoledger: table %s: %s is %s, want %s", fullName, what, got, want))
+			wrong = append(wrong, fmt.Errorf("provision: table %s: %s is %s, want %s", fullName, what, got, want))
 		}
 	}
 	complain("key", describe(out.Table.KeySchema, kinds), wantKey(want.PK, want.SK))
@@ -206,7 +202,7 @@ func (r *Rows) checkTable(ctx context.Context, name string) error {
 		}
 	}
 	if want.TTL != "" {
-		got, err := r.expiry(ctx, fullName)
+		got, err := p.expiry(ctx, fullName)
 		if err != nil && !unknownOperation(err) {
 			return err
 		}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package system
+package record
 
 // cpuSeconds is unknown on this operating system.
 func cpuSeconds() float64 { return 0 }

@@ -1,0 +1,46 @@
+package pictures
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// maxMemory is how many bytes of pictures a process keeps.
+const maxMemory = 64 << 20
+
+// Memory keeps pictures as long as the process. Its zero value is ready for use.
+type Memory struct {
+	mu   sync.Mutex
+	all  map[string][]byte
+	size int
+}
+
+// Put implements seckill.Pictures.
+func (m *Memory) Put(_ context.Context, p *seckill.Picture) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.all[p.Name]; ok {
+		return nil
+	}
+	if m.size+len(p.Data) > maxMemory {
+		return fmt.Errorf("pictures: %d MiB of pictures is all that the memory takes: give a folder", maxMemory>>20)
+	}
+	if m.all == nil {
+		m.all = map[string][]byte{}
+	}
+	m.all[p.Name], m.size = p.Data, m.size+len(p.Data)
+	return nil
+}
+
+// Get implements seckill.Pictures.
+func (m *Memory) Get(_ context.Context, name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if data, ok := m.all[name]; ok {
+		return data, nil
+	}
+	return nil, seckill.ErrNoPicture
+}

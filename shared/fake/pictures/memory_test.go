@@ -1,0 +1,25 @@
+package pictures_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/your-org/seckill/shared/fake/pictures"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// TestMemoryIsBounded: what does not fit is refused, and what is there stays.
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	var m pictures.Memory
+	full := seckill.Picture{Name: "full", Data: make([]byte, 64<<20)}
+	if err := errors.Join(m.Put(t.Context(), &full), m.Put(t.Context(), &full)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Put(t.Context(), &seckill.Picture{Name: "more", Data: []byte("x")}); err == nil {
+		t.Error("it takes any number")
+	}
+	if _, err := m.Get(t.Context(), "full"); err != nil {
+		t.Error(err)
+	}
+}
