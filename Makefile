@@ -119,7 +119,7 @@ check: lint race real browser ## test again under the race detector and on real 
 #   sim for the same reason, but for TestSeedsRepeat, which plays several sales at once;
 #   functions, whose tests start programs that are built without the detector;
 #   cmd/seckill and audit, whose concurrent code crowd and local run as well.
-RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(proof/(sim|audit|report)|infra|cmd/seckill|e2e/template|web|shared/(driver/(redisstock|ledger|alipay)|flow/(money/(notify|pay|reconcile)|office/(activity|audit|block|fulfil|session)|sale/consume)))(/|$$))')
+RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)($$|/functions$$|/(proof/(sim|audit|report)|infra|cmd/seckill|e2e/template|web|shared/(driver/(redisstock|ledger|alipay)|flow/(money/(notify|pay|reconcile)|office/(activity|auditlog|block|fulfil|session)|sale/consume)))(/|$$))')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }

@@ -103,7 +103,7 @@ var mayImport = map[string][]string{
 	"math/rand/v2": {"shared/driver/config/secret.go", "shared/driver/dynamoledger/dynamoledger.go", // waits
 		"shared/driver/sqsqueue/client.go",
 		"shared/driver/dynamoledger/lists.go", // one of equal copies
-		"shared/api/picture/picture.go"},      // lines and dots
+		"shared/api/captcha/captcha.go"},      // lines and dots
 }
 
 // notInAShop are folders of code for tests, sandboxes and builds.

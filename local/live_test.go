@@ -6,15 +6,15 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // seen returns what a viewer sees of an item who comes after what was read before is old.
-func (w *shopTest) seen(item string) watch.Seen {
+func (w *shopTest) seen(item string) livescreen.Seen {
 	w.t.Helper()
 	w.waitIdle()
-	w.Clock.Advance(watch.MinuteAge)
+	w.Clock.Advance(livescreen.MinuteAge)
 	w.waitIdle()
 	seen, err := w.operators().Live(w.t.Context(), item)
 	if err != nil {

@@ -36,7 +36,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	activities "github.com/your-org/seckill/shared/flow/office/activity"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/flow/office/session"
@@ -77,7 +77,7 @@ type System struct {
 	SignIn  *signin.Flow
 	Pay     *pay.Flow
 	Admit   *admit.Flow
-	Audit   *audit.Flow
+	Audit   *auditlog.Flow
 	Staff   *session.Flow
 	erase   *erase.Flow
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,7 +22,7 @@ func testLive(t *testing.T, s *stack) {
 	}
 	p.await(t, seckill.Paid)
 	sale.shopper(t, newShoppers(1)).bought(t, 1, "cart")
-	var seen watch.Seen
+	var seen livescreen.Seen
 	eventually(t, "figures of the sale", func() string {
 		var err error
 		seen, err = s.operator.Live(t.Context(), sale.item.ID)

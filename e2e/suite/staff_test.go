@@ -197,7 +197,7 @@ func testStaff(t *testing.T, s *stack) {
 		if status != http.StatusSeeOther {
 			t.Fatalf("%s: %d %s", role, status, text)
 		}
-		for _, command := range operator.Acts() {
+		for _, command := range operator.Names() {
 			status, text := b.give(operator.Sample(command))
 			may := status != http.StatusForbidden && status != http.StatusUnauthorized
 			want := operator.May(role, command)

@@ -30,7 +30,7 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
-		"infra/edge", "infra/plan", "infra/stacks"} {
+		"infra/edge", "infra/plan", "infra/stackstate"} {
 		whole, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

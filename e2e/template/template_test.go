@@ -202,7 +202,7 @@ var settings = map[string]struct {
 	"Alone": of[config.Alone](), "Hold": of[config.Hold](), "Networks": of[config.Networks](),
 	"Addresses": of[config.Addresses](), "Notifications": of[config.Notifications](),
 	"Contact": of[config.Contact](), "Bus": of[config.Bus](), "Pushes": of[config.Pushes](),
-	"Door": of[config.Door](), "Push": of[config.Push](), "Page": of[config.Page](),
+	"WebSocket": of[config.WebSocket](), "Push": of[config.Push](), "Page": of[config.Page](),
 	"Pictures": of[config.Pictures](), "Webhook": of[config.Webhook](),
 }
 
@@ -266,7 +266,7 @@ func TestSettings(t *testing.T) {
 				env["REDIS_ADDRS"] = "made.cache.amazonaws.com:6379"
 			}
 			for _, part := range main.settings {
-				if step == "tell" && part == "Door" && env["CONNECTIONS_URL"] == "" {
+				if step == "tell" && part == "WebSocket" && env["CONNECTIONS_URL"] == "" {
 					continue // it pushes nothing
 				}
 				if err := settings[part].read(env); err != nil {

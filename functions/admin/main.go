@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/cloudmetrics"
 	"github.com/your-org/seckill/shared/driver/config"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 )
 
 // liveReads is how many figures of a live row are read at once.
@@ -32,8 +32,8 @@ func main() {
 			Measured: cloudmetrics.New(d.AWS(), d.Clock(), d.Stack(), map[string]string{
 				"orders":   cloudmetrics.NameOf(aws.Part[config.Orders](d).URL),
 				"closings": cloudmetrics.NameOf(aws.Part[config.Closings](d).URL)}).Read}
-		viewers := watch.New(watch.Deps{Ledger: d.Ledger(), Source: source, Clock: d.Clock(),
-			MetricsAge: watch.MinuteAge, Each: d.Each(liveReads),
+		viewers := livescreen.New(livescreen.Deps{Ledger: d.Ledger(), Source: source, Clock: d.Clock(),
+			MetricsAge: livescreen.MinuteAge, Each: d.Each(liveReads),
 			Failed: func(ctx context.Context, part string, err error) {
 				d.Log.WarnContext(ctx, "figures are old", "part", part, "err", err)
 			}})

@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/flow/office/activity"
 	"github.com/your-org/seckill/shared/flow/office/acts"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/flow/office/erase"
@@ -264,12 +264,12 @@ func Fulfil(d Drivers) *fulfil.Flow {
 }
 
 // Audit records what staff do.
-func Audit(d Drivers) *audit.Flow {
-	return audit.New(audit.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter()})
+func Audit(d Drivers) *auditlog.Flow {
+	return auditlog.New(auditlog.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter()})
 }
 
 // Staff signs staff in.
-func Staff(d Drivers, log *audit.Flow) *session.Flow {
+func Staff(d Drivers, log *auditlog.Flow) *session.Flow {
 	return session.New(session.Deps{
 		Sessions: d.StaffSessions(),
 		Issuer:   d.StaffIssuer(),

@@ -77,8 +77,8 @@ func New(name string) Command { return find(all, name) }
 // All returns the commands, in the order of the docs.
 func All() []Command { return slices.Clone(all) }
 
-// Acts returns the names of all commands.
-func Acts() []string { return names(all) }
+// Names returns the names of all commands.
+func Names() []string { return names(all) }
 
 func names(list []Command) (names []string) {
 	for _, c := range list {

@@ -55,7 +55,7 @@ func (d *Door) session(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	may := []string{}
-	for _, act := range Acts() {
+	for _, act := range Names() {
 		for _, role := range s.Roles {
 			if May(role, act) {
 				may = append(may, act)

@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -85,7 +85,7 @@ func newOffice(t *testing.T) *office {
 	o.log = ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))
 	ids := system.NewIDs(nil)
 	o.flow = session.New(session.Deps{Sessions: o.log, Issuer: o.issuer, Random: ids, Clock: o.clock, Meter: meter{},
-		Audit: audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
+		Audit: auditlog.New(auditlog.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
 	var err error
 	o.door, err = operator.NewDoor(operator.DoorOptions{Sessions: o.flow, Public: public, SignIn: true, Clock: o.clock,
 		Random: ids, Log: slog.New(slog.DiscardHandler),

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -17,12 +17,12 @@ const liveTime = 2 * time.Second
 
 // LiveHandler executes the commands about a running sale. It is safe for concurrent use.
 type LiveHandler struct {
-	watch  *watch.Flow
+	flow   *livescreen.Flow
 	queues []LiveQueue
 }
 
 // NewLiveHandler returns a handler that uses the flow, and moves dead letters back to the queues.
-func NewLiveHandler(flow *watch.Flow, queues []LiveQueue) *LiveHandler {
+func NewLiveHandler(flow *livescreen.Flow, queues []LiveQueue) *LiveHandler {
 	return &LiveHandler{flow, queues}
 }
 
@@ -44,7 +44,7 @@ func (*ReadLive) Spec() Spec {
 const cmdLive = "live"
 
 func (c *ReadLive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
-	return readDone(h.watch.Of(ctx, c.Item))
+	return readDone(h.flow.Of(ctx, c.Item))
 }
 
 // Redrive moves the dead letters of a queue back to it.
@@ -94,7 +94,7 @@ func Watches(body []byte) bool {
 }
 
 // Live returns what the live screen shows of an item.
-func (c *Client) Live(ctx context.Context, item string) (out watch.Seen, err error) {
+func (c *Client) Live(ctx context.Context, item string) (out livescreen.Seen, err error) {
 	err = c.Give(ctx, &ReadLive{Item: item}, &out)
 	return out, err
 }
@@ -105,7 +105,7 @@ func (c *Client) Level(ctx context.Context, item string) (out seckill.LiveStock,
 	return out, err
 }
 
-// LiveSource reads the figures of live rows that are not in the ledger. It implements watch.Source.
+// LiveSource reads the figures of live rows that are not in the ledger. It implements livescreen.Source.
 type LiveSource struct {
 	Items   Client      // of whatever has the stock
 	Waiting []LiveQueue // the shop's queues
@@ -120,12 +120,12 @@ type LiveQueue struct {
 }
 
 var (
-	_ watch.Source = (*LiveSource)(nil)
+	_ livescreen.Source = (*LiveSource)(nil)
 
 	errNoMetrics = &seckill.Error{Code: seckill.CodeUnavailable, Err: errors.New("no metrics")}
 )
 
-// LiveStock implements watch.Source.
+// LiveStock implements livescreen.Source.
 func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveStock, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -133,7 +133,7 @@ func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveSt
 	return out, coded(err)
 }
 
-// Servers implements watch.Source.
+// Servers implements livescreen.Source.
 func (s *LiveSource) Servers(ctx context.Context) ([]seckill.LiveServer, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -160,7 +160,7 @@ func problemOf(n *seckill.CacheNode) string {
 	return ""
 }
 
-// Queues implements watch.Source.
+// Queues implements livescreen.Source.
 func (s *LiveSource) Queues(ctx context.Context) ([]seckill.LiveQueue, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -176,7 +176,7 @@ func (s *LiveSource) Queues(ctx context.Context) ([]seckill.LiveQueue, error) {
 	return out, nil
 }
 
-// Metrics implements watch.Source.
+// Metrics implements livescreen.Source.
 func (s *LiveSource) Metrics(ctx context.Context) (seckill.LiveMetrics, error) {
 	if s.Measured == nil {
 		return seckill.LiveMetrics{}, errNoMetrics

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -52,7 +52,8 @@ func (l *trail) Count(e seckill.Event, n int) {
 }
 
 func (l *trail) recorder(log *slog.Logger) *Recorder {
-	return &Recorder{Text: log, Log: audit.New(audit.Deps{Log: l, Clock: l.clock, IDs: system.NewIDs(nil), Meter: l})}
+	deps := auditlog.Deps{Log: l, Clock: l.clock, IDs: system.NewIDs(nil), Meter: l}
+	return &Recorder{Text: log, Log: auditlog.New(deps)}
 }
 
 // entries returns the log of one day, in short.

@@ -32,14 +32,14 @@ type Bus struct {
 
 // Pushes is how a shop's pages are reached.
 type Pushes struct {
-	Stage string `env:"CONNECTIONS_URL"` // address of the WebSocket API's stage; "": the shop pushes nothing
+	URL string `env:"CONNECTIONS_URL"` // of the WebSocket API; "": the shop pushes nothing
 }
 
 func (p *Pushes) problems() []string {
-	if p.Stage == "" {
+	if p.URL == "" {
 		return nil
 	}
-	return wantURL(nil, "CONNECTIONS_URL", p.Stage, "https", "http")
+	return wantURL(nil, "CONNECTIONS_URL", p.URL, "https", "http")
 }
 
 // Pictures is where pictures of items are.
@@ -97,12 +97,12 @@ func (s *Staff) problems() (out []string) {
 	return append(out, s.Client().problems()...)
 }
 
-// Door is the WebSocket API at which pages connect.
-type Door struct {
-	Stage string `env:"CONNECTIONS_URL,required,notEmpty"` // its address
+// WebSocket is the API at which pages connect.
+type WebSocket struct {
+	URL string `env:"CONNECTIONS_URL,required,notEmpty"`
 }
 
-func (d *Door) problems() []string { return wantURL(nil, "CONNECTIONS_URL", d.Stage, "https", "http") }
+func (w *WebSocket) problems() []string { return wantURL(nil, "CONNECTIONS_URL", w.URL, "https", "http") }
 
 // Webhook is the shop's endpoint.
 type Webhook struct {

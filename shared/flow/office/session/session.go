@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -46,7 +46,7 @@ type Deps struct {
 	Random   Random
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Audit    *audit.Flow
+	Audit    *auditlog.Flow
 }
 
 // Random makes random bytes that nobody can guess.

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -78,7 +78,7 @@ func newOffice(t *testing.T) *office {
 	l := ledger.New(o.rows)
 	o.log = l
 	o.Flow = session.New(session.Deps{Sessions: l, Issuer: o.issuer, Random: system.NewIDs(nil), Clock: o.clock,
-		Meter: meter{}, Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
+		Meter: meter{}, Audit: auditlog.New(auditlog.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
 			Meter: meter{}})})
 	return o
 }
@@ -363,7 +363,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	o.Audit = audit.New(audit.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
+	o.Audit = auditlog.New(auditlog.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
 	o.issuer.err, o.issuer.member = nil, ada
 	if cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); err == nil || cookie != "" {
 		t.Errorf("unrecorded: %q, %v", cookie, err)

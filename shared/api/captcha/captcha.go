@@ -1,8 +1,8 @@
-// Package picture draws sums. In: a sum and a seed. Out: a small PNG with bent, tilted digits amid lines and dots,
+// Package captcha draws sums. In: a sum and a seed. Out: a small PNG with bent, tilted digits amid lines and dots,
 // always the same for the same seed. It touches nothing.
 //
 // It keeps off scripts that read text. A program made for these pictures reads them, and a farm of people does anyway.
-package picture
+package captcha
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-// Package stacks reads deployed stacks, and deletes them. In: CloudFormation's client, a stack's name. Out: the stack,
-// its outputs and parameters, what can be done with it, why it failed, and what its deletion left.
-package stacks
+// Package stackstate reads deployed stacks, and deletes them. In: CloudFormation's client, a stack's name. Out: the
+// stack, its outputs and parameters, what can be done with it, why it failed, and what its deletion left.
+package stackstate
 
 import (
 	"context"
