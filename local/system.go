@@ -94,7 +94,7 @@ type System struct {
 	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
-	staff    *operator.Door
+	staff    *operator.BrowserHandler
 	links    *operator.Links
 	drawn    gallery.Memory // pictures of items, unless they are in a folder
 	listener net.Listener

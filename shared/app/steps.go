@@ -46,15 +46,15 @@ func Buy(d Drivers) *buy.Flow {
 
 // Admit gives tickets to shoppers who pass an item's checks.
 func Admit(d Drivers, painter seckill.Painter) *admit.Flow {
-	door := d.Admission()
+	admission := d.Admission()
 	return admit.New(admit.Deps{
 		Ledger:    d.Ledger(),
 		Items:     d.Items(),
 		Questions: d.Ledger(),
-		Tickets:   door.Tickets,
-		Proofs:    door.Proofs,
-		Picker:    door.Picker,
-		Work:      door.Work,
+		Tickets:   admission.Tickets,
+		Proofs:    admission.Proofs,
+		Picker:    admission.Picker,
+		Work:      admission.Work,
 		Painter:   painter,
 		Clock:     d.Clock(),
 		Meter:     d.Meter(),

@@ -102,7 +102,9 @@ type WebSocket struct {
 	URL string `env:"CONNECTIONS_URL,required,notEmpty"`
 }
 
-func (w *WebSocket) problems() []string { return wantURL(nil, "CONNECTIONS_URL", w.URL, "https", "http") }
+func (w *WebSocket) problems() []string {
+	return wantURL(nil, "CONNECTIONS_URL", w.URL, "https", "http")
+}
 
 // Webhook is the shop's endpoint.
 type Webhook struct {
