@@ -105,10 +105,11 @@ func (c *HandleAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
 
 // ActsWanted says which acts Acts lists.
 type ActsWanted struct {
-	Day, Item string // "": today, of every item
-	All       bool   // also those that are handled
-	Cursor    string // "" or the Next of an earlier page
-	Limit     int
+	Day    string // "": today
+	Item   string // "": every item
+	All    bool   // also those that are handled
+	Cursor string // "" or the Next of an earlier page
+	Limit  int
 }
 
 // Acts lists suspicious acts of a day, by time.

@@ -113,11 +113,15 @@ func ReadsOnly(c Command) bool {
 // flag's name if it is another; help; sample, its value in an example, as JSON; log:"-", it has no place in the audit
 // log.
 type Field struct {
-	Name, Arg, Flag, Help string
-	Sample                string // as JSON
-	Rule                  Rule
-	Must, Silent          bool
-	Value                 reflect.Value
+	Name   string
+	Arg    string
+	Flag   string
+	Help   string
+	Sample string // as JSON
+	Rule   Rule
+	Must   bool
+	Silent bool
+	Value  reflect.Value
 }
 
 // Fields returns a command's arguments, which can be set.
