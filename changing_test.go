@@ -158,11 +158,9 @@ func TestEachRowOfChangingIsPlayed(t *testing.T) {
 		}
 		for _, proof := range want {
 			folder, test, _ := strings.Cut(proof, " ")
-			where, text := filepath.Join(folder, test), ""
-			if test == "" || strings.HasSuffix(test, ".mjs") {
-				where = filepath.Join(folder, test)
-			} else {
-				where, text = filepath.Join(folder, "*_test.go"), "\nfunc "+test+"("
+			where, text := filepath.Join(folder, "*_test.go"), "\nfunc "+test+"("
+			if strings.HasSuffix(test, ".mjs") {
+				where, text = filepath.Join(folder, test), ""
 			}
 			files, _ := filepath.Glob(where)
 			if test != "" && !slices.ContainsFunc(files, func(f string) bool { return strings.Contains(page(t, f), text) }) {
