@@ -56,7 +56,7 @@ func raw(t *testing.T, data []byte) []byte {
 	return event
 }
 
-// suspicious returns the line of a suspicious act, as admit writes it.
+// suspicious returns the line of a suspicious act, as the function admit writes it.
 func suspicious(at time.Time, user string) string {
 	var b bytes.Buffer
 	log := actlog.New(&b, func(s string) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/alipaytest"
 )
 
-// TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. shop works as always; functions
-// that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
+// TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. The function shop works as always;
+// functions that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {

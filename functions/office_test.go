@@ -25,7 +25,7 @@ const staffARN = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
 var commandKeys = operator.Keys(nil).Add([32]byte{1}, time.Unix(1764000000, 0))
 
-// staff returns a client whose commands an office signs for a function, as admin does.
+// staff returns a client whose commands an office signs for a function, as the function admin does.
 func staff(f *lambdatest.Function) operator.Client { return staffOf(commandKeys, f.Invoke) }
 
 // staffOf returns a client whose commands an office with these keys signs for whatever takes the events.

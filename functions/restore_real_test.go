@@ -73,7 +73,7 @@ func TestRestoreBeside(t *testing.T) {
 			t.Errorf("shopper %s after the restore: %+v, want %s", user, r, want)
 		}
 	}
-	// Redis counts the lost order's unit as sold until repair has compared it with the new rows.
+	// Redis counts the lost order's unit as sold until the function repair has compared it with the new rows.
 	began := time.Now()
 	for left := ""; left != "4"; left = w.left(item) {
 		run(t, w.f["repair"], recorded(t, "schedule.json"), "null")

@@ -148,7 +148,7 @@ func (k *keyring) Make(user, item string, expires time.Time) (string, error) {
 	return text, err
 }
 
-// ticketChecker is how an instance of buy checks tickets; its keys are not those of the instance of admit.
+// ticketChecker is how an instance of the step buy checks tickets; its keys are not those of the instance of admit.
 type ticketChecker struct {
 	*keyring
 	jwtauth.TicketChecker

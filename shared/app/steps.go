@@ -230,7 +230,7 @@ func Erase(d Drivers) *erase.Flow {
 	})
 }
 
-// EachMinute is what repair does each minute beside the sale: repairs and erasures.
+// EachMinute is what the step repair does each minute beside the sale: repairs and erasures.
 func EachMinute(r *repair.Flow, e *erase.Flow) func(context.Context) error {
 	return func(ctx context.Context) error { return errors.Join(r.Run(ctx), e.Ended(ctx)) }
 }

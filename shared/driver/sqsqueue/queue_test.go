@@ -85,7 +85,7 @@ func TestReceiveReadsWhatSQSGives(t *testing.T) {
 	}
 }
 
-// TestReceivesIsNeverBelowOne: consume computes its backoff from it.
+// TestReceivesIsNeverBelowOne: the step consume computes its backoff from it.
 func TestReceivesIsNeverBelowOne(t *testing.T) {
 	for _, count := range []string{"", "0", "-3", "many"} {
 		f := &fakeSQS{receives: &count}

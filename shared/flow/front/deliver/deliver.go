@@ -37,7 +37,7 @@ type Deps struct {
 	GivenUp func(ctx context.Context, order string, err error)
 }
 
-// Ledger is what deliver calls of the ledger.
+// Ledger is what the step deliver calls of the ledger.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.WebhookKeeper

@@ -279,7 +279,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTokenIsTheContracts checks that what buy and shop verify with accepts the token, with each kind of key.
+// TestTokenIsTheContracts checks that what the steps buy and shop verify with accepts the token, with each kind of key.
 func TestTokenIsTheContracts(t *testing.T) {
 	for name, keys := range map[string]jwtauth.Keys{"current": {Current: secret},
 		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is what notify calls of the ledger.
+// Ledger is what the step notify calls of the ledger.
 type Ledger interface {
 	payment.Ledger
 	seckill.NotificationKeeper

@@ -30,7 +30,7 @@ const (
 	MaxKept = 10
 )
 
-// Ledger is what reconcile calls of the ledger.
+// Ledger is what the step reconcile calls of the ledger.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.PaymentReader

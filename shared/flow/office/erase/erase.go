@@ -43,7 +43,8 @@ type Deps struct {
 	Clock  seckill.Clock
 	Meter  seckill.Meter
 	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
-	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: buy keeps none.
+	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: the step buy keeps
+	// none.
 	KeepNetworks time.Duration
 }
 

@@ -20,12 +20,12 @@ import (
 // an old snapshot, many units collide.
 const maxDraws = 20
 
-// Repairer is what consume calls of the repair flow.
+// Repairer is what the step consume calls of the repair flow.
 type Repairer interface {
 	Wake(ctx context.Context, item string) error
 }
 
-// Ledger is what consume calls of the ledger.
+// Ledger is what the step consume calls of the ledger.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderPlacer

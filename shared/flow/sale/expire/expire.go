@@ -22,7 +22,7 @@ const (
 	retryAfter = time.Minute
 )
 
-// Ledger is what expire calls of the ledger.
+// Ledger is what the step expire calls of the ledger.
 type Ledger interface {
 	payment.Ledger
 	seckill.OrderCloser
