@@ -96,6 +96,6 @@ func TestActsFunction(t *testing.T) {
 
 	run(t, f, subscription(t, "CONTROL_MESSAGE", "CWL CONTROL MESSAGE: Checking health"), "null")
 	if out, err := f.Invoke(raw(t, []byte("no gzip"))); err == nil {
-		t.Errorf("what is no event is answered %s", out)
+		t.Errorf("what is not an event is answered %s", out)
 	}
 }

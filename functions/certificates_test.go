@@ -42,7 +42,7 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 		t.Errorf("reconcile: %v", err)
 	}
 	if !reconcile.Says(`"alipay_cert_days_left":-3`) || !reconcile.Says(`"msg":"a certificate ends"`) {
-		t.Errorf("reconcile says nothing of the days left:\n%s", reconcile.Output())
+		t.Errorf("reconcile says nothing about the days left:\n%s", reconcile.Output())
 	}
 
 	fresh := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.Add(40*24*time.Hour+time.Hour))

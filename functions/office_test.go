@@ -135,7 +135,7 @@ func TestAdminFunction(t *testing.T) {
 		t.Errorf("a function that fails: %v", err)
 	}
 	if _, err := admin.Invoke([]byte(`{"operator":{"command":"health","who":"a"}}`)); err == nil {
-		t.Error("an event that is no request is accepted")
+		t.Error("an event that is not a request is accepted")
 	}
 }
 

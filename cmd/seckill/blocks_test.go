@@ -102,7 +102,7 @@ func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 		{"import none.csv", exitUsage, "", "no such file"},
 		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", exitUsage, "",
 			"--rate 0: want 1"},
-		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), exitUsage, "", `"user" is no column`},
+		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), exitUsage, "", `"user" is not a column`},
 	} {
 		s.line = "blocks " + s.line + " --url " + sys.URL()
 		refuses(t, s)

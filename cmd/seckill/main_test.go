@@ -98,7 +98,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"issuer without https", []string{"run", "--issuers", "http://id.example.com|shop"}, "want an https address"},
 		{"keys nowhere", []string{"run", "--keys", ""}, "--keys: want a directory"},
 		{"keys in a file", []string{"run", "--port", "0", "--keys", file("keys", "")}, "directory of keys: "},
-		{"a key that is none", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))},
+		{"not a key", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))},
 			local.AppPrivateFile + ": neither PEM nor base64"},
 		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
 		{"unknown command", []string{"start"}, `unknown command "start"`},

@@ -90,7 +90,7 @@ func view(url, item string) (answers, faults int64) {
 		})
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	answers, faults = got.Load(), failed.Load() // what end interrupts is no fault
+	answers, faults = got.Load(), failed.Load() // what end interrupts is not a fault
 	end()
 	all.Wait()
 	return answers, faults

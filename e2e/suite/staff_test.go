@@ -110,7 +110,7 @@ func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text st
 	return b, status, text
 }
 
-// picture uploads a picture as the page does, and fetches it as shoppers do; what is no picture is refused.
+// picture uploads a picture as the page does, and fetches it as shoppers do; what is not a picture is refused.
 func (b *staff) picture() {
 	b.t.Helper()
 	const svg = "PHN2Zz48c2NyaXB0PjE8L3NjcmlwdD48L3N2Zz4="

@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 		var attributes []string
 		for _, a := range list(r.prop(), "AttributeDefinitions") {
 			if str(a, "AttributeType") != "S" {
-				t.Errorf("%s: attribute %s is no text", r.id, str(a, "AttributeName"))
+				t.Errorf("%s: attribute %s is not text", r.id, str(a, "AttributeName"))
 			}
 			attributes = append(attributes, str(a, "AttributeName"))
 		}

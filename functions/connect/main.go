@@ -29,7 +29,7 @@ type connector struct {
 	drivers *aws.Drivers
 }
 
-// Connect implements apigw.Connector: 403 for a page whose pass is no good, which gets another one or polls; 503 for a
+// Connect implements apigw.Connector: 403 for a page whose pass is not good, which gets another one or polls; 503 for a
 // fault.
 func (c *connector) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
 	text, err := wspush.Offered(offered)

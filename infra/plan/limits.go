@@ -81,7 +81,7 @@ const (
 const Methods = 16
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
-// say of orders that are paid, and staff's page and commands.
+// say about orders that are paid, and staff's page and commands.
 const (
 	RareMethods = 8
 	RareRate    = 15 // calls per second of each

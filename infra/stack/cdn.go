@@ -138,7 +138,7 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")
 		if !ok {
-			return fmt.Errorf("%q is no KEY=VALUE", g)
+			return fmt.Errorf("%q is not a KEY=VALUE", g)
 		}
 		params[name] = v
 	}

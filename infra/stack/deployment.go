@@ -59,7 +59,7 @@ func deployment(ctx context.Context, built, stack, region string, given []string
 	for _, g := range given {
 		name, value, ok := strings.Cut(g, "=")
 		if !ok {
-			return "", fmt.Errorf("%q is no KEY=VALUE", g)
+			return "", fmt.Errorf("%q is not a KEY=VALUE", g)
 		}
 		params[name] = value
 	}

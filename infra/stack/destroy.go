@@ -41,7 +41,7 @@ func destroy(ctx context.Context, stack, region string, withTables bool) error {
 		return fmt.Errorf("there is no stack %s in %s", stack, region)
 	}
 	if withTables && !stackstate.Sandbox(found) {
-		return fmt.Errorf("%s is no sandbox: its tables are not deleted from here", stack)
+		return fmt.Errorf("%s is not a sandbox: its tables are not deleted from here", stack)
 	}
 	all, err := stackstate.Resources(ctx, cfn, stack)
 	if err != nil {

@@ -247,7 +247,7 @@ func (g *guard) oneField(s *types.Stack) error {
 // formats is the output with the versions of what a release writes.
 var formats = regexp.MustCompile(`Outputs: \{Formats: \{Value: "([a-z0-9=,]+)"\}`)
 
-// inTables is the part of it that says which tables have the rows.
+// inTables is the part of formats that says which tables have the rows.
 var inTables = regexp.MustCompile(`tables=\d+`)
 
 // readable refuses a release that looks for rows in other tables than the stack's: nothing moves them. It also refuses

@@ -21,7 +21,7 @@ func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.
 	var refused smithy.APIError
 	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
 		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return nil, nil //nolint:nilnil // no stack is no error
+		return nil, nil //nolint:nilnil // no stack is not an error
 	}
 	if err != nil || len(out.Stacks) == 0 {
 		return nil, err

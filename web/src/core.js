@@ -289,7 +289,7 @@ export function moneyText(order) {
   return order.state === 'refunded' ? 'money_refunded' : 'money_captured';
 }
 
-/** The user id in a token, as text because it may have 19 digits; "" when it is no token. Nothing is verified here. */
+/** The user id in a token, as text because it may have 19 digits; "" when it is not a token. Nothing is verified here. */
 export function tokenUser(token) {
   const part = token.split('.')[1];
   if (!part || token.split('.').length !== 3) return '';
@@ -305,7 +305,7 @@ export function tokenUser(token) {
 export const RENEW_BEFORE = 5 * 60_000;
 export const RENEW_SPREAD = 60_000;
 
-/** One that ends between the first and the second around a sale's opening is renewed before it, at least LAST_RENEWAL. */
+/** A token that ends from BEFORE_OPENING to AFTER_OPENING is renewed before the opening, by LAST_RENEWAL at the latest. */
 export const BEFORE_OPENING = 10 * 60_000;
 export const AFTER_OPENING = 5 * 60_000;
 const LAST_RENEWAL = 2 * 60_000; // ms before the opening: from then on an issuer has other things to do

@@ -74,7 +74,7 @@ func (Painter) Paint(s seckill.Sum, seed int) []byte {
 	between := func(least, most float64) float64 { return least + (most-least)*r.Float64() }
 	m := image.NewPaletted(image.Rect(0, 0, width, height), palette)
 	lines(m, between)
-	right, down := waves(height, between), waves(width, between) // how far each row and column is off its place
+	right, down := waves(height, between), waves(width, between) // how far each row and column is shifted
 	for i, c := range text {
 		left, top := 12+float64(i*advance)+between(-2, 2), 14+between(-5, 5)
 		turned := between(-0.25, 0.25)

@@ -107,7 +107,7 @@ func mismatches(schema, v any, path string) (out []string) {
 		n, _ := x.(json.Number)
 		f, err := n.Float64()
 		if err != nil {
-			wrong("%v is no number", x)
+			wrong("%v is not a number", x)
 		}
 		return f
 	}

@@ -281,7 +281,7 @@ func (s *shopper) askRefund(r *http.Request, id string) (answer, error) {
 	return told(s.flow.AskRefund(r.Context(), user, id, string(asked.Reason)))
 }
 
-// owner returns the caller, and refuses what is no order's id.
+// owner returns the caller, and refuses what is not an order's id.
 func (s *shopper) owner(r *http.Request, id string) (string, error) {
 	user, err := s.caller.user(r)
 	if err == nil && !seckill.ValidOrderID(id) {

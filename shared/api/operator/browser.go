@@ -31,8 +31,9 @@ type BrowserOptions struct {
 	SignIn bool // staff sign in at an issuer
 	// Tool is what the command line tool needs to find this shop, such as "--stack seckill-prod"
 	Tool string
-	// Keys mark what a browser keeps while it is at the issuer: the first marks, the marks of the others count, too.
-	// There is one at least; all processes of the shop have the same. If it is nil, a key of this process marks.
+	// Keys authenticate what a browser keeps while it is at the issuer. The first key signs; signatures of the others
+	// are accepted, too. There is one at least, and all processes of the shop have the same. nil: a key of this
+	// process.
 	Keys   func() [][]byte
 	Clock  seckill.Clock
 	Random session.Random

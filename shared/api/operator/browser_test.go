@@ -240,7 +240,7 @@ func TestSignInRefused(t *testing.T) {
 		"a cookie of an earlier try": {func(o *office, _ url.Values) {
 			o.jar["__Host-staff-signin"] = strings.Repeat(strings.Repeat("A", 43)+".", 2) + strings.Repeat("A", 43)
 		}, 403, "not completed", "unknown sign-in signin_refused"},
-		"a cookie that is none": {func(o *office, _ url.Values) { o.jar["__Host-staff-signin"] = "a.b.c" }, 403,
+		"not a cookie": {func(o *office, _ url.Values) { o.jar["__Host-staff-signin"] = "a.b.c" }, 403,
 			"not completed", "unknown sign-in signin_refused"},
 		"the person declined": {func(_ *office, q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, 403,
 			"not completed", "unknown sign-in signin_refused"},

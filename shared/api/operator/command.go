@@ -37,7 +37,7 @@ type Given struct {
 	Command string `json:"command"`
 	Who     string `json:"who"` // in a stack the back office says it; in a local system the caller
 
-	answers bool // the caller may see the answers to questions; nothing that is sent says so
+	answers bool // whether the caller may see the answers to questions; no request can set it
 }
 
 func (g *Given) given() *Given { return g }

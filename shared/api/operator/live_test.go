@@ -49,7 +49,7 @@ func TestOfficeAsksForTheStock(t *testing.T) {
 				made)(ctx, event)
 		}}
 	source := LiveSource{Items: o.Items()}
-	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is no stock
+	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is not a stock
 		t.Error(err)
 	}
 	level, ok := made.got[0].(*ReadLevel)

@@ -406,7 +406,7 @@ func TestMoneyRefusals(t *testing.T) {
 		"asking for a paid order": {func() error {
 			return of(w.client.Ask(ctx, paid, "x"))
 		}, seckill.CodeInvalid, "The order must be closing; it is paid."},
-		"a trade that is none": {func() error {
+		"not a trade": {func() error {
 			return of(w.client.RecordTrade(ctx, paid, "t9", "x"))
 		}, seckill.CodeInvalid,
 			"The value of trade_no must be a paid trade of the order; the provider says unknown."},

@@ -161,8 +161,8 @@ func TestManyForbiddenCommands(t *testing.T) {
 	}
 }
 
-// TestNothingHappensUnrecorded: without the first entry nothing is done or shown; without the second the act is done,
-// stays open, and a line says so.
+// TestNothingHappensUnrecorded: if the first entry cannot be written, nothing is done or shown. If the second cannot,
+// the command is done, the audit log shows it as begun, and a log line says so.
 func TestNothingHappensUnrecorded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

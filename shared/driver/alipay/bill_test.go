@@ -227,11 +227,11 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 	bad := strings.Replace(gbk(t, bill(goodRow)), orderID, "o\xff\xff", 1)
 	if _, err := alipay.ParseBill(strings.NewReader(bad), billDay); err == nil ||
 		!strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
-		t.Errorf("bytes that are no GBK in a number: %v", err)
+		t.Errorf("bytes that are not GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
 	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got.Lines) != 1 {
-		t.Errorf("bytes that are no GBK in a title: %v, %v", got, err)
+		t.Errorf("bytes that are not GBK in a title: %v, %v", got, err)
 	}
 }
 

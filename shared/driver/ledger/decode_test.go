@@ -98,7 +98,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 				t.Errorf("got error %v, want one with %q", err, c.reason)
 			}
 			if !errors.Is(err, seckill.ErrUnreadable) {
-				t.Errorf("%v is no ErrUnreadable", err)
+				t.Errorf("%v is not an ErrUnreadable", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows an address: %v", err)

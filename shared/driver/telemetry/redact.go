@@ -19,8 +19,8 @@ var secret = map[string]bool{"address": true, "shopper_name": true, "network_add
 
 func isSecret(name string) bool { return secret[strings.ToLower(name)] }
 
-// redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of any attribute with a secret name, or inside a
-// group or a value with one. It also names the time as Lambda expects.
+// redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of an attribute whose name is a secret's, or that
+// is in a group or a value with such a name. It also names the time as Lambda expects.
 func redact(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case isSecret(a.Key) || slices.ContainsFunc(groups, isSecret):

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refund refunds money of a trade. A request number works once: repeating it with the same amount moves nothing and
-// is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
+// refund refunds money of a trade. A request number works once: repeating it with the same amount moves nothing and is
+// not an error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
 	err error) {
 	taken, s := seckill.Fen(0), g.drawStart()

@@ -27,7 +27,7 @@ export class Problem extends Error {
   }
 }
 
-// What is said of an answer that is no problem document, such as API Gateway's own.
+// What is said about an answer that is not a problem document, such as API Gateway's own.
 function codeOf(status) {
   if (!status) return 'network';
   if (status === 429) return 'too_many_requests';

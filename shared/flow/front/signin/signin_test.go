@@ -111,7 +111,7 @@ func (s *stage) Count(e seckill.Event, n int) {
 	s.counts[e] += n
 }
 
-// TestLife checks how long the shop's token lives: an hour from the check of the proof, and never longer than it.
+// TestLife checks how long the shop's token lives: an hour from the check of the proof, and no longer than the proof.
 func TestLife(t *testing.T) {
 	second := now.Truncate(time.Second)
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ const (
 	MaxOfAgent   = 300  // users of one network with the same client within Window; all phones of a kind are the same
 	MaxOfAnswer  = 10   // users with the same wrong answer within Window
 	MaxEarly     = 5    // presses of a user for an item before its start within EarlyWindow
-	MinAnswer    = 4    // characters of a wrong answer that is no accident
+	MinAnswer    = 4    // characters of a wrong answer that is not an accident
 
 	Window      = 10 * time.Minute
 	EarlyWindow = time.Minute

@@ -22,7 +22,7 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// rows fail the transactions that fails lists, counted from 1, and call before ahead of each.
+// rows fails the transactions whose numbers, from 1, are in fails. It calls before ahead of each.
 type rows struct {
 	*memory.Rows
 	fails  []int

@@ -29,7 +29,7 @@ const (
 // toShip lists the states in which an order needs its address.
 var toShip = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
-// Ledger is what erase calls of the ledger.
+// Ledger is the part of the ledger that package erase calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister

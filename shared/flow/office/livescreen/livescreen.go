@@ -36,7 +36,7 @@ type Deps struct {
 	Failed func(ctx context.Context, part string, err error)
 }
 
-// Ledger is what watch calls of the ledger.
+// Ledger is the part of the ledger that the live screen reads.
 type Ledger interface {
 	seckill.LiveRows
 	seckill.Counter

@@ -236,7 +236,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	return s, nil
 }
 
-// End ends a cookie's session at once. One that has ended is no error.
+// End ends a cookie's session at once. One that has ended is not an error.
 func (f *Flow) End(ctx context.Context, cookie string) error {
 	s, err := f.Look(ctx, cookie)
 	if errors.Is(err, ErrEnded) {

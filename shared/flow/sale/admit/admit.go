@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is what the step admit calls of the ledger.
+// Ledger is the part of the ledger that the step admit calls.
 type Ledger interface {
 	seckill.Attempts
 	seckill.BlockReader
