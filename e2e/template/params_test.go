@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// issuers are two, one whose metadata are elsewhere.
+// issuers names two issuers; the metadata of the second are at another address.
 const issuers = "https://id.example.com/realms/shop|page,https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_x|7a|" +
 	"http://127.0.0.1:4566/eu-west-1_x"
 

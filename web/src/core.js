@@ -197,7 +197,7 @@ export function decide(problem) {
   return problem.code === 'limit_reached' && problem.orderId ? 'limit' : 'refused';
 }
 
-/** Whether a problem says that the shopper's token is none; a shopper who may not do something has a good one. */
+/** Whether a problem says that the shopper's token is not valid; a shopper who may not do something has a good one. */
 export const noToken = ({ status, code }) => (status === 401 || status === 403) && (!code || code === 'invalid_token');
 
 /** One shape for the answers of /seckill/order/{item} and /order/{id}. */
@@ -259,7 +259,7 @@ export function outcome(order, now) {
 const CONFIRMED_SOON = 30_000; // ms from the way back within which a payment is normally confirmed
 
 /**
- * What a shopper who was at the cashier reads of the order beside its outcome, as the name of a text; "" for nothing more.
+ * The name of the text that a shopper who was at the cashier reads beside the order's outcome; "" for none.
  * `note` is what this tab knows of the cashier: {what: "went", "back" or "elsewhere", ago (ms)}, or undefined.
  */
 export function cashierText(order, note, now) {
