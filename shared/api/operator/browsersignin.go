@@ -49,8 +49,7 @@ func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
 	for i := range texts {
 		texts[i] = base64.RawURLEncoding.EncodeToString(h.Random.Bytes(signInBytes))
 	}
-	address, err := h.Sessions.Start(r.Context(), h.grant(texts), texts[0],
-		len(r.CookiesNamed(h.leftName())) > 0)
+	address, err := h.Sessions.Start(r.Context(), h.grant(texts), texts[0], len(r.CookiesNamed(h.leftName())) > 0)
 	if err != nil {
 		h.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
