@@ -43,8 +43,9 @@ func testChecks(t *testing.T, s *stack) {
 	p.reserved(t, 1, "own", "Ticket", tickets[p])
 	p.await(t, seckill.PendingPayment)
 
-	if done, err := operator.Give[block.Done](t.Context(), &s.operator, &operator.PutBlocks{Blocks: []operator.Block{{Subject: strconv.FormatInt(blocked.id, 10),
-		Item: it.ID, Reason: "tried by the suite"}}}); err != nil || done.Made != 1 {
+	if done, err := operator.Give[block.Done](t.Context(), &s.operator,
+		&operator.PutBlocks{Blocks: []operator.Block{{Subject: strconv.FormatInt(blocked.id, 10),
+			Item: it.ID, Reason: "tried by the suite"}}}); err != nil || done.Made != 1 {
 		t.Fatalf("block: %+v, %v", done, err)
 	}
 	a, err = blocked.Call(t.Context(), blocked.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": it.ID})

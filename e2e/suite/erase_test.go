@@ -45,11 +45,13 @@ func testErase(t *testing.T, s *stack) {
 		t.Errorf("%+v, %v; want a name for staff alone", o, err)
 	}
 
-	if _, err := operator.Give[operator.Erased](t.Context(), &s.operator, &operator.Erase{User: payer}); err == nil || !strings.Contains(err.Error(), paid) {
+	if _, err := operator.Give[operator.Erased](t.Context(), &s.operator, &operator.Erase{User: payer}); err == nil ||
+		!strings.Contains(err.Error(), paid) {
 		t.Errorf("goods are to be shipped: %v", err)
 	}
 	for _, want := range []int{1, 0} {
-		if e, err := operator.Give[operator.Erased](t.Context(), &s.operator, &operator.Erase{User: user}); err != nil ||
+		if e, err := operator.Give[operator.Erased](t.Context(), &s.operator,
+			&operator.Erase{User: user}); err != nil ||
 			e != (operator.Erased{Orders: 1, Erased: want}) {
 			t.Errorf("%+v, %v, want %d erased", e, err, want)
 		}

@@ -80,11 +80,13 @@ func testRefund(t *testing.T, s *stack) {
 	sale := s.sell(t, 1, 1)
 	p := sale.shopper(t, newShoppers(1))
 	order, _ := p.paid(t, 1)
-	done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator, &operator.Refund{Order: order, Why: "tried by the suite", Restock: true})
+	done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator,
+		&operator.Refund{Order: order, Why: "tried by the suite", Restock: true})
 	if err != nil || !done.Changed || done.Due != sale.item.Price {
 		t.Fatalf("refund: %+v, %v", done, err)
 	}
-	if done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator, &operator.Refund{Order: order, Why: "tried by the suite", Restock: true}); err != nil || done.Changed {
+	if done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator,
+		&operator.Refund{Order: order, Why: "tried by the suite", Restock: true}); err != nil || done.Changed {
 		t.Errorf("the same again: %+v, %v", done, err)
 	}
 	if _, err := operator.Give[operator.OpenMoney](t.Context(), &s.operator, &operator.ListMoney{}); err != nil {
