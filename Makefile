@@ -216,6 +216,11 @@ opening: build ## a sale's first minute in an account that enforces its limits, 
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
 	$(GO) run ./proof/sim/mutants $(ARGS)
 
+.PHONY: slips
+slips: ## follow each row of docs/CHANGING.md in a copy, forget one place, and see its tests fail; PLAY=1 plays one, drawn by DRAW
+	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -vet=off -count=1 -timeout 1h . -run TestSlipsAreNoticed -v \
+		-args -play "$(or $(PLAY),all)" -draw "$(DRAW)"
+
 .PHONY: module
 module: ## give the Go module a path of your own: NEW=github.com/YOU/seckill
 	@test -n "$(NEW)" || { echo "module: say the new path: make module NEW=github.com/YOU/seckill" >&2; exit 1; }

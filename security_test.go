@@ -47,7 +47,7 @@ func TestSecurityPage(t *testing.T) {
 		}
 		from, to := slices.Index(points, first), slices.Index(points, last)
 		if from < 0 || to < from || isRange && to == from {
-			t.Errorf("%s: %s are no points of level 1 or 2", name, found)
+			t.Errorf("%s: %s are not points of level 1 or 2", name, found)
 			continue
 		}
 		for _, p := range points[from : to+1] {
@@ -85,7 +85,7 @@ func TestSecurityPage(t *testing.T) {
 	}
 	for _, m := range targetBy.FindAllStringSubmatch(text, -1) {
 		if !strings.Contains(page(t, "Makefile"), "\n"+m[1]+":") {
-			t.Errorf("%s names %s, which is no target", name, m[0])
+			t.Errorf("%s names %s, which is not a target", name, m[0])
 		}
 	}
 	if len(named) < 50 {
@@ -103,7 +103,7 @@ var mayImport = map[string][]string{
 	"math/rand/v2": {"shared/driver/config/secret.go", "shared/driver/dynamoledger/dynamoledger.go", // waits
 		"shared/driver/sqsqueue/client.go",
 		"shared/driver/dynamoledger/lists.go", // one of equal copies
-		"shared/api/picture/picture.go"},      // lines and dots
+		"shared/api/captcha/captcha.go"},      // lines and dots
 }
 
 // notInAShop are folders of code for tests, sandboxes and builds.

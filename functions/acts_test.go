@@ -44,7 +44,7 @@ func raw(t *testing.T, data []byte) []byte {
 	return must.Get(json.Marshal(map[string]any{"awslogs": map[string]any{"data": data}}))
 }
 
-// suspicious returns the line of a suspicious act, as admit writes it.
+// suspicious returns the line of a suspicious act, as the function admit writes it.
 func suspicious(at time.Time, user string) string {
 	var b bytes.Buffer
 	log := actlog.New(&b, func(s string) string {
@@ -84,6 +84,6 @@ func TestActsFunction(t *testing.T) {
 
 	run(t, f, subscription(t, "CONTROL_MESSAGE", "CWL CONTROL MESSAGE: Checking health"), "null")
 	if out, err := f.Invoke(raw(t, []byte("no gzip"))); err == nil {
-		t.Errorf("what is no event is answered %s", out)
+		t.Errorf("what is not an event is answered %s", out)
 	}
 }

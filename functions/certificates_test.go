@@ -10,8 +10,8 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/must"
 )
 
-// TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. shop works as always; functions
-// that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
+// TestACertificateOfAlipaysThatEnded checks that it keeps no function from starting. The function shop works as always;
+// functions that must verify Alipay's signature report why they cannot, notify with a 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newDeployment(t)
 	must.OK(t, w.items.Put(t.Context(), live("2002", 3), nil))
@@ -41,7 +41,7 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 		t.Errorf("reconcile: %v", err)
 	}
 	if !reconcile.Says(`"alipay_cert_days_left":-3`) || !reconcile.Says(`"msg":"a certificate ends"`) {
-		t.Errorf("reconcile says nothing of the days left:\n%s", reconcile.Output())
+		t.Errorf("reconcile says nothing about the days left:\n%s", reconcile.Output())
 	}
 
 	fresh := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.Add(40*24*time.Hour+time.Hour))

@@ -16,7 +16,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// connectPass returns a pass of a shopper, as buy and shop give it.
+// connectPass returns a pass of a shopper, as the functions buy and shop give it.
 func connectPass(user, nonce string, clock seckill.Clock) string {
 	text, _ := jwtauth.NewPasses(jwtauth.Keys{Current: secret}, clock).Make(user, nonce)
 	return text

@@ -145,7 +145,7 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 	return inStage(paid, http.MethodPost, to, form)
 }
 
-// checkTrade queries the gateway, as expire does.
+// checkTrade queries the gateway, as the function expire does.
 func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 	t.Helper()
 	trade := must.Get(client.Query(t.Context(), order))

@@ -47,8 +47,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestMemoryOfBatches checks that consume has not grown after many messages in batches of ten. It needs no server
-// but takes long.
+// TestMemoryOfBatches checks that the function consume has not grown after many messages in batches of ten. It needs no
+// server but takes long.
 func TestMemoryOfBatches(t *testing.T) {
 	manyEvents := *manyEvents
 	w := newDeployment(t)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/must"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -23,7 +23,7 @@ func TestLiveScreen(t *testing.T) {
 		return answer, "", err
 	})
 	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
-	seen := must.Get(operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"}))
+	seen := must.Get(operator.Give[livescreen.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"}))
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
 	}
@@ -32,7 +32,7 @@ func TestLiveScreen(t *testing.T) {
 	}
 	admin = w.start(t, "admin", "LOG_LEVEL", "warn")
 	var refused *operator.Refusal
-	if _, err := operator.Give[watch.Seen](t.Context(), &viewers,
+	if _, err := operator.Give[livescreen.Seen](t.Context(), &viewers,
 		&operator.ReadLive{Item: "2003"}); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeItemUnknown {
 		t.Errorf("an unknown item: %v", err)
@@ -40,7 +40,7 @@ func TestLiveScreen(t *testing.T) {
 	w.aws.SetFunction("seckill-stage", func([]byte) ([]byte, string, error) {
 		return nil, "", errors.New("out of memory")
 	})
-	seen, err := operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
+	seen, err := operator.Give[livescreen.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
 	if err != nil || seen.Stock.Failed != seckill.CodeUnavailable || seen.Queues.Failed != "" {
 		t.Errorf("without the stage function: %+v, %v", seen, err)
 	}

@@ -26,7 +26,7 @@ const staffARN = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
 var commandKeys = operator.Keys(nil).Add([32]byte{1}, time.Unix(1764000000, 0))
 
-// staff returns a client whose commands an office signs for a function, as admin does.
+// staff returns a client whose commands an office signs for a function, as the function admin does.
 func staff(f *lambdatest.Function) operator.Client { return staffOf(commandKeys, f.Invoke) }
 
 // staffOf returns a client whose commands an office with these keys signs for whatever takes the events.
@@ -136,7 +136,7 @@ func TestAdminFunction(t *testing.T) {
 		t.Errorf("a function that fails: %v", err)
 	}
 	if _, err := admin.Invoke([]byte(`{"operator":{"command":"health","who":"a"}}`)); err == nil {
-		t.Error("an event that is no request is accepted")
+		t.Error("an event that is not a request is accepted")
 	}
 }
 

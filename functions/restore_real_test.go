@@ -70,7 +70,7 @@ func TestRestoreBeside(t *testing.T) {
 		must.Equal(t, want, w.shop("GET", "/seckill/order/"+item, user).text("state"), "shopper", user,
 			"after the restore")
 	}
-	// Redis counts the lost order's unit as sold until repair has compared it with the new rows.
+	// Redis counts the lost order's unit as sold until the function repair has compared it with the new rows.
 	began := time.Now()
 	for left := ""; left != "4"; left = w.left(item) {
 		run(t, w.f["repair"], recorded(t, "schedule.json"), "null")

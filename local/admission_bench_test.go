@@ -73,7 +73,7 @@ func (d *door) request(b *testing.B, n int, path, body string) *http.Request {
 }
 
 // BenchmarkTicket answers challenges at POST /seckill/ticket, each for another user: token, limits, item, blocks,
-// count, proof, and for strict the question. Solving is no part of it.
+// count, proof, and for strict the question. Solving is not part of it.
 func BenchmarkTicket(b *testing.B) {
 	for _, checks := range []seckill.Checks{seckill.ChecksStandard, seckill.ChecksStrict} {
 		b.Run(string(checks), func(b *testing.B) {

@@ -26,9 +26,9 @@ func (s *System) handler() http.Handler {
 		httpapi.NewPay(s.Pay, s.auth, opt), httpapi.NewNotify(s.Notify, opt), httpapi.NewSignIn(s.SignIn, opt),
 		httpapi.NewAdmit(s.Admit, s.auth, opt))
 	mux := http.NewServeMux()
-	door := s.traffic.count(s.door(delayed(api)))
+	shop := s.traffic.count(s.stoppable(delayed(api)))
 	for _, path := range []string{"/seckill/", "/order/", "/healthz", "/signin"} {
-		mux.Handle(path, door)
+		mux.Handle(path, shop)
 	}
 	mux.Handle("/seckill/alipay/notify", api)
 	for _, path := range fakegateway.Paths {
@@ -37,7 +37,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range control.Paths {
 		mux.Handle(path, control.Handler(s.Gateway, s.log))
 	}
-	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(door)))
+	mux.Handle("/seckill/buy", s.priority.purchases(s.traffic.purchases(shop)))
 	mux.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/admin/", s.dated(s.staff))
@@ -60,8 +60,8 @@ func (s *System) dated(next http.Handler) http.Handler {
 	})
 }
 
-// door answers 429 while the shop is stopped hard, as API Gateway does with a throttle of 0.
-func (s *System) door(api http.Handler) http.Handler {
+// stoppable answers 429 while the shop is stopped hard, as API Gateway does with a throttle of 0.
+func (s *System) stoppable(api http.Handler) http.Handler {
 	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:unavailable", "title": "服务繁忙",
 		"status": http.StatusTooManyRequests,
 		"code":   seckill.CodeUnavailable, "detail": "系统繁忙，请稍后重试。", "retry_after_ms": 1000})

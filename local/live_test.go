@@ -6,17 +6,17 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // seen returns what a viewer sees of an item who comes after what was read before is old.
-func (w *shopTest) seen(item string) watch.Seen {
+func (w *shopTest) seen(item string) livescreen.Seen {
 	w.t.Helper()
 	w.waitIdle()
-	w.Clock.Advance(watch.MinuteAge)
+	w.Clock.Advance(livescreen.MinuteAge)
 	w.waitIdle()
-	seen, err := gives[watch.Seen](w, &operator.ReadLive{Item: item})
+	seen, err := gives[livescreen.Seen](w, &operator.ReadLive{Item: item})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // postOperator carries out an operator's command. Event and answer are those of a stack's functions (package operator):
-// a refused command is also an answer with status 200, of which "problem" is the reason.
+// a refused command, too, has status 200, and "problem" in its answer says why.
 func (s *System) postOperator(w http.ResponseWriter, r *http.Request) {
 	event, err := io.ReadAll(http.MaxBytesReader(w, r.Body, operator.MaxEvent))
 	if errors.As(err, new(*http.MaxBytesError)) {

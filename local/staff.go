@@ -48,8 +48,8 @@ func (s *System) buildStaff(record *operator.Recorder, handlers []operator.Handl
 				Keys: func() []ed25519.PublicKey { return []ed25519.PublicKey{public} }}, handlers...)(ctx, event)
 		}}
 	s.links = &operator.Links{Clock: clock, Random: ids}
-	s.staff, err = operator.NewDoor(operator.DoorOptions{Sessions: s.Staff, Do: office.Do, Plain: true, Links: s.links,
-		Public: s.URL(), SignIn: s.drivers.staff != nil, Tool: "--url " + s.URL(), Clock: clock,
+	s.staff, err = operator.NewBrowserHandler(operator.BrowserOptions{Sessions: s.Staff, Do: office.Do, Plain: true,
+		Links: s.links, Public: s.URL(), SignIn: s.drivers.staff != nil, Tool: "--url " + s.URL(), Clock: clock,
 		Random: ids, Log: s.log})
 	s.operator = record.Serve(silent, append(handlers, viewers, pictures, operator.NewAuditHandler(s.Audit),
 		operator.NewSessionHandler(s.Staff))...)

@@ -97,7 +97,7 @@ func TestStaffInABrowser(t *testing.T) {
 		t.Errorf("another item: %d %s", status, text)
 	}
 	before := w.seen("2002").Metrics.Value.Requests
-	for range 3 { // what staff ask is no shopper's request
+	for range 3 { // what staff ask is not a shopper's request
 		if status, text := b.give(`"command":"live","item":"2002"`); status != http.StatusOK {
 			t.Errorf("live: %d %s", status, text)
 		}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local/demoissuer"
+	"github.com/your-org/seckill/shared/api/captcha"
 	"github.com/your-org/seckill/shared/api/httpapi"
 	"github.com/your-org/seckill/shared/api/jwtauth"
 	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/api/picture"
 	"github.com/your-org/seckill/shared/app"
 	"github.com/your-org/seckill/shared/driver/alipay"
 	"github.com/your-org/seckill/shared/driver/system"
@@ -177,7 +177,7 @@ func (s *System) buildFlows() error {
 	d := &s.drivers
 	s.reserve.Reserver = s.Stock
 	s.Buy, s.Consume, s.Expire, s.Repair = app.Buy(d), app.Consume(d), app.Expire(d), app.Repair(d)
-	s.Admit, s.Stage, s.Shop = app.Admit(d, picture.Painter{}), app.Stage(d), app.Shop(d)
+	s.Admit, s.Stage, s.Shop = app.Admit(d, captcha.Painter{}), app.Stage(d), app.Shop(d)
 	s.Notify, s.Pay, s.Refund, s.Reconcile = app.Notify(d), app.Pay(d), app.Refund(d), app.Reconcile(d)
 	s.Fulfil, s.Audit, s.erase, s.tell = app.Fulfil(d), app.Audit(d), app.Erase(d), app.Tell(d)
 	s.Activity = app.Activity(d, s.Stage)

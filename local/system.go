@@ -36,7 +36,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/money/reconcile"
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	activities "github.com/your-org/seckill/shared/flow/office/activity"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/flow/office/session"
@@ -77,7 +77,7 @@ type System struct {
 	SignIn  *signin.Flow
 	Pay     *pay.Flow
 	Admit   *admit.Flow
-	Audit   *audit.Flow
+	Audit   *auditlog.Flow
 	Staff   *session.Flow
 	erase   *erase.Flow
 
@@ -94,7 +94,7 @@ type System struct {
 	issuer   *demoissuer.Issuer
 	items    *operator.ItemHandler
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
-	staff    *operator.Door
+	staff    *operator.BrowserHandler
 	links    *operator.Links
 	drawn    pictures.Memory // pictures of items, unless they are in a folder
 	listener net.Listener

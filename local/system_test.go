@@ -33,7 +33,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		{"a short hold", local.Options{Addr: ":0", Hold: time.Second}, "hold 1s: want 5s"},
 		{"a long hold", local.Options{Addr: ":0", Hold: 25 * time.Hour}, "hold 25h0m0s"},
 		{"negative workers", local.Options{Addr: ":0", Workers: -1}, "-1 workers"},
-		{"an item that is none", local.Options{Addr: ":0", Items: []seckill.Listing{{Item: seckill.Item{ID: "1"}}}},
+		{"not an item", local.Options{Addr: ":0", Items: []seckill.Listing{{Item: seckill.Item{ID: "1"}}}},
 			"item 1"},
 		{"the same item twice", local.Options{Addr: ":0", Items: []seckill.Listing{live("1", 1, 1), live("1", 1, 1)}},
 			"item 1"},

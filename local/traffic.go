@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -49,7 +49,7 @@ func (s *System) liveHandler() *operator.LiveHandler {
 	queues := []operator.LiveQueue{{Name: "orders", OperatedQueue: s.orders},
 		{Name: "closings", OperatedQueue: s.closings}}
 	source := operator.LiveSource{Items: stock, Measured: s.measured, Waiting: queues}
-	return operator.NewLiveHandler(watch.New(watch.Deps{Ledger: asked{&s.drivers}.Ledger(), Source: &source,
+	return operator.NewLiveHandler(livescreen.New(livescreen.Deps{Ledger: asked{&s.drivers}.Ledger(), Source: &source,
 		Clock: s.Clock, MetricsAge: time.Second, Each: system.Several(liveReads)}), queues)
 }
 

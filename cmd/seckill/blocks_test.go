@@ -92,7 +92,7 @@ func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 		{"import", "FILE is missing"},
 		{"import none.csv", "no such file"},
 		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", "--rate 0: want 1"},
-		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), `"user" is no column`},
+		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), `"user" is not a column`},
 	})
 	try(t, step{"blocks list --url " + sys.URL(), exitOK, "No blocks.\n", ""})
 }

@@ -25,7 +25,7 @@ func TestCommandsAreInTheTool(t *testing.T) {
 			t.Errorf("%s: no subcommand %q: %v", spec.Name, spec.Path, err)
 		}
 	}
-	for _, name := range operator.Acts() {
+	for _, name := range operator.Names() {
 		var e struct{ Operator json.RawMessage }
 		if err := json.Unmarshal([]byte(operator.Sample(name)), &e); err != nil {
 			t.Errorf("%s: %v", operator.Sample(name), err)

@@ -22,7 +22,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
 	"github.com/your-org/seckill/infra/plan"
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 	"github.com/your-org/seckill/shared/api/operator"
 )
 
@@ -246,7 +246,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 // deployed returns a throttle of the stack's parameters: Throttle is that of all methods, Buy that of purchases, Poll
 // that of looks at orders. No other source has these values, so a missing one is an error.
 func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
-	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(&s.found, name) })
+	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(&s.found, name) })
 	rate, _ = strconv.ParseFloat(numbers[whose+"Rate"], 64)
 	burst, _ = strconv.Atoi(numbers[whose+"Burst"])
 	if rate <= 0 || burst <= 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -56,7 +56,7 @@ func (f *shopFlags) live(cmd *cobra.Command, s *shop, item string, once bool) er
 	ctx, pause := cmd.Context(), liveEvery
 	screen := waitingOn(cmd.OutOrStdout()).w != nil && !once
 	for first := true; ; first = false {
-		seen, err := give[watch.Seen](cmd, s, "item "+item, &operator.ReadLive{Item: item})
+		seen, err := give[livescreen.Seen](cmd, s, "item "+item, &operator.ReadLive{Item: item})
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C ends the watching
@@ -106,7 +106,7 @@ func (f figures) row(name, value string) {
 func (f figures) number(name string, n int) { f.row(name, strconv.Itoa(n)) }
 
 // live prints what a viewer sees.
-func (p *page) live(seen *watch.Seen) {
+func (p *page) live(seen *livescreen.Seen) {
 	s := &seen.Stock.Value
 	p.line("Item %s, %s: %s, %s to %s, seen at %s UTC+8", seen.Item, printable(s.Title),
 		cmp.Or(string(s.State), "unknown"), s.Opens.In(seckill.Zone).Format(time.DateTime),

@@ -102,7 +102,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 	})
 }
 
-// TestGroupsRefuseOtherWords: every command that has commands names a word that is none of them.
+// TestGroupsRefuseOtherWords: every command that has commands names a word that is not one of them.
 func TestGroupsRefuseOtherWords(t *testing.T) {
 	t.Parallel()
 	groups := 0

@@ -26,7 +26,7 @@ type part struct {
 
 // partState is what NAME.part.json has.
 type partState struct {
-	Of     string    `json:"of"`    // what is fetched: what fetches something else begins anew
+	Of     string    `json:"of"`    // what is fetched; a command that fetches something else begins anew
 	Owner  string    `json:"owner"` // the process that writes it
 	Began  time.Time `json:"began"`
 	Next   string    `json:"next"`   // where the next page begins
@@ -59,7 +59,7 @@ func (p *part) open(of string) (err error) {
 	}
 	old, known := p.read()
 	if !known && info.Size() > 0 {
-		return errors.Join(fmt.Errorf("%s.part is no part of an export: move it away", p.name), p.file.Close())
+		return errors.Join(fmt.Errorf("%s.part is not part of an export: move it away", p.name), p.file.Close())
 	}
 	if known && old.Of == of && old.Size <= info.Size() && time.Since(old.Began) < partLife {
 		p.partState = old

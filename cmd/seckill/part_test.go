@@ -147,7 +147,7 @@ func TestPartHasOneWriter(t *testing.T) {
 	if err := os.WriteFile(foreign+".part", []byte("somebody's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openPart(foreign, "all"); err == nil || !strings.Contains(err.Error(), "is no part of an export") {
+	if _, err := openPart(foreign, "all"); err == nil || !strings.Contains(err.Error(), "is not part of an export") {
 		t.Errorf("a foreign file: %v", err)
 	}
 	if b, err := os.ReadFile(foreign + ".part"); err != nil || string(b) != "somebody's" {

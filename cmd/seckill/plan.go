@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/infra/plan"
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 // planFlags are the flags of `seckill plan`.
@@ -118,7 +118,7 @@ func (f *planFlags) changed(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(&s.found, name) })
+	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(&s.found, name) })
 	text, err := plan.Changed(numbers, f.with)
 	if err != nil {
 		return fmt.Errorf("--with: %w", err)

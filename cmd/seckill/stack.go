@@ -129,7 +129,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	s.api, s.stage = s.outputOf(apiOutput), s.outputOf(stageOutput)
 	for _, output := range []string{apiOutput, stageOutput} {
 		if s.outputOf(output) == "" {
-			return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never "+
+			return fmt.Errorf("stack %s (%s) has no output %s: it is not a stack of this system, or was never "+
 				"deployed whole", s.stack, s.found.StackStatus, output)
 		}
 	}

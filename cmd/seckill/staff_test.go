@@ -30,7 +30,7 @@ func TestDeployPageListsRoles(t *testing.T) {
 	table.WriteString("role | may give\n---|---\n")
 	for _, role := range seckill.Roles() {
 		var may []string
-		for _, act := range operator.Acts() {
+		for _, act := range operator.Names() {
 			if operator.May(role, act) {
 				may = append(may, act)
 			}

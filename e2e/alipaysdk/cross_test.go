@@ -79,7 +79,7 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 	var list []map[string]any
 	for i, title := range texts() {
 		if alipay.Subject(title) == "" {
-			continue // an order's id stands in then, which the SDK knows nothing of
+			continue // then the driver sends the order's id instead, and the SDK does not
 		}
 		o := order(i, title)
 		orders = append(orders, o)
@@ -127,7 +127,7 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 }
 
 // twoReadings are values that the signed text, name=value&name=value, cannot tell from two parameters. The shop never
-// sends one to Alipay (alipay.Subject), so a notification with one is no answer to it.
+// sends one to Alipay (alipay.Subject), so a notification with one is not an answer to it.
 var twoReadings = regexp.MustCompile(`&[0-9A-Za-z_.]+=`)
 
 func TestNotificationsThatTheSDKSigns(t *testing.T) {

@@ -28,8 +28,8 @@ const (
 	secrets   = "/seckill/drill" // SecretsPath
 	ackLimit  = 3 * time.Second  // for an operator's stop
 	toldLimit = 5 * time.Second  // for a notification
-	// for a purchase while Redis does not answer: buy waits 1 s and answers within 1.2 s, after a cold start of 0.1
-	// to 1 s here
+	// for a purchase while Redis does not answer: the function buy waits 1 s and answers within 1.2 s, after a cold
+	// start of 0.1 to 1 s here
 	buyLimit  = 3 * time.Second
 	operation = 20 * time.Second        // after that an operator's command is aborted
 	slowed    = 2500 * time.Millisecond // how long after Redis slows down old answers may still arrive
@@ -43,8 +43,8 @@ type deployment struct {
 	consume   float64 // ConsumeConcurrency
 }
 
-// reserved has the executions that the template reserves for functions (ReserveConcurrency), except consume and
-// notify.
+// reserved has the executions that the template reserves for functions (ReserveConcurrency), except the functions
+// consume and notify.
 var reserved = map[string]float64{"expire": 7, "stage": 5, "refund": 3, "repair": 5, "admin": 7}
 
 // planned returns a stack's limits as package plan has them. As in a plan, notify reserves as many executions as its

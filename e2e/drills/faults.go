@@ -62,7 +62,7 @@ var drills = []drill{
 	}},
 }
 
-// sold waits until buy has accepted this share of the stock.
+// sold waits until the function buy has accepted this share of the stock.
 func (w *rig) sold(ctx context.Context, share float64) error {
 	for float64(w.accepted.Load()) < share*float64(w.stock) {
 		select {

@@ -141,7 +141,7 @@ func (s *shared) close() {
 func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 	var results []*result
 	var later sync.WaitGroup
-	// More sales at a time than processors starve each other: a crowd then ends before its faults land.
+	// If more sales than processors run at a time, they starve each other, and a crowd ends before its faults happen.
 	room := make(chan struct{}, runtime.NumCPU())
 	for i := range chosen {
 		d := &chosen[i]

@@ -16,7 +16,7 @@ trap 'rm -rf "$files"' EXIT
 mkdir -p "$files"/{bin,etc/ssl/certs,opt,root,tmp,var/task,var/runtime,var/rapid}
 chmod 1777 "$files/tmp"
 cp "$busybox" "$files/bin/busybox"
-# sam's Dockerfile over it says RUN mv … && chmod …; the rest is for looking around.
+# The Dockerfile that sam puts on top runs mv and chmod; the other commands are for people who look around.
 for c in sh mv chmod mkdir cp rm ls cat ps env wget; do ln -s busybox "$files/bin/$c"; done
 echo 'root:x:0:0:root:/root:/bin/sh' >"$files/etc/passwd"
 echo 'hosts: files dns' >"$files/etc/nsswitch.conf"

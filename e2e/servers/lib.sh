@@ -9,8 +9,8 @@ bridge_address() {
   ip -4 -o addr show docker0 2>/dev/null | sed -n 's|.*inet \([0-9.]*\)/.*|\1|p' | grep . || echo 172.17.0.1
 }
 
-# A free port of loopback, below those that Linux and macOS give to outgoing connections: nothing else takes it before its server starts, which for
-# the CDN is minutes later.
+# free_port prints a free port of the loopback interface. It is below the ports that Linux and macOS give to outgoing connections, so
+# nothing else takes it before its server starts, even if that is minutes later, as for the CDN.
 free_port() {
   python3 -c 'import random, socket
 while True:

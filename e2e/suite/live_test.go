@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -16,10 +16,10 @@ func testLive(t *testing.T, s *stack) {
 	sale := s.sell(t, 5, 2)
 	sale.shopper(t, newShoppers(1)).paid(t, 2)
 	sale.shopper(t, newShoppers(1)).bought(t, 1, "cart")
-	var seen watch.Seen
+	var seen livescreen.Seen
 	eventually(t, "figures of the sale", func() string {
 		var err error
-		seen, err = operator.Give[watch.Seen](t.Context(), &s.operator, &operator.ReadLive{Item: sale.item.ID})
+		seen, err = operator.Give[livescreen.Seen](t.Context(), &s.operator, &operator.ReadLive{Item: sale.item.ID})
 		stock, counts := seen.Stock.Value, seen.Counts.Value.Total
 		if err != nil || stock.Left != 2 || stock.Held != 3 || stock.Awaiting != 0 ||
 			counts != (seckill.Count{Placed: 3, Paid: 2}) {

@@ -28,7 +28,8 @@ func testPush(t *testing.T, s *stack) {
 
 	order, offer := p.offered(t, "first")
 	oldest := s.connect(t, offer)
-	p.await(t, seckill.PendingPayment) // perhaps its row was before the connection, which then does not hear of it
+	// if the row was written before the page connected, the connection does not hear of it
+	p.await(t, seckill.PendingPayment)
 	s.refused(t, "a used pass", offer)
 	fresh := p.another(t, order)
 	_, rest, _ := strings.Cut(fresh.text, ".")

@@ -93,7 +93,7 @@ func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text st
 	return b, status, text
 }
 
-// picture uploads a picture as the page does, and fetches it as shoppers do; what is no picture is refused.
+// picture uploads a picture as the page does, and fetches it as shoppers do; what is not a picture is refused.
 func (b *staff) picture() {
 	b.t.Helper()
 	const svg = "PHN2Zz48c2NyaXB0PjE8L3NjcmlwdD48L3N2Zz4="
@@ -157,7 +157,7 @@ func testStaff(t *testing.T, s *stack) {
 		if status != http.StatusSeeOther {
 			t.Fatalf("%s: %d %s", role, status, text)
 		}
-		for _, command := range operator.Acts() {
+		for _, command := range operator.Names() {
 			status, text := b.give(operator.Sample(command))
 			may := status != http.StatusForbidden && status != http.StatusUnauthorized
 			want := operator.May(role, command)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Freezes and kills what runs a function, in the midst of what it does. Nothing runs: that is no error.
+# Freezes and kills what runs a function, in the midst of what it does. Nothing runs: that is not an error.
 #   kill.sh process PID FUNCTION ACTION        processes below PID that Lambda's variable says are FUNCTION's
 #   kill.sh container PREFIX FUNCTION ACTION   containers whose name begins with PREFIX-FUNCTION-
 # ACTION is freeze, or the seconds for which they go on before they are killed.

@@ -29,7 +29,7 @@ build() {
   }
 }
 
-# secrets STACK: makes what is missing.
+# secrets STACK: makes the secrets that are missing.
 secrets() { "$root/bin/seckill" keys --path "/seckill/$1" --sandbox >"$dir/keys-$1.log" 2>&1 || { cat "$dir/keys-$1.log" >&2; return 1; }; }
 
 # parameters STACK REDIS: of a sandbox; a line each.

@@ -109,7 +109,7 @@ func strays(tree map[string]any, seen map[string]int) (out []string) {
 }
 
 // given returns the values that a property at a path may have. Of a parameter these are its default and its allowed
-// values; a reference to another resource is none.
+// values; a reference to another resource is not one.
 func given(v any, path []string, parameters map[string]any) (out []string) {
 	switch x := v.(type) {
 	case map[string]any:

@@ -30,7 +30,7 @@ func deployer(t *testing.T, more ...string) func(env ...string) []string {
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "infra/stack",
-		"infra/edge", "infra/plan", "infra/stacks"} {
+		"infra/edge", "infra/plan", "infra/stackstate"} {
 		whole := must.Get(filepath.Abs(filepath.Join(root, name)))
 		link(t, whole, filepath.Join(folder, name))
 	}

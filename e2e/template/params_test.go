@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// issuers are two, one whose metadata are elsewhere.
+// issuers names two issuers; the metadata of the second are at another address.
 const issuers = "https://id.example.com/realms/shop|page,https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_x|7a|" +
 	"http://127.0.0.1:4566/eu-west-1_x"
 
@@ -99,8 +99,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"kid with a sign":            {sandbox, []string{"JwtKids", "2026="}, "JwtKids has to be"},
 		"seven kids": {sandbox, []string{"JwtKids", strings.Repeat("a,", 6) + "a"},
 			"JwtKids has to be"},
-		"an address that is no email": {sandbox, []string{"AlarmEmail", "me"}, "AlarmEmail has to be"},
-		"issuers":                     {cluster, []string{"SigninIssuers", issuers}, ""},
+		"an address that is not an email address": {sandbox, []string{"AlarmEmail", "me"}, "AlarmEmail has to be"},
+		"issuers": {cluster, []string{"SigninIssuers", issuers}, ""},
 		"issuers and a pool": {cluster, []string{"SigninIssuers", issuers, "CreateIdentity",
 			"arn:aws:ses:eu-west-1:111122223333:identity/shop.example.com"}, ""},
 		"an issuer without a client": {cluster, []string{"SigninIssuers", "https://id.example.com"},

@@ -109,7 +109,7 @@ func TestStaffAreAskedForASignature(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfStaff checks that the gateway's own refusals of staff are problems as admin writes them.
+// TestRefusalsOfStaff checks that the gateway's own refusals of staff are problems as the function admin writes them.
 func TestRefusalsOfStaff(t *testing.T) {
 	responses, _ := deployed(t, everything).resource("Api").prop("GatewayResponses").(map[string]any)
 	for kind, code := range map[string]string{"ACCESS_DENIED": "role_denied", "EXPIRED_TOKEN": "signature_expired"} {

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -218,26 +217,6 @@ func stars(text []byte) (out []string) {
 		if !strings.HasPrefix(reason, `# Resource "*": `) {
 			out = append(out, fmt.Sprintf(`line %d: %s: without a reason (# Resource "*": …) above its statement`, i+1,
 				strings.TrimSpace(line)))
-		}
-	}
-	return out
-}
-
-// Bounds of a template, so that it can be read on one page.
-const (
-	maxLines   = 400
-	maxColumns = 120
-)
-
-// page finds what is too long.
-func page(text []byte) (out []string) {
-	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(lines) > maxLines {
-		out = append(out, fmt.Sprintf("%d lines, want at most %d", len(lines), maxLines))
-	}
-	for i, line := range lines {
-		if n := utf8.RuneCountInString(line); n > maxColumns {
-			out = append(out, fmt.Sprintf("line %d: %d columns, want at most %d", i+1, n, maxColumns))
 		}
 	}
 	return out

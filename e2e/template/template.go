@@ -135,7 +135,7 @@ func events(function *resource) (out []event) {
 // queueURL is a queue's Ref, up to its name.
 const queueURL = "https://sqs.eu-west-1.amazonaws.com/111122223333/"
 
-// target returns the resource that an evaluated Ref or GetAtt means; "" for an ARN, or what is no text.
+// target returns the resource that an evaluated Ref or GetAtt means; "" for an ARN, or what is not text.
 func target(v any) string {
 	s, _ := v.(string)
 	id, attribute, _ := strings.Cut(strings.TrimPrefix(s, queueURL), ".")

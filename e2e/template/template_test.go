@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 		var attributes []string
 		for _, a := range list(r.prop(), "AttributeDefinitions") {
 			if str(a, "AttributeType") != "S" {
-				t.Errorf("%s: attribute %s is no text", r.id, str(a, "AttributeName"))
+				t.Errorf("%s: attribute %s is not text", r.id, str(a, "AttributeName"))
 			}
 			attributes = append(attributes, str(a, "AttributeName"))
 		}
@@ -197,7 +197,7 @@ var settings = map[string]struct {
 	"Alone": of[config.Alone](), "Hold": of[config.Hold](), "Networks": of[config.Networks](),
 	"Addresses": of[config.Addresses](), "Notifications": of[config.Notifications](),
 	"Contact": of[config.Contact](), "Bus": of[config.Bus](), "Pushes": of[config.Pushes](),
-	"Door": of[config.Door](), "Push": of[config.Push](), "Page": of[config.Page](),
+	"WebSocket": of[config.WebSocket](), "Push": of[config.Push](), "Page": of[config.Page](),
 	"Pictures": of[config.Pictures](), "Webhook": of[config.Webhook](),
 }
 
@@ -258,7 +258,7 @@ func TestSettings(t *testing.T) {
 				env["REDIS_ADDRS"] = "made.cache.amazonaws.com:6379"
 			}
 			for _, part := range main.settings {
-				if step == "tell" && part == "Door" && env["CONNECTIONS_URL"] == "" {
+				if step == "tell" && part == "WebSocket" && env["CONNECTIONS_URL"] == "" {
 					continue // it pushes nothing
 				}
 				if err := settings[part].read(env); err != nil {

@@ -27,22 +27,19 @@ func all(t *testing.T) map[string][]byte { return must.Get(texts(root)) }
 
 func TestTexts(t *testing.T) {
 	for name, text := range all(t) {
-		for _, problem := range append(stars(text), page(text)...) {
+		for _, problem := range stars(text) {
 			t.Errorf("%s: %s", name, problem)
 		}
 	}
 	sale := string(all(t)["infra/sale.yaml"])
-	for _, c := range []struct{ old, new, want string }{
-		{"Resource: !Ref OrdersQueueArn", `Resource: "*"`, "without a reason"},
-		{"Resource: !Ref OrdersQueueArn", `Resource: ["*"]`, "without a reason"},
-		{"Action: dynamodb:UpdateItem, Resource", `Action: ["dynamodb:*"], Resource`, "without a reason"},
-		{"\n", "\n" + strings.Repeat("#\n", 400), "lines, want at most 400"},
-		{"\n", "\n#" + strings.Repeat(".", 120) + "\n", "columns, want at most 120"},
+	for _, c := range []struct{ old, new string }{
+		{"Resource: !Ref OrdersQueueArn", `Resource: "*"`},
+		{"Resource: !Ref OrdersQueueArn", `Resource: ["*"]`},
+		{"Action: dynamodb:UpdateItem, Resource", `Action: ["dynamodb:*"], Resource`},
 	} {
 		text := []byte(strings.Replace(sale, c.old, c.new, 1))
-		if got := append(stars(text), page(text)...); string(text) == sale || len(got) == 0 ||
-			!strings.Contains(got[0]+got[len(got)-1], c.want) {
-			t.Errorf("%s: noticed %q, want %q", c.new, got, c.want)
+		if got := stars(text); string(text) == sale || len(got) != 1 || !strings.Contains(got[0], "without a reason") {
+			t.Errorf("%s: noticed %q, want a missing reason", c.new, got)
 		}
 	}
 }

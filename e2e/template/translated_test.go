@@ -54,7 +54,7 @@ const (
 	tuesday = "bbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// templates of functions, with their numbers of functions.
+// files are the templates that have functions, and how many.
 var files = map[string]int{"sale.yaml": 5, "money.yaml": 5, "shopper.yaml": 4}
 
 // serves returns the version that each function's alias points to, by function.

@@ -1,5 +1,5 @@
-// Command acts keeps the suspicious acts that buy and admit write into their logs, as a Lambda function that these log
-// groups call; it executes the operator's commands about acts.
+// Command acts keeps the suspicious acts that the functions buy and admit write into their logs, as a Lambda function
+// that these log groups call; it executes the operator's commands about acts.
 package main
 
 import (

@@ -18,40 +18,40 @@ import (
 
 func main() {
 	aws.Run("connect", func(d *aws.Drivers) apigw.Handler {
-		return apigw.WebSocket(&door{app.Push(d, wspush.AtOnce), d.Passes(), d})
+		return apigw.WebSocket(&connector{app.Push(d, wspush.AtOnce), d.Passes(), d})
 	})
 }
 
-// door is an apigw.Door.
-type door struct {
+// connector is an apigw.Connector.
+type connector struct {
 	flow    *push.Flow
 	passes  *jwtauth.Passes
 	drivers *aws.Drivers
 }
 
-// Connect implements apigw.Door: 403 for a page whose pass is no good, which gets another one or polls; 503 for a
+// Connect implements apigw.Connector: 403 for a page whose pass is not good, which gets another one or polls; 503 for a
 // fault.
-func (d *door) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
+func (c *connector) Connect(ctx context.Context, connection, offered string) (status int, protocol string) {
 	text, err := wspush.Offered(offered)
 	var pass seckill.Pass
 	if err == nil {
-		pass, err = d.passes.Check(text)
+		pass, err = c.passes.Check(text)
 	}
 	if err == nil {
-		err = d.flow.Connect(ctx, pass, connection)
+		err = c.flow.Connect(ctx, pass, connection)
 	}
 	switch {
 	case err == nil:
 		return http.StatusOK, seckill.PushProtocol
 	case errors.Is(err, seckill.ErrPass):
-		d.drivers.Count(seckill.EventPassRefused)
+		c.drivers.Count(seckill.EventPassRefused)
 		return http.StatusForbidden, ""
 	}
-	d.drivers.Log.WarnContext(ctx, "not connected", "err", err)
+	c.drivers.Log.WarnContext(ctx, "not connected", "err", err)
 	return http.StatusServiceUnavailable, ""
 }
 
-// Disconnect implements apigw.Door.
-func (d *door) Disconnect(ctx context.Context, connection string) error {
-	return d.flow.Disconnect(ctx, connection)
+// Disconnect implements apigw.Connector.
+func (c *connector) Disconnect(ctx context.Context, connection string) error {
+	return c.flow.Disconnect(ctx, connection)
 }

@@ -24,7 +24,7 @@ func main() {
 		teller, counter := app.Tell(d), app.Count(d)
 		// What the bus or the counts lack comes back to both: events are told twice, and nothing is counted twice.
 		steps := stream.Each(teller, counter)
-		if aws.Part[config.Pushes](d).Stage != "" { // first, because shoppers wait; what it lacks never comes back
+		if aws.Part[config.Pushes](d).URL != "" { // first, because shoppers wait; what it lacks never comes back
 			steps = stream.Each(stream.Within(pushTime, app.Push(d, wspush.AtOnce)), steps)
 		}
 		return apigw.BatchOr(stream.Handle(steps, d.Log), office.Serve(d, operator.NewEventHandler(teller),

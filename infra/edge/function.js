@@ -67,7 +67,7 @@ function preferred(header) {
   return language;
 }
 
-// weightOf reads "q=0.8"; what is no weight up to 1 counts as 0.
+// weightOf reads "q=0.8"; what is not a weight up to 1 counts as 0.
 function weightOf(text) {
   var weight = Number(text.indexOf('q=') === 0 ? text.slice(2) : text);
   return weight <= 1 ? weight : 0;

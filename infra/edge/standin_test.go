@@ -134,7 +134,7 @@ func TestStaleWhileTheAPIFails(t *testing.T) {
 	o.pause.Store(0)
 	time.Sleep(3 * time.Second)
 	fresh(6)
-	o.status.Store(http.StatusTooManyRequests) // 429 is no failure to CloudFront: for 6 s only
+	o.status.Store(http.StatusTooManyRequests) // 429 is not a failure to CloudFront: for 6 s only
 	stale("the API throttles", 6)
 	o.status.Store(http.StatusOK)
 	fresh(7)

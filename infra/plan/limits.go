@@ -81,7 +81,7 @@ const (
 const Methods = 16
 
 // Methods that few call, with a throttle of their own: the API's page and description, pictures, an icon, what shoppers
-// say of orders that are paid, and staff's page and commands.
+// say about orders that are paid, and staff's page and commands.
 const (
 	RareMethods = 8
 	RareRate    = 15 // calls per second of each
@@ -98,7 +98,7 @@ var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 const Background = 40
 
 // TellAtOnce is the batches of a shard of the orders table's stream that tell handles at a time
-// (ParallelizationFactor); deliver handles one.
+// (ParallelizationFactor); the function deliver handles one.
 const TellAtOnce = 4
 
 // partitionWrites is the write units per second of a partition, which has a shard of the stream ("Partitions and data
@@ -139,8 +139,8 @@ func (l *Limits) Starting() float64 {
 // later.
 func (l *Limits) Notifying() float64 { return math.Ceil(l.NotifyBurst + l.Notify*coldSeconds) }
 
-// Telling returns how many instances of tell and deliver may read the orders table's stream at once. None is reserved,
-// nor counted at the opening: a crowd delays events, not orders.
+// Telling returns how many instances of the functions tell and deliver may read the orders table's stream at once. None
+// is reserved, nor counted at the opening: a crowd delays events, not orders.
 func (l *Limits) Telling() float64 { return (TellAtOnce + 1) * math.Ceil(l.Writes/partitionWrites) }
 
 const listMethods = 3 // called before the opening: two lists, and the time or a file

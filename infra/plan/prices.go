@@ -98,9 +98,9 @@ func bill(p *Plan) []Line {
 			(pages + answers) * priceEdgeOut})
 }
 
-// What a change costs that comes alone; when a crowd buys, a call has up to 100. tell writes the item's counts and how
-// far the order is counted, in a transaction, and reads both before. deliver writes the order's row when it takes the
-// order and when the endpoint has answered, and its index each time.
+// What a change costs that comes alone; when a crowd buys, a call has up to 100. The function tell writes the item's
+// counts and how far the order is counted, in a transaction, and reads both before. The function deliver writes the
+// order's row when it takes the order and when the endpoint has answered, and its index each time.
 const (
 	changeWrites = 4.0 // in either
 

@@ -58,7 +58,7 @@ func reads(s *Sale, set *Setting) Reads {
 	return r
 }
 
-// Reserved instances of repair and stage (infra/sale.yaml).
+// Reserved instances of the functions repair and stage (infra/sale.yaml).
 const (
 	repairs = 5
 	stages  = 5

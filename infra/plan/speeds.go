@@ -4,7 +4,8 @@ import "time"
 
 // Assumptions about this system on AWS. A guess has not been measured there: replace it with the first sale's figures.
 const (
-	// Guess: a call of buy or shop on a warm instance. The handler itself takes 0.01 ms, the rest is Redis and SQS.
+	// Guess: a call of the function buy or shop on a warm instance. The handler itself takes 0.01 ms, the rest is
+	// Redis and SQS.
 	callSeconds = 0.020
 	// Guess: a call that starts an instance. The process itself is ready after 13 to 22 ms (docs/PERFORMANCE.md).
 	coldSeconds = 0.4

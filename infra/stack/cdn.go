@@ -20,7 +20,7 @@ import (
 
 	"github.com/your-org/seckill/infra/edge"
 	"github.com/your-org/seckill/infra/plan"
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 const (
@@ -63,7 +63,7 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 	}
 	c.behind, c.api = cloudformation.NewFromConfig(cfg), apigateway.NewFromConfig(cfg)
 	c.cfn = cloudformation.NewFromConfig(cfg, func(o *cloudformation.Options) { o.Region = home })
-	found, err := stacks.Find(ctx, c.cfn, c.name())
+	found, err := stackstate.Find(ctx, c.cfn, c.name())
 	if err != nil {
 		return err
 	}
@@ -72,15 +72,15 @@ func (c *cdn) run(ctx context.Context, action string, given []string) error {
 		if err := c.deploy(ctx, found, given); err != nil {
 			return err
 		}
-		found, err = stacks.Find(ctx, c.cfn, c.name())
-		if err == nil && found != nil && stacks.Parameter(found, "DomainName") != "" {
-			fmt.Fprintf(os.Stderr, "%s has to lead to %s (a CNAME record)\n", stacks.Parameter(found, "DomainName"),
-				stacks.Output(found, "DistributionDomain"))
+		found, err = stackstate.Find(ctx, c.cfn, c.name())
+		if err == nil && found != nil && stackstate.Parameter(found, "DomainName") != "" {
+			fmt.Fprintf(os.Stderr, "%s has to lead to %s (a CNAME record)\n", stackstate.Parameter(found, "DomainName"),
+				stackstate.Output(found, "DistributionDomain"))
 		}
 		fallthrough
 	case action == "url":
 		if found != nil {
-			fmt.Println(stacks.Output(found, "Url"))
+			fmt.Println(stackstate.Output(found, "Url"))
 		}
 		return err
 	case action == "destroy" && found != nil:
@@ -95,12 +95,12 @@ func (c *cdn) name() string { return c.stack + "-edge" }
 
 func (c *cdn) remove(ctx context.Context, s *types.Stack) error {
 	fmt.Fprintf(os.Stderr, "deleting %s in %s; this takes some minutes\n", c.name(), home)
-	return stacks.Delete(ctx, c.cfn, s)
+	return stackstate.Delete(ctx, c.cfn, s)
 }
 
 // deploy creates or updates the CDN's stack and waits for it.
 func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) error {
-	behind, err := stacks.Find(ctx, c.behind, c.stack)
+	behind, err := stackstate.Find(ctx, c.behind, c.stack)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 		c.share, _ = strconv.Atoi(tag(found, "share")) // none of a release before
 	}
 	c.share = cmp.Or(c.share, edge.DefaultShare)
-	numbers := plan.Numbers(func(name string) string { return stacks.Parameter(behind, name) })
+	numbers := plan.Numbers(func(name string) string { return stackstate.Parameter(behind, name) })
 	throttle := func(name string) string { return numbers[name] }
 	params, err := edge.Floods(throttle, c.share)
 	if err != nil {
@@ -133,12 +133,12 @@ func (c *cdn) deploy(ctx context.Context, found *types.Stack, given []string) er
 	if err != nil {
 		return err
 	}
-	params["Stack"], params["Key"], params["AlarmEmail"] = c.stack, value, stacks.Parameter(behind, "AlarmEmail")
-	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stacks.Output(behind, "ApiId"), c.region)
+	params["Stack"], params["Key"], params["AlarmEmail"] = c.stack, value, stackstate.Parameter(behind, "AlarmEmail")
+	params["Origin"] = fmt.Sprintf("%s.execute-api.%s.amazonaws.com", stackstate.Output(behind, "ApiId"), c.region)
 	for _, g := range given {
 		name, v, ok := strings.Cut(g, "=")
 		if !ok {
-			return fmt.Errorf("%q is no KEY=VALUE", g)
+			return fmt.Errorf("%q is not a KEY=VALUE", g)
 		}
 		params[name] = v
 	}
@@ -153,16 +153,16 @@ func (c *cdn) put(ctx context.Context, found *types.Stack, body string, params m
 	name, tags := c.name(), []types.Tag{{Key: aws.String("key"), Value: &c.key},
 		{Key: aws.String("share"), Value: aws.String(strconv.Itoa(c.share))}}
 	began := time.Now()
-	if err := stacks.Updatable(found, home); err != nil {
+	if err := stackstate.Updatable(found, home); err != nil {
 		return err
 	}
-	life := stacks.LifeOf(found)
-	if life == stacks.Dead {
+	life := stackstate.LifeOf(found)
+	if life == stackstate.Dead {
 		if err := c.remove(ctx, found); err != nil {
 			return err
 		}
 	}
-	if life == stacks.Dead || life == stacks.None {
+	if life == stackstate.Dead || life == stackstate.None {
 		fmt.Fprintf(os.Stderr, "making %s in %s; CloudFront takes some minutes\n", name, home)
 		made, err := c.cfn.CreateStack(ctx, &cloudformation.CreateStackInput{StackName: &name, TemplateBody: &body,
 			Parameters: parametersOf(params, nil), Tags: tags, OnFailure: types.OnFailureDelete})
@@ -197,7 +197,7 @@ func (c *cdn) because(ctx context.Context, waited error, id string, began time.T
 	if waited == nil {
 		return nil
 	}
-	why, err := stacks.Failure(ctx, c.cfn, id, began.Add(-stacks.Skew))
+	why, err := stackstate.Failure(ctx, c.cfn, id, began.Add(-stackstate.Skew))
 	if err != nil || why == "" {
 		return fmt.Errorf("%w; the events of %s say why, in CloudFormation's console of %s", waited, id, home)
 	}

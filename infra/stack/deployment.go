@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 // itself is the parameter that receives the hash.
@@ -59,7 +59,7 @@ func deployment(ctx context.Context, built, stack, region string, given []string
 	for _, g := range given {
 		name, value, ok := strings.Cut(g, "=")
 		if !ok {
-			return "", fmt.Errorf("%q is no KEY=VALUE", g)
+			return "", fmt.Errorf("%q is not a KEY=VALUE", g)
 		}
 		params[name] = value
 	}
@@ -90,7 +90,7 @@ func defaults(built fs.FS) (map[string]string, error) {
 
 // deployed returns the stack's parameters; none if there is no such stack.
 func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
-	found, err := stacks.Find(ctx, cloudformation.NewFromConfig(cfg), stack)
+	found, err := stackstate.Find(ctx, cloudformation.NewFromConfig(cfg), stack)
 	if err != nil {
 		return nil, err
 	}

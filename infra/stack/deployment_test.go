@@ -18,7 +18,7 @@ func TestHash(t *testing.T) {
 	}{
 		"nothing":         {func(fstest.MapFS, map[string]string) {}, true},
 		"the hash itself": {func(_ fstest.MapFS, p map[string]string) { p["Deployment"] = first }, true},
-		"what is no part of it": {func(b fstest.MapFS, _ map[string]string) {
+		"what is not part of it": {func(b fstest.MapFS, _ map[string]string) {
 			b["build.toml"] = &fstest.MapFile{Data: []byte("x")}
 		}, true},
 		"code": {func(b fstest.MapFS, _ map[string]string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 func destroyMain(args []string) error {
@@ -33,22 +33,22 @@ func destroy(ctx context.Context, stack, region string, withTables bool) error {
 		return err
 	}
 	cfn := cloudformation.NewFromConfig(cfg)
-	found, err := stacks.Find(ctx, cfn, stack)
+	found, err := stackstate.Find(ctx, cfn, stack)
 	if err != nil {
 		return err
 	}
 	if found == nil {
 		return fmt.Errorf("there is no stack %s in %s", stack, region)
 	}
-	if withTables && !stacks.Sandbox(found) {
-		return fmt.Errorf("%s is no sandbox: its tables are not deleted from here", stack)
+	if withTables && !stackstate.Sandbox(found) {
+		return fmt.Errorf("%s is not a sandbox: its tables are not deleted from here", stack)
 	}
-	all, err := stacks.Resources(ctx, cfn, stack)
+	all, err := stackstate.Resources(ctx, cfn, stack)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("deleting %s; with a network it may take 20 minutes\n", stack)
-	if err := stacks.Delete(ctx, cfn, found); err != nil {
+	if err := stackstate.Delete(ctx, cfn, found); err != nil {
 		return err
 	}
 	var tables []string

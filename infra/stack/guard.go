@@ -29,7 +29,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/your-org/seckill/infra/plan"
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 	"github.com/your-org/seckill/shared/driver/ledger"
 )
 
@@ -85,19 +85,19 @@ func (g *guard) run(ctx context.Context) error {
 			return err
 		}
 	}
-	life, db := stacks.LifeOf(found), dynamodb.NewFromConfig(cfg)
-	if life != stacks.Halted || g.action == "deploy" { // a halted stack can be deleted
-		if err := stacks.Updatable(found, g.region); err != nil {
+	life, db := stackstate.LifeOf(found), dynamodb.NewFromConfig(cfg)
+	if life != stackstate.Halted || g.action == "deploy" { // a halted stack can be deleted
+		if err := stackstate.Updatable(found, g.region); err != nil {
 			return err
 		}
 	}
-	if g.action == "deploy" && life == stacks.Dead {
+	if g.action == "deploy" && life == stackstate.Dead {
 		if err := g.bury(ctx, cfn, db, found); err != nil {
 			return err
 		}
-		life = stacks.None
+		life = stackstate.None
 	}
-	if life == stacks.None {
+	if life == stackstate.None {
 		if g.action == "deploy" {
 			return g.fresh(ctx, db)
 		}
@@ -108,7 +108,7 @@ func (g *guard) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if stacks.Sandbox(found) {
+	if stackstate.Sandbox(found) {
 		return nil
 	}
 	switch g.action {
@@ -119,14 +119,14 @@ func (g *guard) run(ctx context.Context) error {
 		}
 		return g.named("This deploys to " + g.stack + ", a shop and no sandbox.")
 	case "shields":
-		if stacks.Parameter(found, shield) != "true" {
+		if stackstate.Parameter(found, shield) != "true" {
 			fmt.Println(shield + "=true")
 		}
 		return nil
 	case "protect":
 		return g.protect(ctx, cfn, true)
 	case "destroy":
-		if life != stacks.Dead { // which is at no work
+		if life != stackstate.Dead { // which is at no work
 			if err := g.idle(ctx, cfg, found); err != nil {
 				return fmt.Errorf("%w; stop the sale, and wait until all is handled", err)
 			}
@@ -183,7 +183,7 @@ const shield = "Protect"
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
-	return stacks.Find(ctx, cfn, g.stack)
+	return stackstate.Find(ctx, cfn, g.stack)
 }
 
 // newest is the secret that earlier releases did not have: without it no function sells (docs/DATA.md).
@@ -193,7 +193,7 @@ const newest = "admit"
 func (g *guard) secrets(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
-	path := g.wanted("SecretsPath", stacks.Output(s, "SecretsPath"))
+	path := g.wanted("SecretsPath", stackstate.Output(s, "SecretsPath"))
 	if path == "" {
 		return nil // never deployed completely
 	}
@@ -227,7 +227,7 @@ var cacheFields = map[string]string{"RedisPassword": "UserGroupId", plan.CacheGi
 // oneField refuses a deployment that changes two fields of the cache. ElastiCache takes one in a request ("Serverless
 // Cache modifications only support modifying one field per request"), and whether CloudFormation sends two is unknown.
 func (g *guard) oneField(s *types.Stack) error {
-	has := func(name string) string { return stacks.Parameter(s, name) }
+	has := func(name string) string { return stackstate.Parameter(s, name) }
 	want := func(name string) string { return g.wanted(name, has(name)) }
 	before, after := plan.Numbers(has), plan.Numbers(want)
 	before["RedisPassword"], after["RedisPassword"] = has("RedisPassword"), want("RedisPassword")
@@ -247,7 +247,7 @@ func (g *guard) oneField(s *types.Stack) error {
 // formats is the output with the versions of what a release writes.
 var formats = regexp.MustCompile(`Outputs: \{Formats: \{Value: "([a-z0-9=,]+)"\}`)
 
-// inTables is the part of it that says which tables have the rows.
+// inTables is the part of formats that says which tables have the rows.
 var inTables = regexp.MustCompile(`tables=\d+`)
 
 // readable refuses a release that looks for rows in other tables than the stack's: nothing moves them. It also refuses
@@ -262,12 +262,12 @@ func (g *guard) readable(s *types.Stack) error {
 	if m == nil {
 		return errors.New("template.yaml has no output Formats")
 	}
-	is, will := stacks.Output(s, "Formats"), string(m[1])
+	is, will := stackstate.Output(s, "Formats"), string(m[1])
 	if inTables.FindString(is) != inTables.FindString(will) {
 		return fmt.Errorf("refused, this release has rows in other tables than the stack (%q, not %q), and nothing "+
 			"moves them: begin a new stack (STACK=…); CHANGELOG.md says what changed", will, is)
 	}
-	if is != will && g.wanted("GradualDeployment", stacks.Parameter(s, "GradualDeployment")) == "true" {
+	if is != will && g.wanted("GradualDeployment", stackstate.Parameter(s, "GradualDeployment")) == "true" {
 		return fmt.Errorf("refused, the stack writes versions %q and this release writes %q, which the one before "+
 			"cannot read: it can neither run beside it nor go back. Deploy with GRADUAL=false, between sales", is, will)
 	}
@@ -281,12 +281,12 @@ func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	ctx, cancel := context.WithTimeout(ctx, guardPatience)
 	defer cancel()
 	db := dynamodb.NewFromConfig(cfg)
-	has := cmp.Or(stacks.Parameter(s, "Warm"), warmDefault)
+	has := cmp.Or(stackstate.Parameter(s, "Warm"), warmDefault)
 	have, want := plan.List(has), plan.List(g.wanted("Warm", has))
 	var why, give []string
 	for part := range strings.SplitSeq(warmDefault, ",") {
 		table, _, _ := strings.Cut(part, "=")
-		if older := stacks.Parameter(s, "Warm"+strings.ToUpper(table[:1])+table[1:]); older != "" {
+		if older := stackstate.Parameter(s, "Warm"+strings.ToUpper(table[:1])+table[1:]); older != "" {
 			have[table] = older
 		}
 		n, err := strconv.ParseInt(want[table], 10, 64)
@@ -346,7 +346,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 		sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
 		sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed}
 	for _, name := range queues {
-		url := stacks.Output(s, name)
+		url := stackstate.Output(s, name)
 		if url == "" {
 			continue // never deployed completely
 		}
@@ -368,7 +368,7 @@ func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error 
 	}
 	db := dynamodb.NewFromConfig(cfg)
 	for _, i := range indexes {
-		table := stacks.Output(s, "StackPrefix") + i.table
+		table := stackstate.Output(s, "StackPrefix") + i.table
 		some, err := hasRows(ctx, db, table, i.index)
 		if err != nil {
 			return fmt.Errorf("table %s cannot be asked: %w", table, err)

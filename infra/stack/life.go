@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 // bury says why a dead stack is dead, deletes it, and then the tables without rows that this has left. A shop's name
@@ -26,7 +26,7 @@ func (g *guard) bury(ctx context.Context, cfn *cloudformation.Client, db *dynamo
 	}
 	what := fmt.Sprintf("%s is %s: %s\nIt can only be deleted. This does so, and then deploys.", g.stack, s.StackStatus,
 		why)
-	if stacks.Sandbox(s) {
+	if stackstate.Sandbox(s) {
 		fmt.Fprintln(g.out, what)
 	} else if err := g.named(what + " Tables with rows stay."); err != nil {
 		return err
@@ -34,10 +34,10 @@ func (g *guard) bury(ctx context.Context, cfn *cloudformation.Client, db *dynamo
 	if err := g.protect(ctx, cfn, false); err != nil {
 		return err
 	}
-	if err := stacks.Delete(ctx, cfn, s); err != nil {
+	if err := stackstate.Delete(ctx, cfn, s); err != nil {
 		return err
 	}
-	left, err := stacks.Left(ctx, cfn, *s.StackId)
+	left, err := stackstate.Left(ctx, cfn, *s.StackId)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (g *guard) bury(ctx context.Context, cfn *cloudformation.Client, db *dynamo
 }
 
 // removal returns the command that deletes a resource which CloudFormation left.
-func removal(r stacks.Resource, region string) string {
+func removal(r stackstate.Resource, region string) string {
 	switch r.Type {
 	case "AWS::Cognito::UserPool":
 		return "aws cognito-idp delete-user-pool --region " + region + " --user-pool-id " + r.Name
@@ -75,10 +75,10 @@ func removal(r stacks.Resource, region string) string {
 // reason returns why a stack is as it is.
 func (g *guard) reason(ctx context.Context, cfn *cloudformation.Client, s *types.Stack) (string, error) {
 	since := s.LastUpdatedTime
-	if since == nil || stacks.LifeOf(s) == stacks.Dead {
+	if since == nil || stackstate.LifeOf(s) == stackstate.Dead {
 		since = s.CreationTime
 	}
-	why, err := stacks.Failure(ctx, cfn, aws.ToString(s.StackId), aws.ToTime(since).Add(-stacks.Skew))
+	why, err := stackstate.Failure(ctx, cfn, aws.ToString(s.StackId), aws.ToTime(since).Add(-stackstate.Skew))
 	if why == "" {
 		why = aws.ToString(s.StackStatusReason)
 	}
@@ -92,14 +92,14 @@ func (g *guard) failed(ctx context.Context, cfn *cloudformation.Client, s *types
 		return err
 	}
 	next := "the release before is at work as if nothing had happened; mend that, and deploy again"
-	switch stacks.LifeOf(s) {
-	case stacks.Dead, stacks.None:
+	switch stackstate.LifeOf(s) {
+	case stackstate.Dead, stackstate.None:
 		next = "mend that, and deploy again, which deletes what is left"
-	case stacks.Halted:
-		next = "mend that, then: " + stacks.ContinueRollback(s, g.region) + "; then deploy again"
-	case stacks.Busy:
+	case stackstate.Halted:
+		next = "mend that, then: " + stackstate.ContinueRollback(s, g.region) + "; then deploy again"
+	case stackstate.Busy:
 		next = "CloudFormation is still at work (" + string(s.StackStatus) + ")"
-	case stacks.Alive:
+	case stackstate.Alive:
 	}
 	return fmt.Errorf("%s failed: %s\n%s", g.stack, why, next)
 }

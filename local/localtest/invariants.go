@@ -61,7 +61,7 @@ type Unit struct {
 func Units(s *local.System) (out []Unit) {
 	for _, row := range s.Rows.Dump(ledger.TableUnits) {
 		item, _, _ := strings.Cut(text(row, "bucket"), "#")
-		n, _ := strconv.Atoi(text(row, "unit")) // 0, which is no valid unit, if it is not a number
+		n, _ := strconv.Atoi(text(row, "unit")) // 0, which is not a valid unit, if it is not a number
 		out = append(out, Unit{item, text(row, "order"), text(row, "user"), n})
 	}
 	slices.SortFunc(out, func(a, b Unit) int {

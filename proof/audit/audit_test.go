@@ -165,7 +165,7 @@ func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	}
 }
 
-// TestMoneyThatIsNotHeardOf: a lost notification is no finding while its order is open, because expire queries the
+// TestMoneyThatIsNotHeardOf: a lost notification is not a finding while its order is open, because expire queries the
 // trade before it closes the order.
 func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	t.Parallel()
@@ -294,7 +294,7 @@ func TestUnderWayIsUnknown(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherItemsAreNotOurs: faults in other items' rows are no findings.
+// TestRowsOfOtherItemsAreNotOurs: faults in other items' rows are not findings.
 func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 	t.Parallel()
 	w := atRest()

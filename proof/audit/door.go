@@ -54,7 +54,7 @@ func (s *sale) checkBlocked() {
 	}
 }
 
-// checkTickets checks of A1 what a journal shows: every purchase that was acknowledged came with a ticket, and no
+// checkTickets checks the part of A1 that a journal shows: every acknowledged purchase came with a ticket, and no
 // ticket served two users. why says what is wrong with the journal.
 func (s *sale) checkTickets(t *journalView, why string) {
 	switch {

@@ -66,7 +66,7 @@ type pending struct {
 	at   int64
 }
 
-// readJournal reads a journal; nil without one. A broken chain is no error but sets fault.
+// readJournal reads a journal; nil without one. A broken chain is not an error but sets fault.
 func readJournal(r io.Reader, item string) (*journalView, error) {
 	if r == nil {
 		return nil, nil

@@ -91,7 +91,7 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 	return &faults{operator: d, before: was.Faults}, nil
 }
 
-// end restores the gateway's faults once, and records how often each one landed and how often the shop was taken in.
+// end restores the gateway's faults once. It records how often each fault took effect and how often it fooled the shop.
 func (f *faults) end(ctx context.Context) error {
 	if f == nil || f.over {
 		return nil

@@ -137,7 +137,7 @@ func appendQuoted(b []byte, s string) []byte {
 const maxDumpLine = 4 << 20
 
 // Lines calls each with every line that Append wrote. It fails with the number of a malformed line. A stream that is
-// cut off is no error, because parts without End count as unread.
+// cut off is not an error, because parts without End count as unread.
 func Lines(r io.Reader, each func(*Line) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxDumpLine)

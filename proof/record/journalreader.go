@@ -34,7 +34,7 @@ func (e *BrokenError) Error() string { return fmt.Sprintf("line %d of the journa
 
 // ReadJournal calls each with every entry of a journal in order, until the first invalid line. The callback may keep
 // the entry. The error is a *BrokenError, or that of each or r; the summary covers the lines before it. A journal that
-// stops after a whole line is no error, but its summary has no End.
+// stops after a whole line is not an error, but its summary has no End.
 func ReadJournal(r io.Reader, each func(*Entry) error) (Summary, error) {
 	var s Summary
 	in := bufio.NewReaderSize(r, maxLine)

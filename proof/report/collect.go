@@ -107,7 +107,7 @@ func (s *sale) addOrder(row ledger.Row) {
 	s.orders = append(s.orders, line)
 }
 
-// addPayment reads a row by docs/DATA.md. What is not readable there the audit tells, too.
+// addPayment reads a row by docs/DATA.md. The audit, too, reports what cannot be read there.
 func (s *sale) addPayment(row ledger.Row) {
 	id, _ := row["order"].(string)
 	i, ours := s.place[id]

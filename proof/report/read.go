@@ -91,7 +91,7 @@ const maxSearched = 3 << 9
 func damage(line []byte, search bool) (f Finding, stated *tlog.Hash) {
 	content, computed, end := leafOf(line)
 	if content == nil {
-		return Finding{What: "is no line of a report: it is too short"}, nil
+		return Finding{What: "is not a line of a report: it is too short"}, nil
 	}
 	// One byte of the leaf, or of what is around it?
 	want := tail(nil, computed)
@@ -111,7 +111,7 @@ func damage(line []byte, search bool) (f Finding, stated *tlog.Hash) {
 	}
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(line, new(json.RawMessage)); errors.As(err, &syntax) {
-		return Finding{Byte: int(syntax.Offset), What: "is no line of a report: " + syntax.Error()}, stated
+		return Finding{Byte: int(syntax.Offset), What: "is not a line of a report: " + syntax.Error()}, stated
 	}
 	return Finding{What: "was changed: its content and its hash do not fit"}, stated
 }

@@ -280,7 +280,7 @@ func TestKeys(t *testing.T) {
 	if c.OK() || c.Count != 1 || !strings.Contains(c.Findings[0].What, "signed by another key") {
 		t.Errorf("another key: %+v", c)
 	}
-	if c := verified(t, text, "nonsense"); c.OK() || !strings.Contains(c.Findings[0].What, "no public key") {
+	if c := verified(t, text, "nonsense"); c.OK() || !strings.Contains(c.Findings[0].What, "not a public key") {
 		t.Errorf("no key: %+v", c)
 	}
 	// The last two bits of the signature's base64 mean nothing, and yet must be as they were.

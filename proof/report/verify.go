@@ -33,13 +33,13 @@ type Checked struct {
 	Count    int         `json:"count"` // of findings, also of those not listed
 }
 
-// ItemState is what a report says of an item, with the sums that the check computed.
+// ItemState is what a report says about an item, with the sums that the check computed.
 type ItemState struct {
 	Item       Item                  `json:"item"`
 	Final      bool                  `json:"final"` // it was read when its sale was over
 	Sums       Sums                  `json:"sums"`
 	Provider   *Provider             `json:"provider,omitempty"`
-	Refused    *Refusals             `json:"refused,omitempty"` // nil: the format says nothing of them
+	Refused    *Refusals             `json:"refused,omitempty"` // nil: the format says nothing about them
 	Minutes    []seckill.MinuteCount `json:"-"`
 	Guarantees []Guarantee           `json:"guarantees"`
 }
@@ -52,7 +52,8 @@ var errStop = errors.New("stop")
 
 // Verify reads a report, gzip or not, and checks its signature, each line and all sums. verifier is the public key of
 // the shop; "" takes the one that the report itself names, which shows only that nothing was damaged since. each, if it
-// is not nil, gets every undamaged line. The error is one of reading or of each; what is wrong is in Findings.
+// is not nil, gets every undamaged line. The error comes from reading or from each; faults of the report are in
+// Findings.
 func Verify(r io.Reader, verifier string, each func(line []byte, leaf tlog.Hash) error) (*Checked, error) {
 	c := &checker{each: each, out: &Checked{Verifier: verifier, Known: verifier != "", Findings: []Finding{}}}
 	in, err := newLines(r)
@@ -196,7 +197,7 @@ func (c *checker) bad(line []byte, ended bool, leaf tlog.Hash) {
 func (c *checker) good(content []byte, leaf tlog.Hash) error {
 	l, err := head(content)
 	if err != nil {
-		c.tell("is no line of a report: %v", err)
+		c.tell("is not a line of a report: %v", err)
 		return nil
 	}
 	switch {
@@ -212,7 +213,7 @@ func (c *checker) good(content []byte, leaf tlog.Hash) error {
 	}
 	c.next = l.N + 1
 	if err := c.content(l.Kind, content); err != nil {
-		c.tell("is no line of kind %.20q: %v", l.Kind, err)
+		c.tell("is not a line of kind %.20q: %v", l.Kind, err)
 	}
 	if c.each == nil {
 		return nil
@@ -454,7 +455,7 @@ func (c *checker) open() (size int64, root tlog.Hash, err error) {
 	}
 	verifier, err := note.NewVerifier(c.out.Verifier)
 	if err != nil {
-		return 0, root, fmt.Errorf("the verifier %.80q is no public key of reports", c.out.Verifier)
+		return 0, root, fmt.Errorf("the verifier %.80q is not a public key of reports", c.out.Verifier)
 	}
 	n, err := note.Open([]byte(c.note), note.VerifierList(verifier))
 	var other *note.UnverifiedNoteError

@@ -16,7 +16,7 @@ type Table struct {
 	Rows  [][]string
 }
 
-// Tables returns what a report says of an item, for people. Cells may hold foreign text.
+// Tables returns what a report says about an item, for people. Cells may hold foreign text.
 func (s *ItemState) Tables() []Table {
 	list := []Table{s.offer(), s.orders(), s.units(), s.money(), s.waits()}
 	if len(s.Sums.Holding) > 0 { // absent in version 1

@@ -100,7 +100,7 @@ func (s *Sim) setBlock(t Act) {
 		b := s.blockOf(k, holds)
 		if pick(t.A, 44, 4) == 0 {
 			_ = i.listBlocks(k)
-			_, _ = i.listed("") // an index read, which lags: its rows are checked once all is quiet
+			_, _ = i.listed("") // reads an index, which lags: its rows are checked at the end
 		}
 		for range 1 + pick(t.A, 40, 4) {
 			var err error

@@ -96,9 +96,9 @@ func (j checkedStock) Return(ctx context.Context, item, order, user string, unit
 	return err
 }
 
-// checkSoldOut checks a "no unit left" by which an order is rejected: fewer units than it wants are free, that is,
-// neither sold, nor reserved, nor on their way back. It is called only if the stock has lost nothing since the order
-// began to ask for other units.
+// checkSoldOut checks the answer "no unit left" for which an order is rejected. Fewer units than the order wants must
+// be free: neither sold, nor reserved, nor on their way back. It is called only if the stock has lost nothing since the
+// order began to ask for other units.
 func (w *World) checkSoldOut(r seckill.Reservation) {
 	s, err := w.numbersOf(r.Item)
 	if err != nil || s == nil || w.truth.orders[r.Order] != nil {

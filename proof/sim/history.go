@@ -119,7 +119,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		total += w
 	}
 	s.faultsOn = true
-	stands := map[int]int{} // by process, until which act it stays at one of the plan's pause points
+	stands := map[int]int{} // by process: the act until which it stays at one of the plan's pause points
 	readers := rand.New(rand.NewPCG(s.plan.Seed, 21))
 	reads := []int{0, 10, 25, 50}[readers.IntN(4)] // percent of acts that an act of the stream precedes
 	for n := range s.plan.Length {

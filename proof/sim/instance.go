@@ -71,7 +71,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, rows Rows, o, c seckill.Qu
 	d := w.drivers(hook, clock, rows, o, c, p)
 	teller, counter := app.Tell(d), app.Count(d)
 	st := app.Stage(d)
-	st.Activities = w.ledger // past the Hook: what an activity shows is no part of a sale
+	st.Activities = w.ledger // past the Hook: what an activity shows is not part of a sale
 	return &Instance{
 		Buy: app.Buy(d), Admit: app.Admit(d, painter{w}), Consume: app.Consume(d), Expire: app.Expire(d),
 		Repair: app.Repair(d), Stage: st, Erase: app.Erase(d),

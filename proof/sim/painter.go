@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/your-org/seckill/shared/api/picture"
+	"github.com/your-org/seckill/shared/api/captcha"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -12,7 +12,7 @@ type painter struct{ w *World }
 func (p painter) Paint(s seckill.Sum, seed int) []byte {
 	d, k := p.w.door, painting{s, seed}
 	if d.painted[k] == nil {
-		d.painted[k] = picture.Painter{}.Paint(s, seed)
+		d.painted[k] = captcha.Painter{}.Paint(s, seed)
 		d.pictures[string(d.painted[k])] = s
 	}
 	return d.painted[k]

@@ -161,7 +161,7 @@ var notifications = func() (list []event) {
 	}
 	add("another app_id", notification{change: map[string]string{"app_id": "2021000000000002"}})
 	add("another seller_id", notification{change: map[string]string{"seller_id": "2088000000000009"}})
-	add("an out_trade_no that is no order id", notification{change: map[string]string{"out_trade_no": "another"}})
+	add("an out_trade_no that is not an order id", notification{change: map[string]string{"out_trade_no": "another"}})
 	add("any other trade_status", notification{change: map[string]string{"trade_status": "TRADE_PENDING"}})
 	add("no signature", notification{tamper: map[string]string{"sign": ""}})
 	add("changed after it was signed", notification{tamper: map[string]string{"total_amount": "88.89"}})

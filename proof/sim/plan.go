@@ -40,7 +40,7 @@ type Plan struct {
 	Duplicate float64
 	Shuffle   bool
 	Door      *DoorPlan `json:",omitempty"` // nil, in old stored histories: nobody asks for tickets
-	Family    string    `json:",omitempty"` // "": the items are no variants
+	Family    string    `json:",omitempty"` // "": the items are not variants
 	sabotage  func([]ledger.Write)
 	stops     bool // the operator stops and resumes sales
 }

@@ -125,7 +125,7 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	_, made["a refund for a reason of two lines"] = i.Refund.Order(ctx, id, "ann", "broken\nbadly", true)
 	_, made["a refund of an order that nobody placed"] = i.Refund.Order(ctx, seckill.KeyedOrderID("1", "1", "x"), "ann",
 		"broken", true)
-	_, made["a refund of what is no order"] = i.Refund.Order(ctx, "No Order", "ann", "broken", true)
+	_, made["a refund of what is not an order"] = i.Refund.Order(ctx, "No Order", "ann", "broken", true)
 	_, made["refunds again, by nobody"] = i.Refund.Again(ctx, id, "", "topped up")
 	made["a question without a reason"] = i.Refund.Ask(ctx, id, "ann", " ")
 	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.RecordTrade(ctx, id, "1", "ann",

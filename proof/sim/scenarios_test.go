@@ -487,7 +487,7 @@ func loseClosings(w *World, i *Instance) error {
 	return loseAll(w.Closings)
 }
 
-// later moves the sale half an hour ahead, beyond the time at which stage loads it.
+// later moves the sale half an hour ahead, beyond the time at which the step stage loads it.
 func later(w *World, i *Instance) error {
 	w.Item.Start = w.Clock.Now().Add(5 * time.Minute)
 	w.Item.Version++

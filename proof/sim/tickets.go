@@ -148,7 +148,7 @@ func (k *keyring) Make(user, item string, expires time.Time) (string, error) {
 	return text, err
 }
 
-// ticketChecker is how an instance of buy checks tickets; its keys are not those of the instance of admit.
+// ticketChecker is how an instance of the step buy checks tickets; its keys are not those of the instance of admit.
 type ticketChecker struct {
 	*keyring
 	jwtauth.TicketChecker
@@ -237,7 +237,8 @@ func unreadable(seed uint64, instance int) func(int) bool {
 	return func(n int) bool { return seeded(seed, 29+uint64(instance)+uint64(n)<<8).IntN(2) == 0 }
 }
 
-// hearKeys counts what is worth trying: an instance that has not read the newest key, and keys of later.
+// hearKeys counts the cases that plans should reach: an instance that has not read the newest key, and tickets by a
+// rotated key or by the first one.
 func (d *door) hearKeys(k *keyring, ticket string) {
 	if k.known < len(d.rotations) {
 		d.heard["key: behind"]++

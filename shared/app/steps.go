@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/flow/money/refund"
 	"github.com/your-org/seckill/shared/flow/office/activity"
 	"github.com/your-org/seckill/shared/flow/office/acts"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/flow/office/count"
 	"github.com/your-org/seckill/shared/flow/office/erase"
@@ -46,15 +46,15 @@ func Buy(d Drivers) *buy.Flow {
 
 // Admit gives tickets to shoppers who pass an item's checks.
 func Admit(d Drivers, painter seckill.Painter) *admit.Flow {
-	door := d.Admission()
+	admission := d.Admission()
 	return admit.New(admit.Deps{
 		Ledger:    d.Ledger(),
 		Items:     d.Items(),
 		Questions: d.Ledger(),
-		Tickets:   door.Tickets,
-		Proofs:    door.Proofs,
-		Picker:    door.Picker,
-		Work:      door.Work,
+		Tickets:   admission.Tickets,
+		Proofs:    admission.Proofs,
+		Picker:    admission.Picker,
+		Work:      admission.Work,
 		Painter:   painter,
 		Clock:     d.Clock(),
 		Meter:     d.Meter(),
@@ -230,7 +230,7 @@ func Erase(d Drivers) *erase.Flow {
 	})
 }
 
-// EachMinute is what repair does each minute beside the sale: repairs and erasures.
+// EachMinute is what the step repair does each minute beside the sale: repairs and erasures.
 func EachMinute(r *repair.Flow, e *erase.Flow) func(context.Context) error {
 	return func(ctx context.Context) error { return errors.Join(r.Run(ctx), e.Ended(ctx)) }
 }
@@ -264,12 +264,12 @@ func Fulfil(d Drivers) *fulfil.Flow {
 }
 
 // Audit records what staff do.
-func Audit(d Drivers) *audit.Flow {
-	return audit.New(audit.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter()})
+func Audit(d Drivers) *auditlog.Flow {
+	return auditlog.New(auditlog.Deps{Log: d.Ledger(), Clock: d.Clock(), IDs: d.IDs(), Meter: d.Meter()})
 }
 
 // Staff signs staff in.
-func Staff(d Drivers, log *audit.Flow) *session.Flow {
+func Staff(d Drivers, log *auditlog.Flow) *session.Flow {
 	return session.New(session.Deps{
 		Sessions: d.StaffSessions(),
 		Issuer:   d.StaffIssuer(),

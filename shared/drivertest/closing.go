@@ -213,7 +213,7 @@ var closingCases = []ledgerCase{
 			s.Fatalf("%d return rows are in no shard", len(want))
 		}
 	}},
-	{"a return row goes when its units are confirmed, and going twice is no error", func(s *suite) {
+	{"a return row goes when its units are confirmed, and going twice is not an error", func(s *suite) {
 		o := s.closed(s.placed("1", "7", 1, 2), seckill.Expired)
 		r, err := s.Ledger.Return(s.ctx, o.ID)
 		s.ok(err)

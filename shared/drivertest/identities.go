@@ -39,7 +39,7 @@ var identityCases = []ledgerCase{
 			s.enrolled(id, fmt.Sprint(100+i), fmt.Sprint(100+i))
 		}
 	}},
-	{"an identity without a name is no identity", func(s *suite) {
+	{"an identity without a name is not an identity", func(s *suite) {
 		for _, id := range []seckill.Identity{{Issuer: issuer}, {Subject: "a"}} {
 			if got, err := s.Ledger.Enrol(s.ctx, id, "7", now); !isPlain(err) {
 				s.Errorf("%+v: got %q, %v, want a fault", id, got, err)

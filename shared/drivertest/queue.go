@@ -21,7 +21,7 @@ type QueueEnv struct {
 	Visible time.Duration
 	// MaxReceives is the number of receives after which the queue itself parks a message, at least 3.
 	MaxReceives int
-	// SendRaw enqueues a body that is no encoded Message.
+	// SendRaw enqueues a body that is not an encoded Message.
 	SendRaw func(ctx context.Context, body []byte) error
 	// Parked returns the bodies in the dead-letter queue, each once, in any order.
 	Parked func(ctx context.Context) ([]string, error)

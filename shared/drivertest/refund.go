@@ -68,7 +68,7 @@ var refundCases = []ledgerCase{
 			s.refused("one that was paid when read", isError(seckill.ErrStateChanged), owe(unpaid, payment(open, "t1")))
 			s.refused("other units", isError(seckill.ErrStateChanged), owe(fewer, p))
 			s.refused("a payment that is owed already", isError(seckill.ErrStateChanged), owe(o, second))
-			s.refused("a payment that is none", isError(seckill.ErrStateChanged), owe(o, strange))
+			s.refused("not a payment", isError(seckill.ErrStateChanged), owe(o, strange))
 			s.refused("another order's payment", isPlain, owe(o, payment(open, "t1")))
 		}
 		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, seckill.Decision{}, now, "c"))
@@ -157,7 +157,7 @@ var refundCases = []ledgerCase{
 		})
 		s.refused("again after its end", isError(seckill.ErrStateChanged),
 			func() error { return s.Ledger.RetryRefund(s.ctx, p, seckill.Refunded, now, "c") })
-		s.refused("a payment that is none", isError(seckill.ErrStateChanged), func() error {
+		s.refused("not a payment", isError(seckill.ErrStateChanged), func() error {
 			return s.Ledger.DeferRefund(s.ctx, late(o, "t9"), now, "")
 		})
 	}},

@@ -178,7 +178,7 @@ var rowCases = []ledgerCase{
 		s.transact(ledger.Write{Key: key("1"), Op: ledger.OpUpdate, DelSet: map[string]ledger.Set{"set": {"a"}}})
 		s.wantRows(stored("1", ledger.Row{"n": int64(-3), "more": int64(1)}))
 	}},
-	{"a put replaces the whole row, a delete of nothing is no error", func(s *suite) {
+	{"a put replaces the whole row, a delete of nothing is not an error", func(s *suite) {
 		s.transact(putRow("1", ledger.Row{"a": "one", "b": "two"}))
 		s.transact(putRow("1", ledger.Row{"c": ""}))
 		s.wantRows(stored("1", ledger.Row{"c": ""}))

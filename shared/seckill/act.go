@@ -109,7 +109,7 @@ func ActID(at time.Time, tail string) string {
 	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + tail
 }
 
-// ActTime returns the time in an act's id; false for a text that is none.
+// ActTime returns the time in an act's id; false for any other text.
 func ActTime(id string) (at time.Time, ok bool) {
 	ms, tail, ok := strings.Cut(id, "-")
 	n, err := strconv.ParseInt(ms, 10, 64)

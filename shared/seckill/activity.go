@@ -64,8 +64,8 @@ func (a *Activity) StateAt(now time.Time) ActivityState {
 	}
 }
 
-// Held returns the items that are in the activity: none of a deleted one.
-func (a *Activity) Held() []string {
+// Members returns the items that are in the activity: none of a deleted one.
+func (a *Activity) Members() []string {
 	if !a.Deleted.IsZero() {
 		return nil
 	}

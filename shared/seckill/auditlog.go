@@ -72,8 +72,8 @@ func auditText(s string) string {
 
 // AuditLog keeps what staff did. Entries are appended, and neither changed nor deleted.
 type AuditLog interface {
-	// AppendAudit appends an entry that has a Stamp. One that is appended already is no error, so that a fault can be
-	// repeated; another entry in its place is.
+	// AppendAudit appends an entry that has a Stamp. One that is appended already is not an error, so that a fault can
+	// be repeated; another entry in its place is.
 	AppendAudit(ctx context.Context, e AuditEntry) error
 	// AuditOn reads entries of a day after a place, or "", ascending. Fewer than limit means that there are no more.
 	AuditOn(ctx context.Context, day, after string, limit int) ([]AuditEntry, error)

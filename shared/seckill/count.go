@@ -8,8 +8,9 @@ import (
 // Limits of counts.
 const (
 	MaxCounted = 90 // orders that one write counts: a transaction has at most 100 rows
-	// MaxCountMinutes is how many minutes in which something happened an item's counts tell apart; what happens in
-	// later ones is in the totals only. It keeps the row, which every write of counts rewrites, below 100 KB.
+	// MaxCountMinutes is the largest number of minutes that an item's counts list; only minutes in which something
+	// happened count. Later ones are in the totals only. It keeps the row, which every write of counts rewrites, below
+	// 100 KB.
 	MaxCountMinutes = 2000
 	// RecountWait is how long after its beginning a recount looks for orders once more: the list of an item's orders
 	// may lag, and lacks the newest.

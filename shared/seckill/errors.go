@@ -41,7 +41,7 @@ const (
 	CodeForged      Code = "notify_forged"     // the payment notification is not authentic
 	CodeNotOurs     Code = "notify_not_ours"   // authentic, but for another app, seller, order or amount
 	CodeNotReady    Code = "not_ready"         // the item is known; its stock is being loaded or rebuilt
-	CodeTicket      Code = "ticket_required"   // the item sells to holders of a ticket; this is none
+	CodeTicket      Code = "ticket_required"   // the item sells to holders of a ticket; this is not one
 	CodeNoChecks    Code = "no_checks"         // the item sells without a ticket
 	CodeCheck       Code = "check_failed"      // the answer to the challenge is wrong
 	CodeAccountNew  Code = "account_new"       // the account is younger than MinAccountAge

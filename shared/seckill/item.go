@@ -64,11 +64,15 @@ type Listing struct {
 	// than the stored one is refused.
 	Base    int64
 	Removed []string // what sanitizing took out of Detail, for its author; not stored
-	// KeepsVariant: it does not say whether the item is a variant: what it is stays. KeepsSpans: it does not say of a
-	// variant whether the limit spans: that stays.
-	KeepsVariant, KeepsSpans bool
+	// KeepsVariant: it does not say whether the item is a variant: what it is stays. KeepsSpans: it does not say about
+	// a variant whether the limit spans: that stays.
+	KeepsVariant bool
+	KeepsSpans   bool
 	// Fields that it does not say either: they stay. A new item then has none, and as CommodityID its own id.
-	KeepsCovers, KeepsDetail, KeepsChecks, KeepsCommodity bool
+	KeepsCovers    bool
+	KeepsDetail    bool
+	KeepsChecks    bool
+	KeepsCommodity bool
 }
 
 // Item is one flash sale of one commodity.

@@ -133,7 +133,7 @@ type UnitReader interface {
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
 	// Quota reads a user's quota for an item; the zero Quota if there is none.
 	Quota(ctx context.Context, user, item string) (Quota, error)
-	// Quotas reads the quotas of at most MaxQuotas users. Each read is consistent; together they are no snapshot.
+	// Quotas reads the quotas of at most MaxQuotas users. Each read is consistent; together they are not a snapshot.
 	// Users without a quota are missing from the result.
 	Quotas(ctx context.Context, item string, users []string) (map[string]Quota, error)
 }

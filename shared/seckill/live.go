@@ -14,7 +14,7 @@ const (
 	MaxLiveActs   = 5  // acts of staff that a row names
 )
 
-// LiveShop is the id of the row with the figures of the whole shop. It is no item's.
+// LiveShop is the id of the row with the figures of the whole shop. It is not an item's id.
 const LiveShop = "shop"
 
 // Figures are one part of a live row.

@@ -31,7 +31,8 @@ const (
 	LimitAttempts Reason = "too_many_answers" // to challenges
 )
 
-// What can be wrong with a ticket. The answer is CodeTicket, whose own name means that there was none.
+// What can be wrong with a ticket. The code of the answer is CodeTicket; as a reason, CodeTicket means that there was
+// no ticket.
 const (
 	TicketKey       Reason = "ticket_key"       // not a ticket, or signed with a key that is gone
 	TicketSignature Reason = "ticket_signature" // forged

@@ -66,7 +66,11 @@ type Grant struct {
 	Issuer   string // code, refresh
 	ClientID string // code, refresh; "": the first client of the issuer
 
-	Code, Verifier, Nonce, RedirectURI string // code
+	// code
+	Code        string
+	Verifier    string
+	Nonce       string
+	RedirectURI string
 
 	RefreshToken string // refresh
 	Token        string // token

@@ -49,7 +49,8 @@ type StaffMember struct {
 	Name    string // to show; "": Who
 	Roles   []Role
 	Refresh string // the issuer's refresh token; "": none, or the earlier one stays valid
-	// Silent: the issuer took the refresh token and said nothing of the person. All other fields but Refresh are empty.
+	// Silent: the issuer took the refresh token and said nothing about the person. All other fields but Refresh are
+	// empty.
 	Silent bool
 }
 
@@ -80,7 +81,7 @@ type StaffSessions interface {
 	StaffSession(ctx context.Context, key string) (StaffSession, error)
 	// SaveStaffSession writes a session; Version is the one that was read, 0 for a new one. ErrStaffSessionMoved.
 	SaveStaffSession(ctx context.Context, s StaffSession) error
-	// EndStaffSession deletes a session; one that is gone is no error.
+	// EndStaffSession deletes a session; one that is gone is not an error.
 	EndStaffSession(ctx context.Context, key string) error
 	// ListStaffSessions reads sessions after a key, or "", ascending, also those that have ended by time. Fewer than
 	// limit means that there are no more.

@@ -38,7 +38,7 @@ type StateInfo struct {
 	Older  int    // the number that older systems give it; NoOlder: none. OlderHidden is theirs for a hidden order
 }
 
-// Numbers of older systems that are no state's.
+// Numbers of older systems that belong to no state.
 const (
 	NoOlder     = -1
 	OlderHidden = 6

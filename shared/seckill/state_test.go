@@ -29,7 +29,7 @@ func TestStateMachineDoc(t *testing.T) {
 	}
 }
 
-// older returns the number of older systems for a state.
+// older returns the number that older systems have for a state.
 func older(s *StateInfo) string {
 	if s.Older == NoOlder {
 		return "–"
@@ -60,7 +60,7 @@ func stateMachineDoc() string {
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s | %s |\n", s.State, s.Status, older(&s), holds, s.Means)
 	}
 	fmt.Fprintf(&b, "\n`status` is the contract's number. older is the number that older systems give the state; "+
-		"an order that staff have\nhidden, which is no state here, has %d there. Only an order for which nothing "+
+		"an order that staff have\nhidden, which is not a state here, has %d there. Only an order for which nothing "+
 		"is left to do can be hidden; money that\ncomes late moves it all the same.\n", OlderHidden)
 	b.WriteString(
 		"\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is " +

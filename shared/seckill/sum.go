@@ -43,10 +43,10 @@ func englishNumber(n int) string {
 
 // Painter draws sums.
 type Painter interface {
-	// Paint returns a PNG of at most MaxPicture bytes, always the same for the same arguments: asking again gives no
+	// Paint returns a PNG of at most MaxCaptcha bytes, always the same for the same arguments: asking again gives no
 	// second look.
 	Paint(s Sum, seed int) []byte
 }
 
-// MaxPicture is the largest picture, in bytes.
-const MaxPicture = 6 << 10
+// MaxCaptcha is the largest picture, in bytes.
+const MaxCaptcha = 6 << 10

@@ -44,7 +44,7 @@ func (o Options) String() string {
 	return strings.Join(parts, " | ")
 }
 
-// ParseOptions reads what String wrote; "" is no options. It does not check their limits.
+// ParseOptions reads what String wrote; "" is not options. It does not check their limits.
 func ParseOptions(text string) (Options, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil

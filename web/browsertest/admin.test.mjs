@@ -117,7 +117,7 @@ test('an export is the file that the command line tool writes', () => {
   assert.equal(exportText([item]), '[\n  {\n    "id": "1",\n    "title": "\\"price\\": 7",\n    "price": 398.00,\n    "sk_price": 88.80,\n    "covers": [],\n    "detail": "<p>\\"sk_price\\": 1</p>"\n  }\n]\n');
 });
 
-test('what an import would change is told by column; another spelling is no change', () => {
+test('what an import would change is told by column; another spelling is not a change', () => {
   const same = { ...ITEM, id: 1, price: '9.00', sk_price: '1.50', start_time: '2026-11-11T10:00:00+08:00', stock: '5', limit: '1', checks: 'off', commodity_id: '' };
   for (const column of ['covers', 'detail', 'commodity_id', 'checks']) delete same[column];
   const stored = { ...ITEM, covers: ['/a'], detail: '<p>x</p>', commodity_id: '7', checks: 'strict' };

@@ -141,7 +141,7 @@ table('addressFaults', core.addressFaults, [
   ['good', [good], {}],
   ['nothing', [{}], { name: 'empty', phone: 'empty', region: 'empty', street: 'empty' }],
   ['blanks are nothing', [{ ...good, name: ' \n ' }], { name: 'empty' }],
-  ['"x" is no address', [{ name: 'x', phone: 'x', region: 'x', street: 'x' }], { phone: 'digits', region: 'short', street: 'short' }],
+  ['"x" is not an address', [{ name: 'x', phone: 'x', region: 'x', street: 'x' }], { phone: 'digits', region: 'short', street: 'short' }],
   ['a foreign number', [{ ...good, phone: '+86 138-0000-0000' }], {}],
   ['the whole has 500 characters of two code units', [{ ...good, street: '😀'.repeat(500 - 24) }], {}],
   ['one more', [{ ...good, street: '😀'.repeat(501 - 24) }], { street: 'long' }],

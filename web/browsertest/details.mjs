@@ -117,7 +117,7 @@ await check('a device clock one hour fast opens nothing', async () => {
   await context.close();
 });
 
-await check('full stock is no small stock; an ended item offers nothing', async () => {
+await check('full stock is not a small stock; an ended item offers nothing', async () => {
   const page = await open({ size: 'phone', lang: 'zh', shopper: first });
   has(await card(page, item.id).innerText(), ['共 3 件']);
   await page.goto(new URL(`?lang=en#/item/${ENDED}`, base).href);

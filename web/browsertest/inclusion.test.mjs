@@ -20,9 +20,9 @@ const changed = (text, at) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A')
 for (const [what, why, edit] of [
   ['another user', 'buyer', (p, m) => (m.user += '1')],
   ['another salt', 'buyer', (p, m) => (m.salt = m.salt.replace(/./, (c) => (c === '0' ? '1' : '0')))],
-  ['a salt that is none', 'salt', (p, m) => (m.salt = 'x')],
+  ['not a salt', 'salt', (p, m) => (m.salt = 'x')],
   ['another order', 'line', (p, m) => (m.order += 'x')],
-  ['a line that is no JSON', 'line', (p) => (p.line = p.line.slice(1))],
+  ['a line that is not JSON', 'line', (p) => (p.line = p.line.slice(1))],
   ['another amount', 'root', (p) => (p.line = p.line.replace('"amount_fen":', '"amount_fen":9'))],
   ['another place', 'line', (p) => (p.n += 1)],
   ['another place, also in the line', 'root', (p) => (p.line = p.line.replace(`"n":${p.n}`, `"n":${(p.n += 1)}`))],

@@ -52,7 +52,7 @@ export async function confirm(place, page, word) {
   await page.locator('dialog').waitFor({ state: 'detached' });
 }
 
-/** Today and yesterday in UTC+8: where the acts of a test are that began before midnight, or moved the clock past it. */
+/** Today and yesterday in UTC+8. A test may begin before midnight or move the clock past it, so its acts are in either. */
 export async function twoDays() {
   const { now_ms: now } = await ask('seckill/time');
   return [-16, 8].map((hours) => new Date(now + hours * 3_600_000).toISOString().slice(0, 10));

@@ -48,7 +48,7 @@ async function atAnyTime(place) {
   const { lang, size, who } = place;
   const on = `${size}, ${lang}`;
 
-  await check(`${on}: a return is no proof, whatever it says; still confirming after a while`, async () => {
+  await check(`${on}: a return is not a proof, whatever it says; still confirming after a while`, async () => {
     const id = await bought(who);
     const page = await open({ ...place, shopper: who, path: `&paid=${id}&out_trade_no=${id}&trade_no=1&total_amount=0.01&method=alipay.trade.page.pay.return&sign=x` });
     await says(page, place.confirming);

@@ -368,7 +368,7 @@ for (const [name, message] of [
   ['another order', { ...placed, order_id: 'ob' }],
   ['no sequence', { ...placed, sequence: undefined }],
   ['sequence 0', { ...placed, sequence: 0 }],
-  ['a state that is no text', { ...placed, state: 7 }],
+  ['a state that is not text', { ...placed, state: 7 }],
   ['null', 'null'],
   ['no JSON', '{"order_id":"oa"'],
   ['API Gateway’s own words', { message: 'Internal server error', connectionId: 'a=', requestId: 'b=' }],

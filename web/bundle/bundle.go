@@ -153,7 +153,7 @@ func build(root string) (map[string][]byte, error) {
 		}
 		scripts = append(scripts, text...)
 	}
-	early := files[names["early.js"]] // it stands in its page and is no file
+	early := files[names["early.js"]] // it stands in its page and is not a file
 	delete(files, names["early.js"])
 	delete(names, "early.js")
 	logo := "data:image/svg+xml," + inAddress.Replace(string(files["pictures/logo.svg"]))
@@ -178,8 +178,9 @@ func build(root string) (map[string][]byte, error) {
 }
 
 // bundle adds the scripts and styles to files and returns their hashed names by source name. Only app.js and admin.js,
-// and what they import later, may import a script later (`import()`): that one becomes a file of its own. What it shares with app.js
-// would become a third file, which every first look loads, so it shares nothing: TestFirstLookIsSmall counts files.
+// and what they import later, may import a script later (`import()`): that one becomes a file of its own. What it
+// shares with app.js would become a third file, which every first look loads, so it shares nothing:
+// TestFirstLookIsSmall counts files.
 func bundle(root string, files map[string][]byte) (map[string]string, error) {
 	folder := filepath.Join(root, source)
 	names := map[string]string{}

@@ -54,7 +54,7 @@ export function showJob(io, item, job, node) {
     count.hidden = !counting;
   }
 
-  // A sum in a picture, which its words stand in for: read out with the field, and shown on request.
+  // Shows a question, or a sum as a picture. Words say the sum, too: read out with the field, and shown on request.
   function show(question, sum) {
     setText(label, sum ? t('question_sum') : question);
     picture.hidden = inWords.hidden = !sum;

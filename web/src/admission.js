@@ -43,7 +43,7 @@ function make(io) {
     for (const job of jobs.values()) if (job.user !== io.shopper()?.user) job.end();
   });
 
-  // A job that came to an end is begun again where somebody looks at it, or wants its ticket.
+  // A job that has ended begins again when the shopper looks at the item or wants a ticket.
   function jobOf(item, anew = true) {
     let job = jobs.get(item.id);
     if (!job || job.user !== io.shopper()?.user || (anew && job.over())) {

@@ -239,7 +239,7 @@ async function run(io, body, renewed = 0) {
 // What is pushed of an order that can be paid says all that this sheet shows.
 const enough = (order) => order.state === 'pending_payment';
 
-// Follows the order to its rest. `push` is what buy's answer says of it.
+// Follows the order to its rest. `push` is what the answer to the purchase says about it.
 function watch(io, orderId, { words, count, push, other } = {}) {
   const { item, signal } = io;
   io.title('order');

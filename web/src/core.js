@@ -197,7 +197,7 @@ export function decide(problem) {
   return problem.code === 'limit_reached' && problem.orderId ? 'limit' : 'refused';
 }
 
-/** Whether a problem says that the shopper's token is none; a shopper who may not do something has a good one. */
+/** Whether a problem says that the shopper's token is not valid; a shopper who may not do something has a good one. */
 export const noToken = ({ status, code }) => (status === 401 || status === 403) && (!code || code === 'invalid_token');
 
 /** One shape for the answers of /seckill/order/{item} and /order/{id}. */
@@ -259,7 +259,7 @@ export function outcome(order, now) {
 const CONFIRMED_SOON = 30_000; // ms from the way back within which a payment is normally confirmed
 
 /**
- * What a shopper who was at the cashier reads of the order beside its outcome, as the name of a text; "" for nothing more.
+ * The name of the text that a shopper who was at the cashier reads beside the order's outcome; "" for none.
  * `note` is what this tab knows of the cashier: {what: "went", "back" or "elsewhere", ago (ms)}, or undefined.
  */
 export function cashierText(order, note, now) {
@@ -289,7 +289,7 @@ export function moneyText(order) {
   return order.state === 'refunded' ? 'money_refunded' : 'money_captured';
 }
 
-/** The user id in a token, as text because it may have 19 digits; "" when it is no token. Nothing is verified here. */
+/** The user id in a token, as text because it may have 19 digits; "" when it is not a token. Nothing is verified here. */
 export function tokenUser(token) {
   const part = token.split('.')[1];
   if (!part || token.split('.').length !== 3) return '';
@@ -305,7 +305,7 @@ export function tokenUser(token) {
 export const RENEW_BEFORE = 5 * 60_000;
 export const RENEW_SPREAD = 60_000;
 
-/** One that ends between the first and the second around a sale's opening is renewed before it, at least LAST_RENEWAL. */
+/** A token that ends from BEFORE_OPENING to AFTER_OPENING is renewed before the opening, by LAST_RENEWAL at the latest. */
 export const BEFORE_OPENING = 10 * 60_000;
 export const AFTER_OPENING = 5 * 60_000;
 const LAST_RENEWAL = 2 * 60_000; // ms before the opening: from then on an issuer has other things to do

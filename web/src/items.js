@@ -276,7 +276,7 @@ function stockBar() {
   return { node, update };
 }
 
-// A line that counts down to the start or the end of a sale. It is no live region: it changes each second.
+// A line that counts down to the start or the end of a sale. It is not a live region: it changes each second.
 function countdownLine() {
   const label = el('span', { class: 'soft' });
   const day = el('span', { class: 'day' });

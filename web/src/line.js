@@ -7,8 +7,8 @@ import { onToken, shopper } from './session.js';
 const LOADED = 2_000; // ms that a look waits for push.js
 
 /**
- * The line of an order, for follow; undefined where the shop pushes nothing. `offer` is what buy's answer says of push,
- * and `since` how long ago the sale opened, ms.
+ * The line of an order, for follow; undefined where the shop pushes nothing. `offer` is what the answer to a purchase says
+ * of push, and `since` how long ago the sale opened, ms.
  * Another shopper ends it; so does the signal.
  */
 export function lineOf(orderId, offer, signal, since) {

@@ -118,7 +118,7 @@ export function solve(challenge, { pace, tell, page = globalThis, script = impor
   };
 }
 
-// In a worker: the first message is the challenge, each later one another pace.
+// In a worker: the first message has the challenge, and each later one has a new pace.
 if (globalThis.WorkerGlobalScope) {
   let here;
   globalThis.onmessage = async ({ data: { challenge, pace } }) => {

@@ -68,7 +68,7 @@ export async function purchase({ send, wait, now, signal, onWait, sentBefore, ti
  * @param {(ms: number) => Promise<void>} io.wait
  * @param {{ready: () => Promise<object>, wait: (ms: number, order?: object) => Promise<object>}} [io.line]  as openLine's
  * @param {(order: object, whole?: object) => void} io.onOrder  `whole` is the answer of byId, where that was asked
- * @param {(order: object, message: object) => void} [io.onHeard]  what a push says of it
+ * @param {(order: object, message: object) => void} [io.onHeard]  what a push says about it
  * @param {(order: object) => boolean} [io.enough]  whether that is all; else the whole follows
  * @param {(problem: object) => void} io.onTrouble  no answer just now; it goes on
  */

@@ -202,8 +202,8 @@ export function openLine({ orderId, offer, since, newOffer, wait, signal, user, 
       return take();
     },
     /**
-     * Waits until it is time to ask again about an order, of which nothing new is known after `ms`; resolves with the
-     * change that was heard, {order_id, state, …}, or undefined.
+     * Waits until it is time to ask again about an order: for `ms`, or until a change is heard. Resolves with that change,
+     * {order_id, state, …}, or undefined.
      */
     async wait(ms, order) {
       begin();

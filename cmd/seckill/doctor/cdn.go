@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 const (
@@ -25,7 +25,7 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 		return
 	}
 	name := d.name() + "-edge"
-	found, err := stacks.Find(ctx, cloudformation.NewFromConfig(d.AWS,
+	found, err := stackstate.Find(ctx, cloudformation.NewFromConfig(d.AWS,
 		func(o *cloudformation.Options) { o.Region = cdnRegion }), name)
 	switch {
 	case err != nil:
@@ -34,7 +34,7 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 		c.fault("the stack has Edge=%s, but there is no stack %s in %s: make deploy EDGE=true", edge, name, cdnRegion)
 	default:
 		c.through(ctx, found)
-		if topic := stacks.Output(found, "AlarmTopic"); topic != "" {
+		if topic := stackstate.Output(found, "AlarmTopic"); topic != "" {
 			c.subscriptions(ctx, sns.NewFromConfig(d.AWS, func(o *sns.Options) { o.Region = cdnRegion }), topic)
 		}
 	}
@@ -43,7 +43,7 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 
 // through asks the CDN for /healthz. What the API itself answers there is another check's matter.
 func (c *check) through(ctx context.Context, cdn *types.Stack) {
-	url, domain := stacks.Output(cdn, "Url"), stacks.Output(cdn, "DistributionDomain")
+	url, domain := stackstate.Output(cdn, "Url"), stackstate.Output(cdn, "DistributionDomain")
 	status, header, err := c.get(ctx, url+"/healthz")
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func (c *check) past(ctx context.Context, edge string) {
 		c.unasked(what, err)
 		return
 	}
-	url := stacks.Output(api, "Url")
+	url := stackstate.Output(api, "Url")
 	status, _, err := c.get(ctx, url+"/healthz")
 	switch {
 	case err != nil:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -56,7 +56,7 @@ func (c *check) cache(ctx context.Context) {
 		c.unasked(what, err)
 		return
 	}
-	most := stacks.Parameter(found, "MaxGigabytes")
+	most := stackstate.Parameter(found, "MaxGigabytes")
 	if most == "" {
 		c.unasked(what, errors.New("its stack has no parameter MaxGigabytes"))
 		return

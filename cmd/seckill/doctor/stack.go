@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
-	"github.com/your-org/seckill/infra/stacks"
+	"github.com/your-org/seckill/infra/stackstate"
 )
 
 // stack checks the last deployment, and finds the stack's resources for the next checks.
@@ -68,7 +68,7 @@ func (d *Doctor) nested(ctx context.Context, id string) (*types.Stack, error) {
 	if name == "" {
 		return nil, errors.New("the stack's resources name no " + id)
 	}
-	found, err := stacks.Find(ctx, cloudformation.NewFromConfig(d.AWS), name)
+	found, err := stackstate.Find(ctx, cloudformation.NewFromConfig(d.AWS), name)
 	if err == nil && found == nil {
 		err = errors.New("there is no stack " + name)
 	}

@@ -78,14 +78,14 @@ func TestLinesThatAreWrong(t *testing.T) {
 		"a carriage return":   {"1001,7,a\rb,", `reason "a\rb": want up to 200 characters on one line`},
 		"a day": {"1001,7,x,2026-12-31",
 			`until "2026-12-31": want a time such as 2026-12-31T16:00:00Z`},
-		"over":                   {"1001,7,x,2026-11-25T10:00:00Z", `until 2026-11-25T10:00:00Z: it has passed`},
-		"a field too few":        {"1001,7,x", `3 fields, and the first line has 4`},
-		"a comma without quotes": {"1001,7,a, b,", `5 fields, and the first line has 4`},
-		"an open quote":          {`1001,7,"x,`, `its quotes are wrong`},
-		"a bare quote":           {`1001,7,a "b" c,`, `its quotes are wrong`},
-		"bytes that are no text": {"1001,7,a\xff,", `not UTF-8 text`},
-		"the line above again":   {"1000,*,y,", `user 1000 for every item is on line 2 already`},
-		"a long line":            {"1001,7," + strings.Repeat("x", linefile.MaxLine) + ",", "longer than 4096 bytes"},
+		"over":                    {"1001,7,x,2026-11-25T10:00:00Z", `until 2026-11-25T10:00:00Z: it has passed`},
+		"a field too few":         {"1001,7,x", `3 fields, and the first line has 4`},
+		"a comma without quotes":  {"1001,7,a, b,", `5 fields, and the first line has 4`},
+		"an open quote":           {`1001,7,"x,`, `its quotes are wrong`},
+		"a bare quote":            {`1001,7,a "b" c,`, `its quotes are wrong`},
+		"bytes that are not text": {"1001,7,a\xff,", `not UTF-8 text`},
+		"the line above again":    {"1000,*,y,", `user 1000 for every item is on line 2 already`},
+		"a long line":             {"1001,7," + strings.Repeat("x", linefile.MaxLine) + ",", "longer than 4096 bytes"},
 	} {
 		_, err := linefile.ReadBlocks(strings.NewReader(header+"1000,,x,\n"+tt.line+"\n1002,,x,\n1003,x,x,\n"), "ada",
 			now)
@@ -101,15 +101,15 @@ func TestFilesThatAreWrong(t *testing.T) {
 	for name, tt := range map[string]struct{ file, want string }{
 		"empty":              {"", "it is empty"},
 		"a header only":      {header, "it has no block"},
-		"no header":          {"1001,7,x,\n", `line 1: "1001" is no column: there are subject, item, reason, until`},
-		"a column too many":  {"subject,reason,till\n", `line 1: "till" is no column`},
+		"no header":          {"1001,7,x,\n", `line 1: "1001" is not a column: there are subject, item, reason, until`},
+		"a column too many":  {"subject,reason,till\n", `line 1: "till" is not a column`},
 		"a column twice":     {"subject,reason,subject\n", "line 1: the column subject is there twice"},
 		"no reasons":         {"subject,until\n1001,\n", "line 1: the column reason is missing"},
 		"UTF-16":             {"\xff\xfes\x00u\x00", "it is UTF-16: save it as UTF-8"},
 		"a line of 10 MB":    {strings.Repeat("a", 10<<20), "line 1: longer than 4096 bytes"},
-		"semicolons":         {"subject;reason\n1001;x\n", `line 1: "subject;reason" is no column`},
-		"a look-alike":       {"ѕubject,reason\n", `line 1: "\u0455ubject" is no column`},
-		"returns as newline": {"subject,reason\r1001,x\r", `is no column`},
+		"semicolons":         {"subject;reason\n1001;x\n", `line 1: "subject;reason" is not a column`},
+		"a look-alike":       {"ѕubject,reason\n", `line 1: "\u0455ubject" is not a column`},
+		"returns as newline": {"subject,reason\r1001,x\r", `is not a column`},
 	} {
 		if _, err := linefile.ReadBlocks(strings.NewReader(tt.file), "ada", now); err == nil ||
 			!strings.Contains(err.Error(), tt.want) {

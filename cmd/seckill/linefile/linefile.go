@@ -185,7 +185,7 @@ func (r *reader) header(line []byte) error {
 			return fmt.Errorf("the column %s is there twice", name)
 		}
 		if r.Columns != nil && !slices.Contains(r.Columns, name) {
-			return fmt.Errorf("%+.40q is no column: there are %s", name, strings.Join(r.Columns, ", "))
+			return fmt.Errorf("%+.40q is not a column: there are %s", name, strings.Join(r.Columns, ", "))
 		}
 		r.at[name] = i
 	}

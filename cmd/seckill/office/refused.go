@@ -22,7 +22,7 @@ const (
 	Credentials             // the signature was not accepted
 	NoRoute                 // the API has no back office
 	Busy                    // the API lets no more calls through now
-	Foreign                 // what answered is no API of this system
+	Foreign                 // what answered is not an API of this system
 )
 
 // Error is an error in words.
@@ -49,7 +49,7 @@ func (o *Office) refused(resp *http.Response, role seckill.Role, body []byte) er
 		operator.Refusal
 		Message string // API Gateway's own; the same as "message"
 	}
-	_ = json.Unmarshal(body, &said) // what is no JSON says nothing
+	_ = json.Unmarshal(body, &said) // what is not JSON says nothing
 	kind, _, _ := strings.Cut(resp.Header.Get("X-Amzn-Errortype"), ":")
 	what, known := refusals[kind]
 	if !known {

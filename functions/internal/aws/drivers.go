@@ -253,7 +253,9 @@ func (d *Drivers) Connections() seckill.Connections {
 	return wspush.NewConnections(d.Table(wspush.Table), d.clock)
 }
 
-func (d *Drivers) Wire() seckill.Wire { return wspush.New(d.sdk, Part[config.Door](d).Stage, d.clock) }
+func (d *Drivers) Wire() seckill.Wire {
+	return wspush.New(d.sdk, Part[config.WebSocket](d).URL, d.clock)
+}
 
 // Recent is nil: API Gateway sends nothing before a page is connected.
 func (d *Drivers) Recent() seckill.Recent { return nil }

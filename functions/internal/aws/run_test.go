@@ -158,7 +158,7 @@ func TestSaltsMayBeMissing(t *testing.T) {
 	}
 }
 
-// Signin signs with the secret that buy and shop verify with, also after it was rotated.
+// Signin signs with the secret that the functions buy and shop verify with, also after it was rotated.
 func TestRotatedSecretSigns(t *testing.T) {
 	t.Parallel()
 	d, clock, fake, _ := newDrivers(t, map[string]string{"jwt": "old", "jwt-2026": "kid"},

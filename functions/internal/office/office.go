@@ -35,10 +35,10 @@ func Serve(d *aws.Drivers, handlers ...operator.Handler) apigw.Handler {
 		Renew: func() { _ = d.Renew() }}, handlers...) // it has logged why it cannot
 }
 
-// Doors returns what answers both of API Gateway's routes to the back office: /operator/{role}, whose callers it has
+// Handler returns what answers both of API Gateway's routes to the back office: /operator/{role}, whose callers it has
 // verified, and /admin/{proxy+} of browsers. It completes office with the keys that sign what it passes on; they mark
 // what browsers keep.
-func Doors(d *aws.Drivers, office *operator.Office) apigw.Handler {
+func Handler(d *aws.Drivers, office *operator.Office) apigw.Handler {
 	s := aws.Part[config.CommandKey](d)
 	source := s.Keys
 	keys, err := operator.ParseKeys(d.Secret(source))
@@ -47,16 +47,16 @@ func Doors(d *aws.Drivers, office *operator.Office) apigw.Handler {
 	}
 	office.Key = func() ed25519.PrivateKey { return keys.Signs(d.Clock().Now()) }
 	public := d.Public()
-	door, err := operator.NewDoor(operator.DoorOptions{Sessions: office.Sessions, Do: office.Do, Public: public,
-		Plain: strings.HasPrefix(public, "http:"), SignIn: office.Sessions.Issuer != nil, Clock: d.Clock(),
-		Random: d.IDs(), Log: d.Log, Tool: "--stack " + d.Stack() + " --region " + d.AWS().Region,
+	browsers, err := operator.NewBrowserHandler(operator.BrowserOptions{Sessions: office.Sessions, Do: office.Do,
+		Public: public, Plain: strings.HasPrefix(public, "http:"), SignIn: office.Sessions.Issuer != nil,
+		Clock: d.Clock(), Random: d.IDs(), Log: d.Log, Tool: "--stack " + d.Stack() + " --region " + d.AWS().Region,
 		Keys: func() [][]byte { return keys.Seeds(d.Clock().Now()) }})
 	d.Fail(err)
-	browsers := apigw.HTTP(door)
+	serve := apigw.HTTP(browsers)
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e struct{ Resource string }
 		if json.Unmarshal(event, &e) == nil && strings.HasPrefix(e.Resource, "/admin/") {
-			return browsers(ctx, event)
+			return serve(ctx, event)
 		}
 		return office.Handle(ctx, event)
 	}

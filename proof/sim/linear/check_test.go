@@ -109,7 +109,7 @@ func TestPromises(t *testing.T) {
 		{"a key with two counts", told(buys("k", 2), buys("k", 1), newest(shown("a", queued)),
 			buys("", 2).answered(accepted("b")),
 			newest(shown("a", queued)), buys("k", 2).answered(accepted("a"))), nil, "", 0},
-		{"a fault is no answer", told(buys("k", 1).answered(refused(seckill.CodeUnavailable, "")), newest(missing),
+		{"a fault is not an answer", told(buys("k", 1).answered(refused(seckill.CodeUnavailable, "")), newest(missing),
 			newest(shown("a", queued)),
 			buys("k", 1).answered(accepted("a"))), nil, "", 0},
 		{"an order that nobody asked for", told(newest(shown("n", queued)), buys("", 1).answered(accepted("a"))), nil,

@@ -135,7 +135,7 @@ func search(slots []slot, steps []step, limit int) verdict {
 	return no
 }
 
-// hash returns FNV-1a over the lots.
+// hash returns the FNV-1a hash of the lots.
 func (b belief) hash() uint64 {
 	h := uint64(14695981039346656037)
 	for _, l := range b {

@@ -43,7 +43,7 @@ var chosenFlows = []choice{
 		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
 		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, p.Item, res.Order, p.User, nil)
 			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
-	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said of an item", buyGo,
+	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said about an item", buyGo,
 		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
 	{"ack-before-place", "consume deletes the message before it has placed the order", consumeGo,
 		`		err = f.order(ctx, d, m.Reservation)`,
@@ -321,7 +321,7 @@ func (f *Flow) confirmOf`},
 	if errors`, `	var all []seckill.Payment
 	var err error
 	if errors`},
-	{"bill-lacks-nothing", "what the ledger recorded and no bill has is no difference", reconcileGo,
+	{"bill-lacks-nothing", "what the ledger recorded and no bill has is not a difference", reconcileGo,
 		`	for _, a := range absent {`, `	clear(absent)
 	for _, a := range absent {`},
 	{"earlier-bills-unasked", "what a day's bill lacks is called missing though an earlier bill has it", reconcileGo,

@@ -25,7 +25,7 @@ var unjudged = []string{"shop/shop.go:", "shop/describe.go:", "stage/import.go:"
 	"refund/operator.go:cut:", "refund/operator.go:closingSince:", "refund/operator.go:Case:",
 	"refund/operator.go:Ask:", "reconcile/reconcile.go:Run:", "reconcile/reconcile.go:Day:",
 	"reconcile/reconcile.go:day:", "reconcile/reconcile.go:Kept:", "itemcache/itemcache.go:now:",
-	"activity/", "session/", "watch/", "stage/publish.go:titles:"}
+	"activity/", "session/", "livescreen/", "stage/publish.go:titles:"}
 
 // candidates lists every mutant that the operators can make of flows and scripts.
 func candidates(s *sources) ([]Mutant, error) {

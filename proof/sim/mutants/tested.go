@@ -41,7 +41,7 @@ var tested = map[string][2]string{
 	// In the simulator all rows are readable when a bill is compared.
 	"reconcile/reconcile.go:missing:negate-condition:2": {"./shared/flow/money/reconcile", "TestARowThatCannotBeRead"},
 	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/money/reconcile", "TestARowThatCannotBeRead"},
-	// No simulated item has more orders than one page.
+	// No simulated item has more orders than fit on one page.
 	"retention-marks-unread": {"./shared/flow/office/erase", "TestLongItem"},
 	// A day after a simulated sale no order is open.
 	"network-spares-the-open": {"./shared/flow/office/erase", "TestNetworkRetention"},

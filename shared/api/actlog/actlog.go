@@ -122,7 +122,7 @@ func text(b []byte, name, value string) []byte {
 	return append(append(append(b, '"'), value...), '"')
 }
 
-// Parse reads a line. ok is false for a line that is no suspicious act's; tail distinguishes acts of the same
+// Parse reads a line. ok is false for a line that is not a suspicious act's; tail distinguishes acts of the same
 // millisecond.
 func Parse(line []byte, tail string) (a seckill.Act, ok bool) {
 	var in struct {

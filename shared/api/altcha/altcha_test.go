@@ -54,7 +54,7 @@ func TestProofs(t *testing.T) {
 	for range 20 {
 		s, keys := solve(t, p, "42", cheap, begin.Add(time.Minute))
 		if _, ok := p.Check(s, "42", "1001"); !ok {
-			t.Fatal("a solution is no proof")
+			t.Fatal("a solution is not a proof")
 		}
 		if keys <= cheap.Tries/2 || keys > cheap.Tries {
 			t.Errorf("%d keys tried, want %d to %d", keys, cheap.Tries/2+1, cheap.Tries)
@@ -62,7 +62,7 @@ func TestProofs(t *testing.T) {
 	}
 	old, _ := solve(t, proofs(t, c, "old"), "42", cheap, begin.Add(time.Minute))
 	if _, ok := p.Check(old, "42", "1001"); !ok {
-		t.Error("made under the older secret, it is no proof")
+		t.Error("made under the older secret, it is not a proof")
 	}
 	if _, ok := p.Check(old, "43", "1001"); ok {
 		t.Error("a proof is another user's")
@@ -76,7 +76,7 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// TestTook: a solver is believed as long as it says less than has passed.
+// TestTook: the time that a solver reports is believed if it is less than the time that has passed.
 func TestTook(t *testing.T) {
 	t.Parallel()
 	c := &clock{begin}
@@ -96,7 +96,7 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// TestForgedProofs: whatever is changed in a solution, it is none.
+// TestForgedProofs: a solution in which anything is changed is refused.
 func TestForgedProofs(t *testing.T) {
 	t.Parallel()
 	c := &clock{begin}

@@ -211,7 +211,7 @@ func TestBatchOrSchedule(t *testing.T) {
 		}
 	}
 	if _, err := h(context.Background(), []byte("{")); err == nil {
-		t.Error("no error for what is no JSON")
+		t.Error("no error for what is not JSON")
 	}
 }
 
@@ -231,7 +231,7 @@ func TestHTTPOrSchedule(t *testing.T) {
 		}
 	}
 	if _, err := h(context.Background(), []byte("{")); err == nil {
-		t.Error("no error for what is no JSON")
+		t.Error("no error for what is not JSON")
 	}
 }
 

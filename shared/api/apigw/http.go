@@ -23,7 +23,7 @@ import (
 // Lambda's. X-Amzn-Trace-Id and requestContext.requestId may come from the client ("$context variables", Amazon API
 // Gateway Developer Guide), so a client could choose the ids in our logs. The request's context ends 250 ms before
 // Lambda's deadline. If the handler aborts its answer (http.ErrAbortHandler), the call fails and API Gateway answers
-// 5xx. Answers have the headers of package guard.
+// 5xx. Answers have the headers of httpapi.Headers.
 func HTTP(h http.Handler) Handler {
 	h = httpapi.Headers(h)
 	return func(ctx context.Context, event []byte) (out []byte, err error) {

@@ -236,7 +236,7 @@ func TestAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}, `{"statusCode":418,"headers":{},"multiValueHeaders":{},"body":""}`},
 	} {
-		// TestAnswersAreGuarded covers the headers that package guard adds
+		// TestAnswersAreGuarded covers the headers that httpapi.Headers adds
 		bare := func(w http.ResponseWriter, r *http.Request) {
 			clear(w.Header())
 			c.serve(w, r)

@@ -29,7 +29,7 @@ func logsEvent(t *testing.T, text io.Reader) string {
 	return `{"awslogs":{"data":"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"}}`
 }
 
-// TestLogs: lines are passed on together; what is no line and no event of logs is not; an error fails the batch.
+// TestLogs: lines are passed on together; what is neither a line nor an event of logs is not; an error fails the batch.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	data := `{"messageType":"DATA_MESSAGE","owner":"1","logGroup":"/aws/lambda/s-buy","logStream":"x",` +

@@ -14,8 +14,8 @@ import (
 // protocols is the header with the subprotocols that a client offers, and the one with which the server answers.
 const protocols = "Sec-WebSocket-Protocol"
 
-// Door is who lets connections of a WebSocket API in.
-type Door interface {
+// Connector lets connections of a WebSocket API in.
+type Connector interface {
 	// Connect answers a handshake. offered are the subprotocols, as the client's header has them. status is 200 for
 	// an accepted one, which speaks the subprotocol that is returned, or the refusal's.
 	Connect(ctx context.Context, connection, offered string) (status int, protocol string)
@@ -26,7 +26,7 @@ type Door interface {
 // WebSocket returns a handler for the events of a WebSocket API's routes $connect and $disconnect ("Lambda proxy
 // integration"). Pages need not send anything, so there is no route for what they send. As for HTTP, the request id
 // is the one that API Gateway generates, and the context ends 250 ms before Lambda's deadline.
-func WebSocket(d Door) Handler {
+func WebSocket(c Connector) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e events.APIGatewayWebsocketProxyRequest
 		if err := json.Unmarshal(event, &e); err != nil {
@@ -43,12 +43,12 @@ func WebSocket(d Door) Handler {
 		switch e.RequestContext.EventType {
 		case "CONNECT":
 			var protocol string
-			out.StatusCode, protocol = d.Connect(ctx, id, offered(&e))
+			out.StatusCode, protocol = c.Connect(ctx, id, offered(&e))
 			if protocol != "" {
 				out.Headers = map[string]string{protocols: protocol}
 			}
 		case "DISCONNECT":
-			if err := d.Disconnect(ctx, id); err != nil {
+			if err := c.Disconnect(ctx, id); err != nil {
 				return nil, err
 			}
 		default:

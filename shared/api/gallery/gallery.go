@@ -15,7 +15,7 @@ import (
 
 var validName = regexp.MustCompile(`^[0-9a-f]{32}\.(jpg|png)$`)
 
-// Serve serves a store's pictures below seckill.PicturePath; what is none of them goes to next.
+// Serve serves a store's pictures below seckill.PicturePath; other requests go to next.
 func Serve(s seckill.Pictures, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dir, name := filepath.Split(r.URL.Path)

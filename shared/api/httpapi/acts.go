@@ -21,13 +21,13 @@ type ActTaker interface {
 // Acts is the log of acts: it sees each challenge, ticket and purchase that a shopper asks for, by a valid token. It is
 // safe for concurrent use. A nil *Acts logs nothing.
 type Acts struct {
-	watch *acts.Watch
+	watch *acts.Detector
 	to    ActTaker
 	clock seckill.Clock
 }
 
 // NewActs returns a log for Options.
-func NewActs(to ActTaker, clock seckill.Clock) *Acts { return &Acts{acts.NewWatch(), to, clock} }
+func NewActs(to ActTaker, clock seckill.Clock) *Acts { return &Acts{acts.NewDetector(), to, clock} }
 
 // note takes an act: who, what, and how it ended.
 func (l *Acts) note(r *http.Request, action seckill.Action, item string, s acts.Seen, took time.Duration, err error) {

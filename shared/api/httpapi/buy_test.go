@@ -172,7 +172,7 @@ func TestBuyRefusesBadKeys(t *testing.T) {
 }
 
 // TestTokenTrouble: every route but those for everybody wants a good token, and calls nothing without one.
-// TestTokensAreCountedByWhatIsWrong has what is no good token.
+// TestTokensAreCountedByWhatIsWrong has what is not a good token.
 func TestTokenTrouble(t *testing.T) {
 	good := strings.TrimPrefix(bearer(alice), "Bearer ")
 	all, _ := newStubs()

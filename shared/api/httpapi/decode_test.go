@@ -42,7 +42,7 @@ func FuzzDecodePurchase(f *testing.F) {
 		d.UseNumber()
 		var plain map[string]any
 		if err := d.Decode(&plain); err != nil {
-			t.Fatalf("decodePurchase(%q) accepts what is no object: %v", body, err)
+			t.Fatalf("decodePurchase(%q) accepts what is not an object: %v", body, err)
 		}
 		fold := map[string]any{} // matches names as encoding/json does: exactly, or ignoring case
 		for k, v := range plain {

@@ -217,7 +217,7 @@ func TestRefusalsHideWho(t *testing.T) {
 		t.Error("two networks have one hash")
 	}
 	if _, n := ask(alice, "203.0.113.1, 10.0.0.1"); n != "" {
-		t.Errorf("what is no address has the hash %s", n)
+		t.Errorf("what is not an address has the hash %s", n)
 	}
 	c.clock.Advance(24 * time.Hour)
 	if u, n := ask(alice, "203.0.113.7"); u == user || n == network {

@@ -216,7 +216,7 @@ func checkColumns(names []string) error {
 	}
 	for i, n := range names {
 		if !slices.Contains(required, n) && !slices.Contains(optional, n) {
-			return fmt.Errorf("%.40q is no column; there are %s, %s", n, strings.Join(required, ", "),
+			return fmt.Errorf("%.40q is not a column; there are %s, %s", n, strings.Join(required, ", "),
 				strings.Join(optional, ", "))
 		}
 		if slices.Contains(names[:i], n) {

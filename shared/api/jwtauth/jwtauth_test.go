@@ -299,7 +299,7 @@ func TestWithoutCurrentKeyOnlyKidsAreAccepted(t *testing.T) {
 	}
 }
 
-// TestNamed: a token tells its user's name, as PlainName has it; a strange name is none, and refuses nobody.
+// TestNamed: a token tells its user's name, as PlainName has it; a strange name is ignored, and refuses nobody.
 func TestNamed(t *testing.T) {
 	s, err := NewSigner(Keys{Current: secret})
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	passParts = 4
 )
 
-// Passes makes and checks connect passes: "user.expiry.nonce.mac", in characters that a WebSocket subprotocol may
-// have (RFC 6455 section 4.1). The keys derive from the token secrets, so a pass is no token and a token no pass. It is
+// Passes makes and checks connect passes: "user.expiry.nonce.mac", in characters that a WebSocket subprotocol may have
+// (RFC 6455 section 4.1). The keys derive from the token secrets, so a pass is not a token, nor a token a pass. It is
 // safe for concurrent use.
 type Passes struct {
 	clock seckill.Clock

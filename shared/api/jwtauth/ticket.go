@@ -35,8 +35,8 @@ type ticketClaims struct {
 
 var b64 = base64.RawURLEncoding.Strict()
 
-// NewTickets returns a maker and checker of tickets. secrets are by kid; the kid that sorts last makes tickets, every
-// one checks them: to rotate, add a new one and remove the old one when the sales of its tickets are over.
+// NewTickets returns a maker and checker of tickets. secrets are by kid. The secret whose kid sorts last makes tickets,
+// and each secret checks them. To rotate, add a secret, and remove the old one when the sales of its tickets are over.
 func NewTickets(secrets map[string]string, clock seckill.Clock) (*Tickets, error) {
 	t := &Tickets{clock: clock, keys: map[string][]byte{}}
 	for _, kid := range slices.Sorted(maps.Keys(secrets)) {
@@ -83,7 +83,7 @@ func (t *Tickets) Check(ticket, user, item string) error {
 	var c ticketClaims
 	claims, err := b64.DecodeString(payload)
 	switch {
-	case err != nil || json.Unmarshal(claims, &c) != nil: // we signed no such thing
+	case err != nil || json.Unmarshal(claims, &c) != nil: // the shop has not signed this
 		return errTicketSignature
 	case c.User != user, c.Item != item:
 		return errTicketForeign

@@ -64,7 +64,7 @@ func TestTokens(t *testing.T) {
 		"in other letters":             {map[string]any{"ISS": "x"}, seckill.TokenMalformed},
 		"a critical extension":         {map[string]any{"header:crit": []string{"x"}}, seckill.TokenMalformed},
 		"no kid":                       {map[string]any{"header:kid": nil}, seckill.TokenKey},
-		"a kid that is no text":        {map[string]any{"header:kid": 7}, seckill.TokenKey},
+		"a kid that is not text":       {map[string]any{"header:kid": 7}, seckill.TokenKey},
 		"an unknown kid":               {map[string]any{"header:kid": "x"}, seckill.TokenKey},
 		"over the limit": {map[string]any{"x": strings.Repeat("a", seckill.MaxIssuerToken)},
 			seckill.TokenMalformed},

@@ -157,7 +157,7 @@ func (c given) list(name string) (list []string) {
 	if one := c.text(name); one != "" {
 		return []string{one}
 	}
-	if json.Unmarshal(c[name], &list) != nil { // anything else is no group
+	if json.Unmarshal(c[name], &list) != nil { // anything else is not a group
 		return nil
 	}
 	return list

@@ -3,13 +3,13 @@ package operator
 import (
 	"context"
 
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // NewAuditHandler returns a handler of the command that reads the audit log.
-func NewAuditHandler(flow *audit.Flow) Handler {
-	return handler(func(ctx context.Context, c does[*audit.Flow]) (Done, error) { return c.Do(ctx, flow) })
+func NewAuditHandler(flow *auditlog.Flow) Handler {
+	return handler(func(ctx context.Context, c does[*auditlog.Flow]) (Done, error) { return c.Do(ctx, flow) })
 }
 
 // AuditPage is a page of a day of the audit log.
@@ -30,7 +30,7 @@ func (*ListAudit) Spec() Spec {
 	return Spec{Name: "audit", Path: "audit list", Roles: auditors, In: itself, Short: "List what staff did on a day"}
 }
 
-func (c *ListAudit) Do(ctx context.Context, flow *audit.Flow) (Done, error) {
+func (c *ListAudit) Do(ctx context.Context, flow *auditlog.Flow) (Done, error) {
 	list, next, err := flow.List(ctx, c.Day, c.Cursor, c.Limit)
 	return readDone(AuditPage{Entries: list, Next: next}, err)
 }

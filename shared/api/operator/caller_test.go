@@ -24,7 +24,7 @@ func TestCallers(t *testing.T) {
 		}}
 	for _, roles := range [][]seckill.Role{nil, {"admin", ""}, {seckill.RoleViewer, seckill.RoleFinance},
 		{seckill.RoleAuditor, seckill.RoleEditor, seckill.RoleOperator}, seckill.Roles()} {
-		for _, c := range Acts() {
+		for _, c := range Names() {
 			may := false
 			for _, r := range roles {
 				may = may || May(r, c)

@@ -37,7 +37,7 @@ type Given struct {
 	Command string `json:"command"`
 	Who     string `json:"who"` // in a stack the back office says it; in a local system the caller
 
-	answers bool // the caller may see the answers to questions; nothing that is sent says so
+	answers bool // whether the caller may see the answers to questions; no request can set it
 }
 
 func (g *Given) given() *Given { return g }
@@ -77,8 +77,8 @@ func New(name string) Command { return find(all, name) }
 // All returns the commands, in the order of the docs.
 func All() []Command { return slices.Clone(all) }
 
-// Acts returns the names of all commands.
-func Acts() []string { return names(all) }
+// Names returns the names of all commands.
+func Names() []string { return names(all) }
 
 func names(list []Command) (names []string) {
 	for _, c := range list {
@@ -113,11 +113,15 @@ func ReadsOnly(c Command) bool {
 // flag's name if it is another; help; sample, its value in an example, as JSON; log:"-", it has no place in the audit
 // log.
 type Field struct {
-	Name, Arg, Flag, Help string
-	Sample                string // as JSON
-	Rule                  Rule
-	Must, Silent          bool
-	Value                 reflect.Value
+	Name   string
+	Arg    string
+	Flag   string
+	Help   string
+	Sample string // as JSON
+	Rule   Rule
+	Must   bool
+	Silent bool
+	Value  reflect.Value
 }
 
 // Fields returns a command's arguments, which can be set.

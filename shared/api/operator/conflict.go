@@ -65,7 +65,7 @@ type Fault struct {
 	What  string `json:"what"`
 }
 
-// faults returns what an error says of fields.
+// faults returns what an error says about fields.
 func faults(err error) (all []Fault) {
 	var no *activity.Refused
 	var refused *stage.ImportError
@@ -102,7 +102,7 @@ func asFile(l seckill.Listing) json.RawMessage {
 	return one[0]
 }
 
-// PictureError says why a file is no picture that may be shown. Nothing was stored.
+// PictureError says why a file is not a picture that may be shown. Nothing was stored.
 type PictureError struct{ What string }
 
 func (e *PictureError) Error() string { return e.What }

@@ -11,8 +11,8 @@
 // problem document of package httpapi. Only operators see the cause of a fault; shoppers do not. A handler changes only
 // what its flow changes.
 //
-// Office is the door of the back office: it takes commands from callers whom API Gateway has verified, checks the
-// caller's role, and signs them for ServeSigned (ADR 40). Door is its door for browsers: it signs staff in and out, and
-// passes on the commands of whoever a cookie names. The function admin runs both. Recorder records commands in the
-// audit log.
+// Office is the entry of the back office: it takes commands from callers whom API Gateway has verified, checks the
+// caller's role, and signs them for ServeSigned (ADR 40). BrowserHandler is its entry for browsers: it signs staff in
+// and out, and passes on the commands of whoever a cookie names. The function admin runs both. Recorder records
+// commands in the audit log.
 package operator

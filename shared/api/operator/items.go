@@ -111,7 +111,7 @@ func (c *Import) Do(ctx context.Context, d *ItemHandler) (Done, error) {
 	}
 	d.one.Lock()
 	defer d.one.Unlock()
-	plan, err := d.stage.Check(ctx, items) // also beside bad lines, so that all faults are told at once
+	plan, err := d.stage.Check(ctx, items) // although there are bad lines: staff see all faults at once
 	if bad != nil {
 		bad.Lines = append(bad.Lines, linesOf(err, items, places)...)
 		slices.SortStableFunc(bad.Lines, func(a, b itemfile.Line) int { return cmp.Compare(a.N, b.N) })

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -17,12 +17,12 @@ const liveTime = 2 * time.Second
 
 // LiveHandler executes the commands about a running sale. It is safe for concurrent use.
 type LiveHandler struct {
-	watch  *watch.Flow
+	flow   *livescreen.Flow
 	queues []LiveQueue
 }
 
 // NewLiveHandler returns a handler that uses the flow, and moves dead letters back to the queues.
-func NewLiveHandler(flow *watch.Flow, queues []LiveQueue) *LiveHandler {
+func NewLiveHandler(flow *livescreen.Flow, queues []LiveQueue) *LiveHandler {
 	return &LiveHandler{flow, queues}
 }
 
@@ -44,7 +44,7 @@ func (*ReadLive) Spec() Spec {
 const cmdLive = "live"
 
 func (c *ReadLive) Do(ctx context.Context, h *LiveHandler) (Done, error) {
-	return readDone(h.watch.Of(ctx, c.Item))
+	return readDone(h.flow.Of(ctx, c.Item))
 }
 
 // Redrive moves the dead letters of a queue back to it.
@@ -93,7 +93,7 @@ func Watches(body []byte) bool {
 	return err == nil && c.given().Command == cmdLive
 }
 
-// LiveSource reads the figures of live rows that are not in the ledger. It implements watch.Source.
+// LiveSource reads the figures of live rows that are not in the ledger. It implements livescreen.Source.
 type LiveSource struct {
 	Items   Client      // of whatever has the stock
 	Waiting []LiveQueue // the shop's queues
@@ -108,12 +108,12 @@ type LiveQueue struct {
 }
 
 var (
-	_ watch.Source = (*LiveSource)(nil)
+	_ livescreen.Source = (*LiveSource)(nil)
 
 	errNoMetrics = &seckill.Error{Code: seckill.CodeUnavailable, Err: errors.New("no metrics")}
 )
 
-// LiveStock implements watch.Source.
+// LiveStock implements livescreen.Source.
 func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveStock, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -121,7 +121,7 @@ func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveSt
 	return out, coded(err)
 }
 
-// Servers implements watch.Source.
+// Servers implements livescreen.Source.
 func (s *LiveSource) Servers(ctx context.Context) ([]seckill.LiveServer, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -148,7 +148,7 @@ func problemOf(n *seckill.CacheNode) string {
 	return ""
 }
 
-// Queues implements watch.Source.
+// Queues implements livescreen.Source.
 func (s *LiveSource) Queues(ctx context.Context) ([]seckill.LiveQueue, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
@@ -164,7 +164,7 @@ func (s *LiveSource) Queues(ctx context.Context) ([]seckill.LiveQueue, error) {
 	return out, nil
 }
 
-// Metrics implements watch.Source.
+// Metrics implements livescreen.Source.
 func (s *LiveSource) Metrics(ctx context.Context) (seckill.LiveMetrics, error) {
 	if s.Measured == nil {
 		return seckill.LiveMetrics{}, errNoMetrics

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -22,8 +22,9 @@ func newLive(clock seckill.Clock, items Client) *LiveHandler {
 	for _, name := range Queues {
 		queues = append(queues, LiveQueue{name, memory.NewQueue(clock, memory.QueueOptions{Name: name})})
 	}
-	return NewLiveHandler(watch.New(watch.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
-		Source: &LiveSource{Items: items}, Clock: clock, MetricsAge: watch.MinuteAge, Each: system.Several(3)}), queues)
+	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
+	return NewLiveHandler(livescreen.New(livescreen.Deps{Ledger: ledger.New(rows), Source: &LiveSource{Items: items},
+		Clock: clock, MetricsAge: livescreen.MinuteAge, Each: system.Several(3)}), queues)
 }
 
 // answers returns a client whose commands all have this result.
@@ -48,7 +49,7 @@ func TestOfficeAsksForTheStock(t *testing.T) {
 				made)(ctx, event)
 		}}
 	source := LiveSource{Items: o.Items()}
-	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is no stock
+	if _, err := source.LiveStock(t.Context(), "7"); !errors.Is(err, ErrAnswer) { // true is not a stock
 		t.Error(err)
 	}
 	level, ok := made.got[0].(*ReadLevel)

@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Office is the back office's door for commands: it takes them from callers whom somebody else has verified, and has
+// Office is the entry of the back office: it takes them from callers whom somebody else has verified, and has
 // them executed by the stack's functions. Handle takes requests of POST /operator/{role} of an API that checks AWS
 // signatures (AWS_IAM): who gives a command is who signed the request, as API Gateway tells, and IAM says who may take
 // which role. Do takes commands of any other verified caller. Nothing that a request says about its caller is believed;

@@ -372,7 +372,7 @@ func TestMoneyRefusals(t *testing.T) {
 			"The order must be paid, and not completed; it is pending_payment."},
 		"asking for a paid order": {&operator.Ask{Order: paid, Why: "x"}, seckill.CodeInvalid,
 			"The order must be closing; it is paid."},
-		"a trade that is none": {&operator.RecordTrade{Order: paid, TradeNo: "t9", Why: "x"}, seckill.CodeInvalid,
+		"not a trade": {&operator.RecordTrade{Order: paid, TradeNo: "t9", Why: "x"}, seckill.CodeInvalid,
 			"The value of trade_no must be a paid trade of the order; the provider says unknown."},
 		"a trade of no order": {&operator.RecordTrade{Order: nobody, TradeNo: "t-billed", Why: "x"},
 			seckill.CodeOrderUnknown, ""},

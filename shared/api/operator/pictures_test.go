@@ -41,7 +41,7 @@ func (c *counting) Put(ctx context.Context, p *seckill.Picture) error {
 	return c.Memory.Put(ctx, p)
 }
 
-// TestPicturesAreRefusedOrCleaned: what is no picture, or too large for a function, is refused beside its field, and
+// TestPicturesAreRefusedOrCleaned: what is not a picture, or too large for a function, is refused beside its field, and
 // nothing is stored; what is one is stored without what its camera wrote.
 func TestPicturesAreRefusedOrCleaned(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ func inWords(err error) bool {
 		errors.As(err, &picture) || errors.Is(err, seckill.ErrNoActivity)
 }
 
-// cause returns the cause of a fault, for the operator, or "" if the error is no fault or has no cause.
+// cause returns the cause of a fault, for the operator, or "" if the error is not a fault or has no cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
 	if e.Err == nil || Status(e.Code) < http.StatusInternalServerError {

@@ -58,7 +58,7 @@ func TestAFaultSaysWhatItCameOf(t *testing.T) {
 			"dial redis://cache:6379/0, rediss://cache refused", "1"},
 		{"several lines and control characters", errors.Join(errors.New("a\r\nb\tc"), errors.New("d\x1b[2J\u2028e")),
 			seckill.CodeUnavailable, "a b c d [2J e", "1"},
-		{"bytes that are no text", errors.New("a\xffb"), seckill.CodeUnavailable, "a\ufffdb", "1"},
+		{"bytes that are not text", errors.New("a\xffb"), seckill.CodeUnavailable, "a\ufffdb", "1"},
 		{"as long as is told", errors.New(strings.Repeat("因", 2500)), seckill.CodeUnavailable,
 			strings.Repeat("因", 2500), "1"},
 		{"longer", errors.New(strings.Repeat("因", 2501)), seckill.CodeUnavailable, strings.Repeat("因", 2499) + "…",

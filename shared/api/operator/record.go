@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Recorder records commands in the audit log. It is safe for concurrent use.
 type Recorder struct {
-	Log  *audit.Flow
+	Log  *auditlog.Flow
 	Text *slog.Logger // for what the audit log itself cannot be told
 
 	mu        sync.Mutex

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -52,7 +52,8 @@ func (l *trail) Count(e seckill.Event, n int) {
 }
 
 func (l *trail) recorder(log *slog.Logger) *Recorder {
-	return &Recorder{Text: log, Log: audit.New(audit.Deps{Log: l, Clock: l.clock, IDs: system.NewIDs(nil), Meter: l})}
+	deps := auditlog.Deps{Log: l, Clock: l.clock, IDs: system.NewIDs(nil), Meter: l}
+	return &Recorder{Text: log, Log: auditlog.New(deps)}
 }
 
 // entries returns the log of one day, in short.
@@ -160,8 +161,8 @@ func TestManyForbiddenCommands(t *testing.T) {
 	}
 }
 
-// TestNothingHappensUnrecorded: without the first entry nothing is done or shown; without the second the act is done,
-// stays open, and a line says so.
+// TestNothingHappensUnrecorded: if the first entry cannot be written, nothing is done or shown. If the second cannot,
+// the command is done, the audit log shows it as begun, and a log line says so.
 func TestNothingHappensUnrecorded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -98,9 +98,10 @@ func oneWay(value any) any {
 
 // Verifier checks that the back office of a stack has signed a command for a function.
 type Verifier struct {
-	Stack, Function string
-	Keys            func() []ed25519.PublicKey // one to three
-	Clock           seckill.Clock
+	Stack    string
+	Function string
+	Keys     func() []ed25519.PublicKey // one to three
+	Clock    seckill.Clock
 	// Renew has Keys give the newest ones. It is called when none of them has made a signature; may be nil.
 	Renew func()
 }

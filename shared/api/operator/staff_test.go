@@ -14,7 +14,7 @@ func TestEveryCommandHasItsRoles(t *testing.T) {
 	t.Parallel()
 	reads := strings.Fields("export health counts blocks acts act delivery reconciled open case orders order audit " +
 		"item sessions live level activities activity items")
-	for _, c := range Acts() {
+	for _, c := range Names() {
 		least, ok := LeastRole(c)
 		if !ok || !May(least, c) || !seckill.ValidRole(least) {
 			t.Errorf("command %s: least role %q, %v", c, least, ok)

@@ -214,11 +214,11 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 	bad := strings.Replace(gbk(t, bill(goodRow)), orderID, "o\xff\xff", 1)
 	if _, err := alipay.ParseBill(strings.NewReader(bad), billDay); err == nil ||
 		!strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
-		t.Errorf("bytes that are no GBK in a number: %v", err)
+		t.Errorf("bytes that are not GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title cut within a character
 	must.Equal(t, 1, len(must.Get(alipay.ParseBill(strings.NewReader(bad), billDay)).Lines),
-		"bytes that are no GBK in a title")
+		"bytes that are not GBK in a title")
 }
 
 func TestBillIsAskedForDownloadedAndRead(t *testing.T) {

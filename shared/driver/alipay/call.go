@@ -273,7 +273,7 @@ func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 		return nil, b, errors.New("answer without a signature")
 	}
 	if sn := seen["alipay_cert_sn"]; sn != nil && json.Unmarshal(sn, &b.CertSN) != nil {
-		return nil, b, errors.New("answer with an alipay_cert_sn that is no text")
+		return nil, b, errors.New("answer with an alipay_cert_sn that is not text")
 	}
 	return node, b, nil
 }

@@ -109,7 +109,7 @@ func FuzzAnswer(f *testing.F) {
 		var domain *seckill.Error
 		switch {
 		case errors.As(err, &domain):
-			t.Errorf("%s %q: %v is no fault", method, text, err)
+			t.Errorf("%s %q: %v is not a fault", method, text, err)
 		case got.Fault && got != (answerResult{Fault: true}):
 			t.Errorf("%s %q: %+v beside %v", method, text, got, err)
 		case !got.Fault && !signed && !genuine[method][got]:

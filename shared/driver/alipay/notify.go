@@ -171,7 +171,7 @@ func (v *Verifier) authentic(form url.Values) error {
 			return fmt.Errorf("alipay: notification with a parameter named %.40q", name)
 		}
 		if isUTF8 && !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
-			return fmt.Errorf("alipay: notification with bytes in %s that are no text", name)
+			return fmt.Errorf("alipay: notification with bytes in %s that are not text", name)
 		}
 		if holdsParam(values[0]) {
 			return fmt.Errorf("alipay: notification with another parameter within %s", name)

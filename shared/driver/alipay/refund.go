@@ -76,9 +76,9 @@ func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAn
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }
 
-// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. For an unknown refund Alipay
-// answers success without any number. An unknown trade is no fault either: it means that there is no such refund, and
-// the caller receives a refusal that an operator sees. A fault would be repeated forever.
+// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. For an unknown refund Alipay answers
+// success without any number. An unknown trade is not a fault either: it means that there is no such refund, and the
+// caller receives a refusal that an operator sees. A fault would be repeated forever.
 func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefundQuery, err)

@@ -69,7 +69,7 @@ func runRefunds(t *testing.T, method string, success map[string]any, cases []ref
 		}
 		var domain *seckill.Error
 		if errors.As(err, &domain) {
-			t.Errorf("%s: %v is no plain error", tc.name, err)
+			t.Errorf("%s: %v is not a plain error", tc.name, err)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func (r *Reader) Read(ctx context.Context) (seckill.LiveMetrics, error) {
 	return to.LiveMetrics, nil
 }
 
-// requests adds up the minutes' requests. The two metrics that they are computed of may come apart.
+// requests adds up the minutes' requests. They are computed from two metrics, which may come at different times.
 func (to *reading) requests() {
 	for i := range to.minutes {
 		m := &to.minutes[i]

@@ -20,9 +20,9 @@ type Refusals struct {
 	Requests    map[seckill.Reason]int
 }
 
-// Refused counts the requests that a stack's buy and admit refused in a time. CloudWatch keeps minutes for 15 days,
-// five minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference): of what began earlier nothing
-// is known, which is an error.
+// Refused counts the requests that the functions buy and admit of a stack refused in a time. CloudWatch keeps minutes
+// for 15 days, five minutes for 63, hours for 455 ("PutMetricData", Amazon CloudWatch API Reference): of what began
+// earlier nothing is known, which is an error.
 func Refused(ctx context.Context, cfg aws.Config, now time.Time, stack string, from, until time.Time) (Refusals,
 	error) {
 	if now.Sub(from) > kept {

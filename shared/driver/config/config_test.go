@@ -45,7 +45,7 @@ var parts = map[string]func(map[string]string) error{
 	"tickets": part[config.Tickets], "cors": part[config.CORS], "issuers": part[config.Issuers],
 	"staff": part[config.Staff], "alone": part[config.Alone], "hold": part[config.Hold],
 	"alipay": part[config.Alipay], "verifier": part[config.Verifier], "page": part[config.Page],
-	"pushes": part[config.Pushes], "door": part[config.Door], "push": part[config.Push],
+	"pushes": part[config.Pushes], "websocket": part[config.WebSocket], "push": part[config.Push],
 	"gateway": part[config.FakeGateway], "commands": part[config.Commands], "command key": part[config.CommandKey],
 	"webhook": part[config.Webhook], "addresses": part[config.Addresses], "bus": part[config.Bus],
 }
@@ -150,7 +150,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"nothing is pushed": {"pushes", map[string]string{"CONNECTIONS_URL": ""}, ""},
 		"connections by wss": {"pushes", map[string]string{"CONNECTIONS_URL": "wss://a.example.com/live"},
 			`CONNECTIONS_URL is "wss://a.example.com/live", want an absolute https or http URL`},
-		"no door":            {"door", map[string]string{"CONNECTIONS_URL": "live"}, `CONNECTIONS_URL is "live"`},
+		"no WebSocket API":   {"websocket", map[string]string{"CONNECTIONS_URL": "live"}, `CONNECTIONS_URL is "live"`},
 		"push":               {"push", map[string]string{"PUSH_URL": "wss://a.example.com/live"}, ""},
 		"push, this machine": {"push", map[string]string{"PUSH_URL": "ws://127.0.0.1:4566/live"}, ""},
 		"push by https": {"push", map[string]string{"PUSH_URL": "https://a.example.com"},

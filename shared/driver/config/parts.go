@@ -32,8 +32,8 @@ type Bus struct {
 
 // Pushes is how a shop's pages are reached.
 type Pushes struct {
-	// address of the WebSocket API's stage; "": the shop pushes nothing
-	Stage string `env:"CONNECTIONS_URL" url:"https or http"`
+	// of the WebSocket API; "": the shop pushes nothing
+	URL string `env:"CONNECTIONS_URL" url:"https or http"`
 }
 
 // Pictures is where pictures of items are.
@@ -87,9 +87,9 @@ func (s *Staff) problems() (out []string) {
 	return out
 }
 
-// Door is the WebSocket API at which pages connect.
-type Door struct {
-	Stage string `env:"CONNECTIONS_URL,required,notEmpty" url:"https or http"` // its address
+// WebSocket is the API at which pages connect.
+type WebSocket struct {
+	URL string `env:"CONNECTIONS_URL,required,notEmpty" url:"https or http"`
 }
 
 // Webhook is the shop's endpoint.

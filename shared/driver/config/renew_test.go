@@ -47,7 +47,7 @@ func TestRenew(t *testing.T) {
 		clock.Advance(age)
 		api.set("a", "5", errThrottle)
 		check("a fault", 5, "4", false, true, 0)
-		check("a fault is no proof", 5, "4", false, true, 0)
+		check("a fault is not a proof", 5, "4", false, true, 0)
 		clock.Advance(age)
 		api.set("a", "6", slices.Repeat([]error{errSilent}, 1)...)
 		check("no answer", 6, "4", false, true, wait)

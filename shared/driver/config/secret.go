@@ -302,7 +302,7 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 	var values map[string]Secret
 	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil || values == nil {
 		// its error may contain the text
-		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
+		return nil, &contentError{fmt.Sprintf("the secret %s is not a JSON object of texts", s.id)}
 	}
 	return values, nil
 }

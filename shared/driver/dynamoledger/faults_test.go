@@ -121,7 +121,7 @@ var faultCases = []struct {
 	{name: "carried out, the answer is lost, the repeat meets a conflict",
 		script: []fault{lost, cancel("TransactionConflict")}, want: result{before, 3, 1}},
 	{name: "carried out, the answer ends in its middle", script: times(1, half), want: result{broken, 1, 1}},
-	{name: "an answer that is none", script: times(1, answer(200, "<html>")), want: result{broken, 1, 0}},
+	{name: "not an answer", script: times(1, answer(200, "<html>")), want: result{broken, 1, 0}},
 	{name: "never arrives", script: times(1, slow), want: result{done, 2, 1}, place: result{broken, 1, 0}},
 	{name: "carried out, half closed", script: times(1, mute), want: result{done, 2, 1}, place: result{broken, 1, 1}},
 	{name: "nothing ever arrives", script: times(99, slow), want: result{broken, 3, 0}, place: result{broken, 1, 0}},

@@ -146,7 +146,7 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 		{"slow", []fault{slow, found}, false, 2},
 		{"never", times(99, slow), true, 3},
 		{"no connection", times(99, unreachable), true, 3},
-		{"an answer that is none", []fault{answer(200, `<html>`)}, true, 1},
+		{"not an answer", []fault{answer(200, `<html>`)}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 func (r *Rows) Update(ctx context.Context, w ledger.Write) error {
 	item, err := r.item(&w)
 	if err == nil && item.Update == nil {
-		err = fmt.Errorf("dynamoledger: %s %s/%s is no update", w.Table, w.PK, w.SK)
+		err = fmt.Errorf("dynamoledger: %s %s/%s is not an update", w.Table, w.PK, w.SK)
 	}
 	if err != nil {
 		return err

@@ -63,14 +63,14 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 	}
 	first, held := Absent(), []string(nil)
 	if was != nil {
-		first, held = Eq("version", was.Version), was.Held()
+		first, held = Eq("version", was.Version), was.Members()
 	}
 	if was == nil && a.Version != 1 || was != nil && (was.ID != a.ID || a.Version != was.Version+1) {
 		return seckill.ErrStateChanged
 	}
 	writes := []Write{{Key: activityKey(a.ID), Op: OpPut, Row: encodeActivity(&a), If: []Cond{first}}}
 	var comes []string
-	for _, item := range a.Held() {
+	for _, item := range a.Members() {
 		if !slices.Contains(held, item) {
 			comes = append(comes, item)
 			writes = append(writes, Write{Key: memberKey(item), Op: OpPut,
@@ -78,7 +78,7 @@ func (l *Ledger) SaveActivity(ctx context.Context, a seckill.Activity, was *seck
 		}
 	}
 	for _, item := range held {
-		if !slices.Contains(a.Held(), item) {
+		if !slices.Contains(a.Members(), item) {
 			writes = append(writes, Write{Key: memberKey(item), Op: OpDelete, If: []Cond{Eq("activity", a.ID)}})
 		}
 	}

@@ -51,8 +51,8 @@ func (l *Ledger) KeepLive(ctx context.Context, r seckill.LiveRow, at time.Time) 
 	return l.leased(ctx, "keep", r.Item, Eq("version", r.Version), Row{"figures": string(figures)}, at)
 }
 
-// leased executes a write of a live row. It is no transaction, which would cost twice as much each second. A driver may
-// execute it twice after a lost answer: whoever has the lease then hears that another one has it, and it ends by
+// leased executes a write of a live row. It is not a transaction, which would cost twice as much each second. A driver
+// may execute it twice after a lost answer: whoever has the lease then hears that another one has it, and it ends by
 // itself.
 func (l *Ledger) leased(ctx context.Context, doing, item string, was Cond, set Row, until time.Time) error {
 	set["v"], set["until"], set[attrExpires] = Version, until.UnixMilli(), until.Add(seckill.LiveKept).Unix()

@@ -43,7 +43,7 @@ type Op int
 const (
 	OpPut    Op = iota // replace the row with Row
 	OpUpdate           // change the row; create it if it does not exist
-	OpDelete           // delete the row; a missing row is no error
+	OpDelete           // delete the row; a missing row is not an error
 	OpCheck            // write nothing; only check the conditions
 )
 

@@ -26,7 +26,7 @@ const (
 	// defaultTimeout leaves buy 200 ms of the 1.2 s within which it must answer if Redis does not.
 	defaultTimeout = time.Second
 	// poolSize is the largest number of connections from one process to one node. They are opened as needed: a Lambda
-	// instance, which handles one event at a time, has one; consume has ten.
+	// instance, which handles one event at a time, has one; the step consume has ten.
 	poolSize = 64
 	// dialerPause is a pointless wait of the client library after a failed dial; its default is 100 ms.
 	dialerPause = time.Millisecond

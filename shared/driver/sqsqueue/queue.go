@@ -84,7 +84,7 @@ func (q *Queue) send(ctx context.Context, what string, in *sqs.SendMessageInput)
 }
 
 // Receive returns at most limit messages, 1 to MaxBatch, after waiting up to Options.Wait for the first; an empty
-// result is no error. After an error, messages may be hidden until their visibility timeout.
+// result is not an error. After an error, messages may be hidden until their visibility timeout.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if limit < 1 || limit > seckill.MaxBatch {
 		return nil, q.fault("receive", q.opt.URL, fmt.Errorf("%d messages, want 1 to %d", limit, seckill.MaxBatch))
@@ -108,7 +108,7 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 	return batch, nil
 }
 
-// Delete acknowledges a delivery. Deleting it again is no error; a receipt that SQS does not know is.
+// Delete acknowledges a delivery. Deleting it again is not an error; a receipt that SQS does not know is.
 func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	_, err := q.calls.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.opt.URL, ReceiptHandle: &d.Receipt})
 	return q.fault("delete", q.opt.URL, err)

@@ -82,7 +82,7 @@ func TestReceiveReadsWhatSQSGives(t *testing.T) {
 	}
 }
 
-// TestReceivesIsNeverBelowOne: consume computes its backoff from it.
+// TestReceivesIsNeverBelowOne: the step consume computes its backoff from it.
 func TestReceivesIsNeverBelowOne(t *testing.T) {
 	for _, count := range []string{"", "0", "-3", "many"} {
 		f := &fakeSQS{receives: &count}
@@ -133,7 +133,7 @@ func TestDepthAddsUpWhatIsParked(t *testing.T) {
 	}
 }
 
-// TestRedrive: SQS is told where from and where to; that it does so already is no error, any other refusal is.
+// TestRedrive: SQS is told where from and where to; that it does so already is not an error, any other refusal is.
 func TestRedrive(t *testing.T) {
 	t.Parallel()
 	running := refusal(400, "UnsupportedOperation")
@@ -143,7 +143,7 @@ func TestRedrive(t *testing.T) {
 		task   string
 		ok     bool
 	}{{"begun", nil, "", true}, {"runs already", []fault{fine, fine, fine, running}, "RUNNING", true},
-		{"is no dead-letter queue", []fault{fine, fine, fine, running}, "COMPLETED", false},
+		{"is not a dead-letter queue", []fault{fine, fine, fine, running}, "COMPLETED", false},
 		{"denied", []fault{fine, fine, fine, denied}, "", false}, {"unknown", []fault{noQueue}, "", false}} {
 		sqs := &fakeSQS{faults: c.faults, task: c.task}
 		n, err := sqs.queue().Redrive(t.Context())

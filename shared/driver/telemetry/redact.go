@@ -23,8 +23,8 @@ func isSecret(name string) bool {
 	return slices.Contains(secret, name) || slices.Contains(seckill.GivenNames, name)
 }
 
-// redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of any attribute with a secret name, or inside a
-// group or a value with one. It also names the time as Lambda expects.
+// redact is a slog.HandlerOptions.ReplaceAttr. It replaces the value of an attribute whose name is a secret's, or that
+// is in a group or a value with such a name. It also names the time as Lambda expects.
 func redact(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case isSecret(a.Key) || slices.ContainsFunc(groups, isSecret):

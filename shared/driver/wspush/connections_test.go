@@ -166,7 +166,7 @@ func once(s shopper) {
 	if _, err := s.open("n", "c1"); err != nil {
 		s.t.Fatal(err)
 	}
-	s.clock.Advance(seckill.PassLife) // the pass has expired here, and perhaps not by another clock
+	s.clock.Advance(seckill.PassLife) // the pass has expired by this clock, but perhaps not by another one
 	must.Is(s.t, seckill.ErrPass, must.Err(s.open("n", "c2")), "used pass")
 	s.has("c1")
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // Config returns a configuration for the test server. transport is nil or injects faults. It fails the test if there
-// is no server.
+// is not a server.
 func Config(t testing.TB, transport http.RoundTripper) aws.Config {
 	t.Helper()
 	endpoint := os.Getenv(Variable)
@@ -83,8 +83,8 @@ func Drop(t testing.TB, prefix string, more ...ledger.Table) {
 	}
 }
 
-// DropTable removes a table. A missing table is no error, because the SDK repeats a call whose answer was lost, which
-// happens on a busy machine.
+// DropTable removes a table. A missing table is not an error, because the SDK repeats a call whose answer was lost,
+// which happens on a busy machine.
 func DropTable(ctx context.Context, client *dynamodb.Client, name string) error {
 	_, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
 	if errors.As(err, new(*types.ResourceNotFoundException)) {

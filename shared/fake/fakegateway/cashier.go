@@ -142,7 +142,7 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	}
 	form, err := url.ParseQuery(orderString)
 	if err != nil || len(orderString) > maxOrderString {
-		form = nil // which is no authentic order
+		form = nil // which is not an authentic order
 	}
 	g.showCashier(w, r, form, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
 }

@@ -34,7 +34,8 @@ const AlipayFinishes = 90 * 24 * time.Hour
 // Options are a gateway's settings. The keys except PrivateKey, the ids and the clock are required.
 type Options struct {
 	Clock             seckill.Clock
-	AppID, SellerID   string
+	AppID             string
+	SellerID          string
 	MerchantPublicKey string // the shop's: PKIX or PKCS #1
 	PrivateKey        string // the gateway's own; "" generates one, which takes up to a second
 	Store             Store  // keeps the trades; nil: a new Memory

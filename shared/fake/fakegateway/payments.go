@@ -203,7 +203,7 @@ func (g *Gateway) Trades() []Trade {
 	return g.asNow(g.own.records())
 }
 
-// List lists all trades, oldest first. errors.ErrUnsupported if the store is no Lister; otherwise the store's error.
+// List lists all trades, oldest first. errors.ErrUnsupported if the store is not a Lister; otherwise the store's error.
 func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
 	store, ok := g.store.(Lister)
 	if !ok {

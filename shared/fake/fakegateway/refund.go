@@ -10,7 +10,7 @@ import (
 )
 
 // refund refunds money of a trade. A request number works once: repeating it with the same amount moves nothing and
-// is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrUnavailable.
+// is not an error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
 	err error) {
 	s := g.drawStart()

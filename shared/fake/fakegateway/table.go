@@ -64,7 +64,7 @@ func keyOf(name string) (Key, error) {
 		k.N, err = strconv.Atoi(n)
 	}
 	if err != nil || no == "" || RowName(k) != name {
-		return Key{}, fmt.Errorf("fakegateway: %q is no trade's key", name)
+		return Key{}, fmt.Errorf("fakegateway: %q is not a trade's key", name)
 	}
 	return k, nil
 }

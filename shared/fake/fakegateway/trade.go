@@ -22,12 +22,14 @@ const (
 
 // Trade is a trade as Trades returns it.
 type Trade struct {
-	TradeNo, OutTradeNo, Subject string
-	Amount                       seckill.Fen
-	Status                       Status
-	Created, Expires             time.Time
-	Paid                         time.Time // zero until paid
-	Refunds                      []Refund  // in the order in which they were made
+	TradeNo          string
+	OutTradeNo       string
+	Subject          string
+	Amount           seckill.Fen
+	Status           Status
+	Created, Expires time.Time
+	Paid             time.Time // zero until paid
+	Refunds          []Refund  // in the order in which they were made
 }
 
 // Refund is one refund of a trade.

@@ -128,7 +128,7 @@ func (q *Queue) enqueue(body []byte, delay time.Duration) {
 }
 
 // Receive returns at most limit messages, 1 to MaxBatch, and hides them for the visibility timeout; an empty result
-// is no error. It parks a message that was already received MaxReceives times.
+// is not an error. It parks a message that was already received MaxReceives times.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 	return out, nil
 }
 
-// Delete acknowledges a delivery by its receipt. It is no error if the message is gone, or if it was received again
+// Delete acknowledges a delivery by its receipt. It is not an error if the message is gone, or if it was received again
 // later; in the latter case the message stays, because only the newest receipt deletes (SQS guarantees neither), even
 // after the visibility timeout. An error means a receipt that this queue did not issue, or a cancelled context.
 func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {

@@ -77,7 +77,7 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 // Update implements ledger.Rows.
 func (m *Rows) Update(ctx context.Context, w ledger.Write) error {
 	if w.Op != ledger.OpUpdate {
-		return fmt.Errorf("memory: %s %s/%s is no update", w.Table, w.PK, w.SK)
+		return fmt.Errorf("memory: %s %s/%s is not an update", w.Table, w.PK, w.SK)
 	}
 	return m.Transact(ctx, []ledger.Write{w})
 }
@@ -213,7 +213,7 @@ func weigh(t *rowTable, row ledger.Row) (int, error) {
 		case ledger.Set:
 			size += weighTexts(v)
 			if !validSet(v) {
-				return 0, fmt.Errorf("attribute %s is no set: ascending, no repeats, not empty", attr)
+				return 0, fmt.Errorf("attribute %s is not a set: ascending, no repeats, not empty", attr)
 			}
 		default:
 			return 0, fmt.Errorf("attribute %s of type %T", attr, v)

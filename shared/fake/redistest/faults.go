@@ -20,7 +20,8 @@ type Fault struct {
 	Answer string
 	// Lost: the call does not reach the server. Late: it reaches it only when RunLate is called, after the client has
 	// given up. Otherwise the script runs.
-	Lost, Late bool
+	Lost bool
+	Late bool
 	// Err is what the client reads after the script has run (io.EOF, ECONNRESET); nil means silence until its own
 	// deadline. Half: the client first reads half of the reply.
 	Err  error

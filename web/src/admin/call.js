@@ -1,4 +1,4 @@
-// What the pages ask of the back office's door. Everything a page does is a command, as the command line tool sends it
+// What the pages ask of the back office. Everything a page does is a command, as the command line tool sends it
 // (package operator has their names, arguments and answers). Addresses are relative, so that stages work.
 import { retryAfterHeader, retryWait } from '../core.js';
 import { language, t, tOr } from '../i18n.js';
@@ -27,7 +27,7 @@ export class Problem extends Error {
   }
 }
 
-// What is said of an answer that is no problem document, such as API Gateway's own.
+// What is said about an answer that is not a problem document, such as API Gateway's own.
 function codeOf(status) {
   if (!status) return 'network';
   if (status === 429) return 'too_many_requests';
@@ -37,7 +37,7 @@ function codeOf(status) {
 
 let ahead = 0; // ms that the shop's clock is ahead of this computer's
 
-/** The time by the shop's clock, ms: as the door's last answer had it, to the second. */
+/** The time by the shop's clock, ms: as the last answer had it, to the second. */
 export const now = () => Date.now() + ahead;
 
 function setClock(date) {
@@ -45,8 +45,8 @@ function setClock(date) {
   if (shop && Math.abs(shop - now()) > SECOND) ahead = shop - Date.now();
 }
 
-// A few people share the door's throttle, and a page asks for several things at once: what was refused for that, which
-// nobody carried out, is asked for again.
+// A few people share the throttle of the back office, and a page asks for several things at once. What was refused for
+// that reason was not carried out, so the page asks again.
 async function ask(...call) {
   for (let n = 1; ; n++) {
     try {

@@ -29,7 +29,7 @@ export const itemsControl = (known) => ({ id, value, fixed, described, changed }
   const add = el('input', { id, list: `${id}-known`, inputmode: 'numeric', autocomplete: 'off', 'aria-label': t('members_add'), placeholder: t('members_add_hint'), 'aria-describedby': described });
   const offered = el('datalist', { id: `${id}-known` });
   const node = el('div', { role: 'group', 'aria-labelledby': `${id}-label`, class: 'members-field' }, none, list, !fixed && [el('div', { class: 'members-add' }, add, offered, el('button', { class: 'button plain small', type: 'button', id: `${id}-add`, onclick: take }, t('members_add'))), fault]);
-  add.addEventListener('input', (event) => event.stopPropagation()); // it is no value yet
+  add.addEventListener('input', (event) => event.stopPropagation()); // it is not a value yet
   add.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return;
     event.preventDefault(); // it would send the form

@@ -106,7 +106,7 @@ const SPELL = {
 
 /**
  * What a file would change: [{id, title, made, changes: [{column, before, after}]}]. An item keeps the columns that its row
- * does not have. The shop cleans descriptions when it takes them, so one may be told as a change that is none.
+ * does not have. The shop cleans descriptions when it takes them, so one may be listed as a change although it is not.
  */
 export function changesOf(rows, items) {
   const known = new Map(items.map((it) => [it.id, it]));

@@ -67,7 +67,7 @@ const PAGE = 25;
 export const MAX_STOCK = 1_000_000; // units, as the shop has it
 const STATUS_LAG = 3_000; // ms that what everybody sees of an item may lag behind a command
 
-const told = new Map(); // what a command said of an item, {state, left, at}, for as long as that
+const told = new Map(); // what a command said about an item, {state, left, at}, for as long as that
 
 /** Where an item's sale is. */
 async function statusOf(id, now) {

@@ -44,7 +44,7 @@ addTexts({
 
   parcel_twice: ['这笔订单已在第 {n} 行。', 'This order is on line {n} already.'],
   parcel_short: ['运单号被表格软件缩写了：请把这一列设为文本。', 'A spreadsheet shortened the number: make the column text.'],
-  parcel_order: ['订单号不对。', 'This is no order’s number.'],
+  parcel_order: ['订单号不对。', 'This is not an order’s number.'],
   parcel_carrier: ['请填写承运商，一行，最多 {most} 个字。', 'Give the carrier: one line, at most {most} characters.'],
   parcel_number: ['请填写运单号，一行，最多 {most} 个字。', 'Give the parcel’s number: one line, at most {most} characters.'],
   parcel_none: ['没有这笔订单。', 'There is no such order.'],
@@ -57,7 +57,7 @@ const SHOWN = 20; // lines that are named
 const MAX = 64; // characters of a carrier, and of a number
 const SHORTENED = /^\d(\.\d+)?E\+\d+$/i; // what a spreadsheet makes of a number of many digits
 
-/** What the shop says of a parcel, in the page's language where it is known. */
+/** What the shop says about a parcel, in the page's language where it is known. */
 export function parcelFault(what) {
   if (what === 'no such order') return t('parcel_none');
   const state = /^order: want confirmed; it is (\w+)$/.exec(what);

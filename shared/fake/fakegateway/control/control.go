@@ -90,7 +90,7 @@ type lineBack struct {
 }
 
 // serveTrades lists all trades, one JSON object per line, oldest first; with ?out_trade_no= those of one order. 501
-// if the store is no Lister, 503 if it fails.
+// if the store is not a Lister, 503 if it fails.
 func (g *control) serveTrades(w http.ResponseWriter, r *http.Request) {
 	trades, err := g.List(r.Context())
 	switch {

@@ -37,7 +37,7 @@ type Deps struct {
 	GivenUp func(ctx context.Context, order string, err error)
 }
 
-// Ledger is what deliver calls of the ledger.
+// Ledger is the part of the ledger that the step deliver calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.WebhookKeeper
@@ -56,7 +56,7 @@ func New(d Deps) *Flow {
 }
 
 // Changes makes the orders of changes due and posts their events. It returns how many changes, counted from the first
-// one, are safe in the ledger; with an error the caller passes the remaining ones again. A failed post is no error:
+// one, are safe in the ledger; with an error the caller passes the remaining ones again. A failed post is not an error:
 // the sweep repeats it. After one, Changes posts nothing more, so that a dead endpoint does not hold up the stream.
 func (f *Flow) Changes(ctx context.Context, changes []seckill.OrderChange) (done int, err error) {
 	var opened []seckill.Webhook
@@ -179,7 +179,7 @@ func (f *Flow) post(ctx context.Context, w seckill.Webhook, o seckill.Order) err
 			}
 		}
 		err := f.Endpoint.Post(ctx, &e)
-		// If our time is up, nothing is recorded: that is no failure of the endpoint's.
+		// If our time is up, nothing is recorded: that is not a failure of the endpoint's.
 		if err := f.record(ctx, &w, err); err != nil {
 			return err
 		}

@@ -386,7 +386,7 @@ func TestAnOrderHasOnePoster(t *testing.T) {
 }
 
 // TestAProcessThatDies checks that an order whose poster died is posted by the next sweep after the lease, and that
-// the end of a run's time is no failure of the endpoint.
+// the end of a run's time is not a failure of the endpoint.
 func TestAProcessThatDies(t *testing.T) {
 	s := newShop(t)
 	id := s.place(1)

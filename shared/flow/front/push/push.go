@@ -120,8 +120,8 @@ func (f *Flow) sendTo(ctx context.Context, connection string, e *seckill.OrderEv
 	case err == nil:
 		f.Meter.Count(seckill.EventPushed, 1)
 	case errors.Is(err, seckill.ErrConnectionGone):
-		// It has ended, or is not open yet: API Gateway opens it when Connect has returned. So it is not forgotten
-		// here. Its page asks once it is open; its end is told, or its rows expire.
+		// The connection has ended, or is not open yet: API Gateway opens it when Connect has returned. So nothing is
+		// deleted here. A page asks once its connection is open; Disconnect deletes an ended one, or its rows expire.
 	default:
 		f.Meter.Count(seckill.EventPushFailed, 1)
 	}

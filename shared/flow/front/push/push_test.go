@@ -112,7 +112,7 @@ func TestOpened(t *testing.T) {
 	t.Parallel()
 	w := peers{of: map[string][]string{"8": {"c1"}}}
 	f := flow(&w)
-	f.Opened(t.Context(), "7", "c2") // nothing is remembered: that is no error
+	f.Opened(t.Context(), "7", "c2") // nothing is remembered: that is not an error
 	f.Recent = memo{}
 	_, _ = f.Changes(t.Context(), changes("oa 7 1", "ob 8 1"))
 	_, _ = f.Changes(t.Context(), changes("oa 7 2"))

@@ -53,7 +53,7 @@ func (f *Flow) AskRefund(ctx context.Context, user, id, why string) (Status, err
 	})
 }
 
-// say reads an order of the user and records what they say of it, again if it changed meanwhile.
+// say reads an order of the user and records what they say about it, again if it changed meanwhile.
 func (f *Flow) say(ctx context.Context, user, id string, do func(o *seckill.Order) error) (Status, error) {
 	if !seckill.ValidOrderID(id) {
 		return Status{}, errUnknownOrder

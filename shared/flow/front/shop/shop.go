@@ -21,7 +21,7 @@ const (
 	maxPrepared = 10_000               // pay strings in memory
 )
 
-// Ledger is what shop calls of the ledger.
+// Ledger is the part of the ledger that the step shop calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister

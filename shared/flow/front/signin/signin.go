@@ -1,6 +1,6 @@
 // Package signin signs shoppers in: it takes what an issuer of OpenID Connect has confirmed and gives the shop's own
-// token, which buy and shop accept. In: a code, a refresh token or a token of an issuer. Out: a token that ends after
-// an hour at most, and never after the issuer's proof. It touches the issuers and the ledger's identities.
+// token, which the steps buy and shop accept. In: a code, a refresh token or a token of an issuer. Out: a token that
+// ends after an hour at most, and never after the issuer's proof. It touches the issuers and the ledger's identities.
 package signin
 
 import (

@@ -112,7 +112,7 @@ func (s *stage) Count(e seckill.Event, n int) {
 	s.counts[e] += n
 }
 
-// TestLife checks how long the shop's token lives: an hour from the check of the proof, and never longer than it.
+// TestLife checks how long the shop's token lives: an hour from the check of the proof, and no longer than the proof.
 func TestLife(t *testing.T) {
 	second := now.Truncate(time.Second)
 	for name, c := range map[string]struct {
@@ -276,7 +276,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTokenIsTheContracts checks that what buy and shop verify with accepts the token, with each kind of key.
+// TestTokenIsTheContracts checks that what the steps buy and shop verify with accepts the token, with each kind of key.
 func TestTokenIsTheContracts(t *testing.T) {
 	for name, keys := range map[string]jwtauth.Keys{"current": {Current: secret},
 		"kids": {ByKid: map[string]string{"2026": "old", "2027": secret}}} {

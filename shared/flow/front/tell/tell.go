@@ -20,7 +20,7 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Ledger is what tell reads of the ledger, to tell an order's changes again.
+// Ledger is the part of the ledger that the step tell reads, to tell an order's changes again.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister

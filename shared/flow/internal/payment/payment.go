@@ -1,5 +1,5 @@
-// Package payment records authentic payments in the ledger. notify learns of them from notifications, expire from
-// queries; both record them here.
+// Package payment records authentic payments in the ledger. The step notify learns of them from notifications, expire
+// from queries; both record them here.
 package payment
 
 import (
@@ -13,7 +13,7 @@ import (
 // maxTries bounds how often the order's state may change during one recording; the state table has no cycle.
 const maxTries = 6
 
-// Ledger is what the recorder calls of the ledger.
+// Ledger is the part of the ledger that the recorder calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.PaymentRecorder

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is what notify calls of the ledger.
+// Ledger is the part of the ledger that the step notify calls.
 type Ledger interface {
 	payment.Ledger
 	seckill.NotificationKeeper

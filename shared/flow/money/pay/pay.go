@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is what pay calls of the ledger.
+// Ledger is the part of the ledger that the step pay calls.
 type Ledger interface{ seckill.OrderReader }
 
 // Deps are the step's dependencies.

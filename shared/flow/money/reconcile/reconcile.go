@@ -30,7 +30,7 @@ const (
 	MaxKept = 10
 )
 
-// Ledger is what reconcile calls of the ledger.
+// Ledger is the part of the ledger that the step reconcile calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.PaymentReader

@@ -27,9 +27,10 @@ type Open struct {
 
 	Waiting []seckill.Proposal // these wait for a second person, sorted by order
 
-	MoreDue, MoreRefused bool // the list is cut
-	MoreWaiting          bool
-	MoreUnknown          bool // some orders were not read; they may be unknown too
+	MoreDue     bool // the list is cut, as the next one
+	MoreRefused bool
+	MoreWaiting bool
+	MoreUnknown bool // some orders were not read; they may be unknown too
 
 	Unreadable []error // seckill.ErrUnreadable: rows that may belong in a list, at most maxListed
 }

@@ -24,7 +24,7 @@ const (
 	maxWhy     = 200 // characters of the operator's reason
 )
 
-// Ledger is what refund calls of the ledger.
+// Ledger is the part of the ledger that the step refund calls.
 type Ledger interface {
 	payment.Ledger
 	seckill.RefundRecorder

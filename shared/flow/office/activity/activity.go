@@ -40,7 +40,8 @@ type Form struct {
 	Start, End time.Time
 	Items      []string
 	Base       int64  // 0: to make a new activity
-	By, From   string // who saves, and whether with the tool or the page
+	By         string // who saves
+	From       string // with what: the command line tool or the page
 }
 
 // Fault says what is wrong with a field of a save; Field is "" if it is about the activity.
@@ -117,7 +118,7 @@ func (f *Flow) Save(ctx context.Context, form *Form) (Done, error) {
 						r.Since.Format(time.RFC3339))
 				}
 			}
-			held = old.Held()
+			held = old.Members()
 		}
 		return next, f.check(ctx, &next, held, now)
 	})
@@ -132,7 +133,7 @@ func (f *Flow) check(ctx context.Context, next *seckill.Activity, held []string,
 	fault := func(format string, args ...any) {
 		refused.Faults = append(refused.Faults, Fault{"items", fmt.Sprintf(format, args...)})
 	}
-	for _, id := range next.Held() {
+	for _, id := range next.Members() {
 		it, err := f.Items.Get(ctx, id)
 		switch {
 		case errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)):
@@ -146,7 +147,7 @@ func (f *Flow) check(ctx context.Context, next *seckill.Activity, held []string,
 			fault("the activity is offline, and item %s is not stopped: stop it first", id)
 		}
 	}
-	gone := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return slices.Contains(next.Held(), id) })
+	gone := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return slices.Contains(next.Members(), id) })
 	selling, err := f.selling(ctx, gone, now)
 	if err != nil {
 		return err

@@ -403,8 +403,8 @@ func (e *env) version() int64 {
 	return must.Get(e.Activities.Activity(e.Context(), "70")).Version
 }
 
-// TestOnlineOfOneThatNotesNothing: an earlier release did not note what it stopped: all are resumed, also by a
-// repetition. A list without items is another thing: none is.
+// TestOnlineOfOneThatNotesNothing: an earlier release did not note which items it stopped. All are resumed, also when
+// the command is repeated. With an empty list none is.
 func TestOnlineOfOneThatNotesNothing(t *testing.T) {
 	e := newEnv(t)
 	made := e.save(form("70", 0, "1", "2"))

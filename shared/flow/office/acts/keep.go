@@ -13,7 +13,7 @@ import (
 // MaxPage is the largest number of acts of a list.
 const MaxPage = 1000
 
-// Ledger is what the step calls of the ledger.
+// Ledger is the part of the ledger that the step calls.
 type Ledger interface {
 	seckill.ActKeeper
 	seckill.ActHandler

@@ -17,7 +17,7 @@ import (
 // MaxPut is the largest number of blocks of one call: five transactions.
 const MaxPut = 5 * seckill.MaxBlockBatch
 
-// Ledger is what block calls of the ledger.
+// Ledger is the part of the ledger that package block calls.
 type Ledger interface {
 	seckill.BlockKeeper
 	seckill.Blocks

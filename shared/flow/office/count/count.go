@@ -25,7 +25,7 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Ledger is what count calls of the ledger.
+// Ledger is the part of the ledger that package count calls.
 type Ledger interface {
 	seckill.Counter
 	seckill.OrderLister

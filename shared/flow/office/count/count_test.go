@@ -19,7 +19,7 @@ import (
 
 var opens = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// rows fail the transactions that fails lists, counted from 1, and call before ahead of each.
+// rows fails the transactions whose numbers, from 1, are in fails. It calls before ahead of each.
 type rows struct {
 	*memory.Rows
 	fails  []int

@@ -87,8 +87,8 @@ func TestRecount(t *testing.T) {
 }
 
 // TestARecountThatAnotherReplaced checks that the walk of one recount does not end the next one.
-// TestARecountThatStoodStill: an instance that stands still between the clock and the write that begins a recount does
-// not take the list for complete.
+// TestARecountThatStoodStill: an instance stands still after it has read the clock and before it writes that a recount
+// begins. It does not take the list for complete.
 func TestARecountThatStoodStill(t *testing.T) {
 	t.Parallel()
 	e := lagging(t, 0)

@@ -29,7 +29,7 @@ const (
 // toShip lists the states in which an order needs its address.
 var toShip = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
-// Ledger is what erase calls of the ledger.
+// Ledger is the part of the ledger that package erase calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister
@@ -43,7 +43,8 @@ type Deps struct {
 	Clock  seckill.Clock
 	Meter  seckill.Meter
 	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
-	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: buy keeps none.
+	// KeepNetworks is the same for network addresses, which go with the address at the latest; 0: the step buy keeps
+	// none.
 	KeepNetworks time.Duration
 }
 

@@ -26,7 +26,7 @@ const (
 	maxTries   = 4   // attempts for an order that changes meanwhile
 )
 
-// Ledger is what fulfil calls of the ledger.
+// Ledger is the part of the ledger that package fulfil calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderLister

@@ -164,7 +164,7 @@ func TestShopper(t *testing.T) {
 	s.is(id, seckill.Completed, "7 days after receipt")
 	must.Equal(t, seckill.Completed, must.Get(s.shop.Received(ctx, "7", id)).State)
 	_, err = s.shop.Received(ctx, "7", "nonsense")
-	s.refused("what is no order", err, seckill.CodeOrderUnknown)
+	s.refused("what is not an order", err, seckill.CodeOrderUnknown)
 }
 
 // TestStaff is what staff may say about an order, and what not.
@@ -254,7 +254,7 @@ func TestParcelsAreCheckedFirst(t *testing.T) {
 	}
 }
 
-// TestList: of an item or a user, in pages, those that match.
+// TestList: a list has the matching orders of an item or a user, in pages.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -150,11 +150,12 @@ const (
 
 // Query chooses orders: of one item or of one user, and of these the ones that match.
 type Query struct {
-	Item, User string
-	State      seckill.State // "": any
-	Hidden     bool          // also hidden ones
-	Asked      bool          // only those whose shopper asks for a refund
-	From, To   time.Time     // created in [From, To); zero: any
+	Item     string
+	User     string
+	State    seckill.State // "": any
+	Hidden   bool          // also hidden ones
+	Asked    bool          // only those whose shopper asks for a refund
+	From, To time.Time     // created in [From, To); zero: any
 }
 
 func (q *Query) match(o *seckill.Order) bool {

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -46,7 +46,7 @@ type Deps struct {
 	Random   Random
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Audit    *audit.Flow
+	Audit    *auditlog.Flow
 }
 
 // Random makes random bytes that nobody can guess.
@@ -236,7 +236,7 @@ func (f *Flow) ask(ctx context.Context, cookie string, s seckill.StaffSession) (
 	return s, nil
 }
 
-// End ends a cookie's session at once. One that has ended is no error.
+// End ends a cookie's session at once. One that has ended is not an error.
 func (f *Flow) End(ctx context.Context, cookie string) error {
 	s, err := f.Look(ctx, cookie)
 	if errors.Is(err, ErrEnded) {

@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -75,7 +75,7 @@ func newOffice(t *testing.T) *office {
 	l := ledger.New(o.rows)
 	o.log = l
 	o.Flow = session.New(session.Deps{Sessions: l, Issuer: o.issuer, Random: system.NewIDs(nil), Clock: o.clock,
-		Meter: memory.Meter(nil), Audit: audit.New(audit.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
+		Meter: memory.Meter(nil), Audit: auditlog.New(auditlog.Deps{Log: l, Clock: o.clock, IDs: system.NewIDs(nil),
 			Meter: memory.Meter(nil)})})
 	return o
 }
@@ -344,7 +344,7 @@ func TestSignInsAreRecorded(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	o.Audit = audit.New(audit.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
+	o.Audit = auditlog.New(auditlog.Deps{Log: noLog{}, Clock: o.clock, IDs: system.NewIDs(nil)})
 	o.issuer.err, o.issuer.member = nil, ada
 	if cookie, err := o.SignIn(ctx, seckill.Grant{Code: "c"}); err == nil || cookie != "" {
 		t.Errorf("unrecorded: %q, %v", cookie, err)

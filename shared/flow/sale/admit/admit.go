@@ -1,6 +1,6 @@
 // Package admit gives tickets to shoppers who pass an item's checks. In: a shopper who asks for a challenge, or answers
-// it. Out: the challenge, or a ticket that buy takes until the sale ends. It reads items, blocks and questions, and
-// counts answers; it touches no stock.
+// it. Out: the challenge, or a ticket that the step buy takes until the sale ends. It reads items, blocks and
+// questions, and counts answers; it touches no stock.
 //
 // A challenge is not stored: it is signed, and what is asked follows from shopper, item and half hour.
 package admit
@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Ledger is what admit calls of the ledger.
+// Ledger is the part of the ledger that the step admit calls.
 type Ledger interface {
 	seckill.Attempts
 	seckill.BlockReader

@@ -31,7 +31,7 @@ func (m *memory[V]) get(name string, now time.Time) (answer V, known bool) {
 	return r.answer, true
 }
 
-// put remembers what a read said of a name that began at a time.
+// put remembers what a read said about a name that began at a time.
 func (m *memory[V]) put(name string, answer V, read time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

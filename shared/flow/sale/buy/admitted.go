@@ -7,8 +7,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// fixedLead is when what the item's row says of checks is for good, before the start: from StageLead on nothing but a
-// stop and more stock changes an item. The minute is for clocks that differ, and for a change that is under way.
+// fixedLead is when what the item's row says about checks is for good, before the start: from StageLead on nothing but
+// a stop and more stock changes an item. The minute is for clocks that differ, and for a change that is under way.
 const fixedLead = seckill.StageLead - time.Minute
 
 var errNoTicket = seckill.Refuse(seckill.CodeTicket)

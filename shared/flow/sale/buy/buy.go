@@ -212,7 +212,7 @@ func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) erro
 
 var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
 
-// wake asks consume to rebuild an item. A lost message costs little: repair checks every minute.
+// wake asks consume to rebuild an item. A lost message costs little: the step repair checks every minute.
 func (f *Flow) wake(ctx context.Context, item string, now time.Time) {
 	f.mu.Lock()
 	last, ok := f.woke[item]

@@ -20,12 +20,12 @@ import (
 // an old snapshot, many units collide.
 const maxDraws = 20
 
-// Repairer is what consume calls of the repair flow.
+// Repairer is the part of the repair flow that the step consume calls.
 type Repairer interface {
 	Wake(ctx context.Context, item string) error
 }
 
-// Ledger is what consume calls of the ledger.
+// Ledger is the part of the ledger that the step consume calls.
 type Ledger interface {
 	seckill.OrderReader
 	seckill.OrderPlacer

@@ -251,7 +251,7 @@ func TestConsumeTheRest(t *testing.T) {
 		{"a wake", seckill.Message{Kind: seckill.MessageWake, Item: "1"}, "wake item 1"},
 		{"a message of the other queue", seckill.Message{Kind: seckill.MessageClose, Order: order},
 			"park: a close message on the orders queue"},
-		{"what is no message", seckill.Message{Kind: "what"}, "park: "},
+		{"what is not a message", seckill.Message{Kind: "what"}, "park: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &ports{given: given{returns: map[string]bool{order: true}}, now: opened}

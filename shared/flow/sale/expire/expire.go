@@ -22,7 +22,7 @@ const (
 	retryAfter = time.Minute
 )
 
-// Ledger is what expire calls of the ledger.
+// Ledger is the part of the ledger that the step expire calls.
 type Ledger interface {
 	payment.Ledger
 	seckill.OrderCloser

@@ -25,7 +25,7 @@ const (
 	maxFailed     = 3                // failed returns of an item after which its others wait for the next run
 )
 
-// Stock is what repair calls of the stock.
+// Stock is the part of the stock that the step repair calls.
 type Stock interface {
 	seckill.StockReader
 	seckill.StockInstaller
@@ -34,7 +34,7 @@ type Stock interface {
 	seckill.ReservationKeeper
 }
 
-// Ledger is what repair calls of the ledger.
+// Ledger is the part of the ledger that the step repair calls.
 type Ledger interface {
 	seckill.UnitReader
 	seckill.ReturnKeeper

@@ -95,7 +95,7 @@ func TestImportOfFamilies(t *testing.T) {
 	}
 }
 
-// TestAFileWithoutTheColumnsOfVariants: the item stays the variant that it is, and has to fit its family as such.
+// TestAFileWithoutTheColumnsOfVariants: the item stays a variant, and has to fit its family.
 func TestAFileWithoutTheColumnsOfVariants(t *testing.T) {
 	t.Parallel()
 	spans := func(it *seckill.Listing) { it.Variant.LimitSpans = true }

@@ -35,9 +35,10 @@ type Change struct {
 
 // ImportFault says why one item cannot be imported.
 type ImportFault struct {
-	Item, What string
-	Conflict   *Conflict // nil: it is another fault
-	Fields     []Fault   // those that may not be changed so
+	Item     string
+	What     string
+	Conflict *Conflict // nil: it is another fault
+	Fields   []Fault   // those that may not be changed so
 }
 
 // Fault says why a field may not be changed.

@@ -64,7 +64,7 @@ func (f *Flow) titles(ctx context.Context, items []seckill.Item, since time.Time
 			if !a.End.After(since) { // so did its items, and all that follow
 				return out, nil
 			}
-			shown := slices.DeleteFunc(slices.Clone(a.Held()), func(id string) bool { return !listed[id] })
+			shown := slices.DeleteFunc(slices.Clone(a.Members()), func(id string) bool { return !listed[id] })
 			if len(shown) > 0 {
 				out = append(out, seckill.ListedActivity{ID: a.ID, Title: a.Title, Items: shown})
 			}

@@ -16,15 +16,15 @@ import (
 func TestLinks(t *testing.T) {
 	o := newOffice(t)
 	links := &operator.Links{Clock: o.clock, Random: system.NewIDs(nil)}
-	options := o.door.DoorOptions
+	options := o.browsers.BrowserOptions
 	options.Links = links
-	door, err := operator.NewDoor(options)
+	handler, err := operator.NewBrowserHandler(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	status := func(path string) int {
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 		return w.Code
 	}
 	const prefix = "/admin/link?key="

@@ -1,4 +1,4 @@
-package audit_test
+package auditlog_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -50,7 +50,7 @@ func (i *ids) Token() string { i.n++; return fmt.Sprint("act", i.n) }
 // office is a flow over an embedded ledger.
 type office struct {
 	*testing.T
-	*audit.Flow
+	*auditlog.Flow
 	clock *memory.Clock
 	log   *faulty
 	meter memory.Meter
@@ -60,7 +60,7 @@ func newOffice(t *testing.T) *office {
 	t.Parallel()
 	o := &office{T: t, clock: memory.NewClock(start), meter: memory.Meter{}}
 	o.log = &faulty{AuditLog: ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))}
-	o.Flow = audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: &ids{}, Meter: o.meter})
+	o.Flow = auditlog.New(auditlog.Deps{Log: o.log, Clock: o.clock, IDs: &ids{}, Meter: o.meter})
 	return o
 }
 

@@ -19,7 +19,7 @@ const (
 	MaxOfAgent   = 300  // users of one network with the same client within Window; all phones of a kind are the same
 	MaxOfAnswer  = 10   // users with the same wrong answer within Window
 	MaxEarly     = 5    // presses of a user for an item before its start within EarlyWindow
-	MinAnswer    = 4    // characters of a wrong answer that is no accident
+	MinAnswer    = 4    // characters of a wrong answer that is not an accident
 
 	Window      = 10 * time.Minute
 	EarlyWindow = time.Minute
@@ -34,16 +34,16 @@ type Seen struct {
 	Wrong   string       // a wrong answer to the question
 }
 
-// Watch applies the rules in one instance. It is safe for concurrent use; its memory is fixed, 2.6 MiB when all
+// Detector applies the rules in one instance. It is safe for concurrent use; its memory is fixed, 2.6 MiB when all
 // rules are used. When there are more networks, answers or users than it has room for, the rules become looser.
-type Watch struct {
+type Detector struct {
 	seed                           maphash.Seed
 	networks, agents, wrong, early tally
 }
 
-// NewWatch returns the rules of an instance.
-func NewWatch() *Watch {
-	return &Watch{seed: maphash.MakeSeed(), networks: tally{limit: MaxOfNetwork, window: Window, rows: 64},
+// NewDetector returns the rules of an instance.
+func NewDetector() *Detector {
+	return &Detector{seed: maphash.MakeSeed(), networks: tally{limit: MaxOfNetwork, window: Window, rows: 64},
 		agents: tally{limit: MaxOfAgent, window: Window, rows: 64}, wrong: tally{limit: MaxOfAnswer, window: Window,
 			rows: 64},
 		early: tally{limit: MaxEarly, window: EarlyWindow, rows: 256, repeats: true}}
@@ -57,7 +57,7 @@ type client struct {
 }
 
 // Rules returns the rules that an act breaks.
-func (w *Watch) Rules(a *seckill.Act, s *Seen) (broken seckill.Rules) {
+func (w *Detector) Rules(a *seckill.Act, s *Seen) (broken seckill.Rules) {
 	if a.Action == seckill.ActBuy {
 		if a.Result == seckill.Reason(seckill.CodeNotStarted) &&
 			w.early.over(maphash.Comparable(w.seed, pair{s.User, a.Item}), 0, a.At) {

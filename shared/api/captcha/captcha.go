@@ -1,8 +1,8 @@
-// Package picture draws sums. In: a sum and a seed. Out: a small PNG with bent, tilted digits amid lines and dots,
+// Package captcha draws sums. In: a sum and a seed. Out: a small PNG with bent, tilted digits amid lines and dots,
 // always the same for the same seed. It touches nothing.
 //
 // It keeps off scripts that read text. A program made for these pictures reads them, and a farm of people does anyway.
-package picture
+package captcha
 
 import (
 	"bytes"
@@ -74,7 +74,7 @@ func (Painter) Paint(s seckill.Sum, seed int) []byte {
 	between := func(least, most float64) float64 { return least + (most-least)*r.Float64() }
 	m := image.NewPaletted(image.Rect(0, 0, width, height), palette)
 	lines(m, between)
-	right, down := waves(height, between), waves(width, between) // how far each row and column is off its place
+	right, down := waves(height, between), waves(width, between) // how far each row and column is shifted
 	for i, c := range text {
 		left, top := 12+float64(i*advance)+between(-2, 2), 14+between(-5, 5)
 		turned := between(-0.25, 0.25)

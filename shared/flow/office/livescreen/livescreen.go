@@ -1,10 +1,10 @@
-// Package watch assembles what the viewers of an item's live screen see. In: a viewer's request. Out: a row per item
-// and one of the shop, which all viewers share, each renewed by one of them at a time, at most once a second. It reads
-// the ledger and, through Source, what other machines know; it writes only those rows.
+// Package livescreen assembles what the viewers of an item's live screen see. In: a viewer's request. Out: a row per
+// item and one of the shop, which all viewers share, each renewed by one of them at a time, at most once a second. It
+// reads the ledger and, through Source, what other machines know; it writes only those rows.
 //
 // Nothing scans: figures are counters, or lists that are counted up to a limit. A part that cannot be read keeps its
 // last figures and their time, and fails no other part.
-package watch
+package livescreen
 
 import (
 	"context"
@@ -36,7 +36,7 @@ type Deps struct {
 	Failed func(ctx context.Context, part string, err error)
 }
 
-// Ledger is what watch calls of the ledger.
+// Ledger is the part of the ledger that the live screen reads.
 type Ledger interface {
 	seckill.LiveRows
 	seckill.Counter

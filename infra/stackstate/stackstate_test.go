@@ -1,4 +1,4 @@
-package stacks
+package stackstate
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func TestFailure(t *testing.T) {
 		{"shop", "Fine", "AWS::SNS::Topic", "", "CREATE_COMPLETE", "", 6},
 		{"shop", "Old", "AWS::SNS::Topic", "", "CREATE_FAILED", "an earlier try", -60},
 		{"shop-Edge-1", "Logs", "AWS::S3::Bucket", "", "CREATE_FAILED", cancelled, 5},
-		{"shop-Edge-1", "Acl", "AWS::WAFv2::WebACL", "", "CREATE_FAILED", "422 is no response code", 4},
+		{"shop-Edge-1", "Acl", "AWS::WAFv2::WebACL", "", "CREATE_FAILED", "422 is not a response code", 4},
 		{"whole", "Topic", "AWS::SNS::Topic", "", "CREATE_COMPLETE", "", 3},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func TestFailure(t *testing.T) {
 	cfn := cloudformation.New(cloudformation.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 	for id, want := range map[string]string{"whole": "",
-		"shop": "Edge: Acl (AWS::WAFv2::WebACL): 422 is no response code"} {
+		"shop": "Edge: Acl (AWS::WAFv2::WebACL): 422 is not a response code"} {
 		if got, err := Failure(t.Context(), cfn, id, noon); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", id, got, err, want)
 		}

@@ -1,4 +1,4 @@
-package watch_test
+package livescreen_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/must"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/watch"
+	"github.com/your-org/seckill/shared/flow/office/livescreen"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -58,15 +58,15 @@ func (s *source) Servers(context.Context) ([]seckill.LiveServer, error) {
 	return []seckill.LiveServer{{Address: "a:1", Problem: "full"}}, s.read("servers")
 }
 
-func newFlow() (*watch.Flow, *source, *memory.Clock) {
+func newFlow() (*livescreen.Flow, *source, *memory.Clock) {
 	clock := memory.NewClock(start)
 	s := &source{clock: clock, fails: map[string]error{}, reads: map[string]int{}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	return watch.New(watch.Deps{Ledger: l, Source: s, Clock: clock, MetricsAge: watch.MinuteAge,
+	return livescreen.New(livescreen.Deps{Ledger: l, Source: s, Clock: clock, MetricsAge: livescreen.MinuteAge,
 		Each: system.Several(1)}), s, clock
 }
 
-func of(t *testing.T, f *watch.Flow) watch.Seen { return must.Get(f.Of(t.Context(), "1")) }
+func of(t *testing.T, f *livescreen.Flow) livescreen.Seen { return must.Get(f.Of(t.Context(), "1")) }
 
 // TestViewersShareARenewal: within a second one reading serves all, after it the next one, and what only metrics know
 // is read once a minute. A viewer who comes while another one renews gets the row as it is.
@@ -89,7 +89,7 @@ func TestViewersShareARenewal(t *testing.T) {
 	check("20 viewers at once")
 	clock.Advance(time.Second)
 	s.hold = make(chan struct{})
-	renewed := make(chan watch.Seen)
+	renewed := make(chan livescreen.Seen)
 	go func() {
 		seen, _ := f.Of(context.Background(), "1")
 		renewed <- seen
@@ -168,7 +168,7 @@ func TestAnUnknownItem(t *testing.T) {
 
 // counting counts the reads of everything but live rows.
 type counting struct {
-	watch.Ledger
+	livescreen.Ledger
 	n int
 }
 
@@ -280,7 +280,7 @@ func TestMoneyIsCountedUpToALimit(t *testing.T) {
 }
 
 // refunds has two refunds in shard 1, more than are counted in shard 3, and a refused one.
-type refunds struct{ watch.Ledger }
+type refunds struct{ livescreen.Ledger }
 
 func (refunds) RefundsDue(_ context.Context, shard int, _ time.Time, _ string,
 	limit int) (seckill.Page[seckill.Payment], error) {

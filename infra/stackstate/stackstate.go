@@ -1,6 +1,6 @@
-// Package stacks reads deployed stacks, and deletes them. In: CloudFormation's client, a stack's name. Out: the stack,
-// its outputs and parameters, what can be done with it, why it failed, and what its deletion left.
-package stacks
+// Package stackstate reads deployed stacks, and deletes them. In: CloudFormation's client, a stack's name. Out: the
+// stack, its outputs and parameters, what can be done with it, why it failed, and what its deletion left.
+package stackstate
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func Find(ctx context.Context, cfn *cloudformation.Client, name string) (*types.
 	var refused smithy.APIError
 	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
 		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return nil, nil //nolint:nilnil // no stack is no error
+		return nil, nil //nolint:nilnil // no stack is not an error
 	}
 	if err != nil || len(out.Stacks) == 0 {
 		return nil, err

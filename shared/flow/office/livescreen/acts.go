@@ -1,4 +1,4 @@
-package watch
+package livescreen
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ const actsAgain = time.Minute
 // shown are the acts about an item, a queue or an activity that viewers see: with who did it, and nothing of shoppers.
 var shown = []string{"stop", "resume", "add-stock", "redrive", "offline", "online"}
 
-// auditReader is what acts calls of the audit log.
+// auditReader is the part of the audit log that this file reads.
 type auditReader interface {
 	AuditOn(ctx context.Context, day, after string, limit int) ([]seckill.AuditEntry, error)
 }

@@ -1,4 +1,4 @@
-package stacks_test // what an operator types when a deployment fails, on a fake account
+package stackstate_test // what an operator types when a deployment fails, on a fake account
 
 import (
 	"fmt"

@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := acts.NewWatch()
+			w := acts.NewDetector()
 			for i := range c.n + 1 {
 				a, s := shown(i)
 				c.change(i, &a, &s)
@@ -101,7 +101,7 @@ func TestRules(t *testing.T) {
 // TestMarkedTogether: once a network has too many users, the first ones break the rule, too, until the window is over.
 func TestMarkedTogether(t *testing.T) {
 	t.Parallel()
-	w := acts.NewWatch()
+	w := acts.NewDetector()
 	act := func(user int, at time.Time) seckill.Rules {
 		a, s := shown(user)
 		s.Network, a.At, a.Agent = netip.MustParsePrefix("2001:db8::/64"), at, fmt.Sprint(user)
@@ -122,7 +122,7 @@ func TestMarkedTogether(t *testing.T) {
 // TestMemory: however many networks, users and answers there are, the rules take no more memory after their first use,
 // and mark nobody for sharing room.
 func TestMemory(t *testing.T) {
-	w := acts.NewWatch()
+	w := acts.NewDetector()
 	i := 0
 	each := func() {
 		i++
@@ -142,7 +142,7 @@ func TestMemory(t *testing.T) {
 // TestOwnGroupsStay: a script does not get rid of what counts against it by many answers, or clients, of its own.
 func TestOwnGroupsStay(t *testing.T) {
 	t.Parallel()
-	w, one, others := acts.NewWatch(), netip.MustParsePrefix("198.51.100.1/32"), 0
+	w, one, others := acts.NewDetector(), netip.MustParsePrefix("198.51.100.1/32"), 0
 	decoys := func(n int) {
 		for range n {
 			others++

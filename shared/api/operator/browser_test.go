@@ -20,7 +20,7 @@ import (
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/fake/memory"
-	"github.com/your-org/seckill/shared/flow/office/audit"
+	"github.com/your-org/seckill/shared/flow/office/auditlog"
 	"github.com/your-org/seckill/shared/flow/office/session"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -63,18 +63,18 @@ type meter struct{}
 
 func (meter) Count(seckill.Event, int) {}
 
-// office is a door, and a browser with its cookies.
+// office is a handler, and a browser with its cookies.
 type office struct {
 	*testing.T
-	door   *operator.Door
-	flow   *session.Flow
-	clock  *memory.Clock
-	issuer *issuer
-	log    *ledger.Ledger
-	did    []operator.Caller
-	answer string
-	jar    map[string]string
-	from   string // the browser's address
+	browsers *operator.BrowserHandler
+	flow     *session.Flow
+	clock    *memory.Clock
+	issuer   *issuer
+	log      *ledger.Ledger
+	did      []operator.Caller
+	answer   string
+	jar      map[string]string
+	from     string // the browser's address
 }
 
 func newOffice(t *testing.T) *office {
@@ -85,10 +85,10 @@ func newOffice(t *testing.T) *office {
 	o.log = ledger.New(memory.NewRows(memory.RowsOptions{Clock: o.clock}))
 	ids := system.NewIDs(nil)
 	o.flow = session.New(session.Deps{Sessions: o.log, Issuer: o.issuer, Random: ids, Clock: o.clock, Meter: meter{},
-		Audit: audit.New(audit.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
+		Audit: auditlog.New(auditlog.Deps{Log: o.log, Clock: o.clock, IDs: ids, Meter: meter{}})})
 	var err error
-	o.door, err = operator.NewDoor(operator.DoorOptions{Sessions: o.flow, Public: public, SignIn: true, Clock: o.clock,
-		Random: ids, Log: slog.New(slog.DiscardHandler),
+	o.browsers, err = operator.NewBrowserHandler(operator.BrowserOptions{Sessions: o.flow, Public: public, SignIn: true,
+		Clock: o.clock, Random: ids, Log: slog.New(slog.DiscardHandler),
 		Do: func(_ context.Context, c operator.Caller, _ []byte) (int, []byte) {
 			o.did = append(o.did, c)
 			return http.StatusOK, []byte(o.answer)
@@ -112,7 +112,7 @@ func (o *office) send(method, path, body string, headers ...string) *http.Respon
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	o.door.ServeHTTP(w, r)
+	o.browsers.ServeHTTP(w, r)
 	a := w.Result()
 	for _, c := range a.Cookies() {
 		if o.jar[c.Name] = c.Value; c.MaxAge < 0 {
@@ -242,7 +242,7 @@ func TestSignInRefused(t *testing.T) {
 		"no state":                   {func(_ *office, q url.Values) { q.Del("state") }, 0},
 		"another browser":            {func(o *office, _ url.Values) { clear(o.jar) }, 0},
 		"a cookie of an earlier try": {func(o *office, _ url.Values) { part(o, 0, 1, 2) }, 0},
-		"a cookie that is none":      {func(o *office, _ url.Values) { o.jar[cookie] = "a.b.c" }, 0},
+		"not a cookie":               {func(o *office, _ url.Values) { o.jar[cookie] = "a.b.c" }, 0},
 		"made up":                    {func(o *office, _ url.Values) { part(o, 1, 2) }, 0},
 		"changed":                    {func(o *office, _ url.Values) { part(o, 2) }, 0},
 		"kept for too long":          {func(o *office, _ url.Values) { o.clock.Advance(601 * time.Second) }, 0},
@@ -445,7 +445,7 @@ func TestBodies(t *testing.T) {
 				r.Header.Set("Cookie", "__Host-staff="+o.jar["__Host-staff"])
 			}
 			w := httptest.NewRecorder()
-			o.door.ServeHTTP(w, r)
+			o.browsers.ServeHTTP(w, r)
 			if w.Code != c.status || len(o.did) != 0 || c.status == http.StatusUnprocessableEntity &&
 				!strings.Contains(w.Body.String(), "body_too_large") {
 				t.Errorf("%d %s", w.Code, w.Body)
@@ -513,7 +513,7 @@ func TestNobodyClosesTheSignIn(t *testing.T) {
 	r.RemoteAddr = o.from
 	r.AddCookie(&http.Cookie{Name: "__Host-staff-signin", Value: o.jar["__Host-staff-signin"]})
 	w := httptest.NewRecorder()
-	if o.door.ServeHTTP(w, r); w.Code != http.StatusSeeOther {
+	if o.browsers.ServeHTTP(w, r); w.Code != http.StatusSeeOther {
 		t.Errorf("a browser that hung up: %d", w.Code)
 	}
 	if a := o.signIn("right", nil); a.StatusCode != http.StatusSeeOther {
@@ -526,7 +526,7 @@ func TestAKeyTurns(t *testing.T) {
 	o := newOffice(t)
 	for turned, want := range map[string]int{"old": http.StatusForbidden, "new old": http.StatusSeeOther} {
 		keys := "old"
-		options := o.door.DoorOptions
+		options := o.browsers.BrowserOptions
 		options.Keys = func() (all [][]byte) {
 			for key := range strings.FieldsSeq(keys) {
 				all = append(all, []byte(key))
@@ -537,7 +537,7 @@ func TestAKeyTurns(t *testing.T) {
 			keys = "new"
 		}
 		var err error
-		if o.door, err = operator.NewDoor(options); err != nil {
+		if o.browsers, err = operator.NewBrowserHandler(options); err != nil {
 			t.Fatal(err)
 		}
 		if a := o.signIn("right", func(url.Values) { keys = turned }); a.StatusCode != want {

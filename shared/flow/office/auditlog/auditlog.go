@@ -1,8 +1,8 @@
-// Package audit keeps the audit log: what staff did. An act that changes something is recorded before it begins and
+// Package auditlog keeps the audit log: what staff did. An act that changes something is recorded before it begins and
 // after it ended; without the first entry it must not begin.
 //
 // In: acts of staff. Out: entries in the ledger.
-package audit
+package auditlog
 
 import (
 	"context"

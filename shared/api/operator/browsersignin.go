@@ -28,7 +28,7 @@ const (
 )
 
 // words are what a person reads who comes back from the issuer and is not let in: in Chinese and in English.
-var doorWords = map[string][2]string{
+var browserWords = map[string][2]string{
 	"no_role": {"您的账号没有后台的任何角色，请联系管理员。",
 		"Your account has no role in this back office. Ask whoever administers it."},
 	"signin_refused": {"登录没有完成，请从后台页面重新登录。",
@@ -40,24 +40,24 @@ var doorWords = map[string][2]string{
 
 // start sends a browser to the issuer. What it has to bring back waits in a cookie of this browser, which it also sends
 // when another site leads it here: the way back is so.
-func (d *Door) start(w http.ResponseWriter, r *http.Request) {
-	if err := d.limits.ofNetwork(r); err != nil {
-		d.fail(w, r, err)
+func (h *BrowserHandler) start(w http.ResponseWriter, r *http.Request) {
+	if err := h.limits.ofNetwork(r); err != nil {
+		h.fail(w, r, err)
 		return
 	}
 	texts := make([]string, signInTexts)
 	for i := range texts {
-		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
+		texts[i] = base64.RawURLEncoding.EncodeToString(h.Random.Bytes(signInBytes))
 	}
-	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0], len(r.CookiesNamed(d.leftName())) > 0)
+	address, err := h.Sessions.Start(r.Context(), h.grant(texts), texts[0], len(r.CookiesNamed(h.leftName())) > 0)
 	if err != nil {
-		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
-		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		h.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
 		return
 	}
-	until := strconv.FormatInt(d.Clock.Now().Add(signInLife).Unix(), 10)
-	c := d.made(strings.Join(append(texts, until, mark(d.Keys()[0], texts, until)), "."), int(signInLife/time.Second))
-	c.Name, c.SameSite = d.signInName(), http.SameSiteLaxMode
+	until := strconv.FormatInt(h.Clock.Now().Add(signInLife).Unix(), 10)
+	c := h.made(strings.Join(append(texts, until, mark(h.Keys()[0], texts, until)), "."), int(signInLife/time.Second))
+	c.Name, c.SameSite = h.signInName(), http.SameSiteLaxMode
 	http.SetCookie(w, c)
 	w.Header().Set("Location", address)
 	w.WriteHeader(http.StatusFound)
@@ -65,97 +65,97 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 
 // callback signs in whoever comes back from the issuer in the browser that went there. The issuer is asked only about a
 // sign-in that this shop began.
-func (d *Door) callback(w http.ResponseWriter, r *http.Request) {
-	if err := d.limits.ofNetwork(r); err != nil {
-		d.fail(w, r, err)
+func (h *BrowserHandler) callback(w http.ResponseWriter, r *http.Request) {
+	if err := h.limits.ofNetwork(r); err != nil {
+		h.fail(w, r, err)
 		return
 	}
 	q := r.URL.Query()
-	texts := d.kept(r)
+	texts := h.kept(r)
 	if texts == nil || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(texts[0])) != 1 || !q.Has("code") ||
 		len(q.Get("code")) > maxCode {
-		d.forget(w)
-		d.refused(w, r, "", "signin_refused", nil)
+		h.forget(w)
+		h.refused(w, r, "", "signin_refused", nil)
 		return
 	}
-	switch wait, away := d.limits.exchange(); { // the browser keeps its cookie: the code is not spent
+	switch wait, away := h.limits.exchange(); { // the browser keeps its cookie: the code is not spent
 	case away:
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
-		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
 		return
 	case wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(wait)))
-		d.say(w, r, http.StatusTooManyRequests, "busy")
+		h.say(w, r, http.StatusTooManyRequests, "busy")
 		return
 	}
-	d.forget(w)
-	g := d.grant(texts)
+	h.forget(w)
+	g := h.grant(texts)
 	g.Code = q.Get("code")
-	cookie, err := d.spend(r.Context(), g)
+	cookie, err := h.spend(r.Context(), g)
 	none := (*session.NoRoleError)(nil)
 	switch {
 	case errors.As(err, &none):
-		d.refused(w, r, none.Who, "no_role", err)
+		h.refused(w, r, none.Who, "no_role", err)
 	case err != nil && seckill.CodeOf(err) == seckill.CodeSignIn:
-		d.refused(w, r, "", "signin_refused", err)
+		h.refused(w, r, "", "signin_refused", err)
 	case err != nil:
-		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
+		h.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(awayWait)))
-		d.say(w, r, http.StatusServiceUnavailable, "unavailable")
+		h.say(w, r, http.StatusServiceUnavailable, "unavailable")
 	default:
-		d.signedIn(w, cookie)
+		h.signedIn(w, cookie)
 	}
 }
 
 // spend has the issuer's code spent, which limits.exchange has allowed, also for a browser that hangs up meanwhile:
 // else the issuer would seem not to answer.
-func (d *Door) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
+func (h *BrowserHandler) spend(ctx context.Context, g seckill.Grant) (cookie string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
 	defer cancel()
-	defer func() { d.limits.exchanged(errors.Is(err, seckill.ErrIssuerAway)) }()
-	return d.Sessions.SignIn(ctx, g)
+	defer func() { h.limits.exchanged(errors.Is(err, seckill.ErrIssuerAway)) }()
+	return h.Sessions.SignIn(ctx, g)
 }
 
 // link signs in whoever has a one-time link, and opens the page.
-func (d *Door) link(w http.ResponseWriter, r *http.Request) {
-	if err := d.limits.ofNetwork(r); err != nil {
-		d.fail(w, r, err)
+func (h *BrowserHandler) link(w http.ResponseWriter, r *http.Request) {
+	if err := h.limits.ofNetwork(r); err != nil {
+		h.fail(w, r, err)
 		return
 	}
-	who := d.Links.take(r.URL.Query().Get("key"))
+	who := h.Links.take(r.URL.Query().Get("key"))
 	if who == "" {
 		refuse(w, &refusal{http.StatusForbidden, "link_used",
 			"The link was used already, or has ended. Make another one: seckill staff link", 0, nil})
 		return
 	}
-	cookie, err := d.Sessions.Begin(r.Context(), seckill.StaffMember{Who: who, Roles: seckill.Roles()})
+	cookie, err := h.Sessions.Begin(r.Context(), seckill.StaffMember{Who: who, Roles: seckill.Roles()})
 	if err != nil {
-		d.fail(w, r, err)
+		h.fail(w, r, err)
 		return
 	}
-	d.signedIn(w, cookie)
+	h.signedIn(w, cookie)
 }
 
 // signedIn gives the browser the cookie of a new session, and opens the page.
-func (d *Door) signedIn(w http.ResponseWriter, cookie string) {
-	http.SetCookie(w, d.made(cookie, int(seckill.StaffLife/time.Second)))
-	if d.SignIn {
-		d.left(w, -1)
+func (h *BrowserHandler) signedIn(w http.ResponseWriter, cookie string) {
+	http.SetCookie(w, h.made(cookie, int(seckill.StaffLife/time.Second)))
+	if h.SignIn {
+		h.left(w, -1)
 	}
-	w.Header().Set("Location", d.page)
+	w.Header().Set("Location", h.page)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
 // grant is what the issuer's code will be for.
-func (d *Door) grant(texts []string) seckill.Grant {
+func (h *BrowserHandler) grant(texts []string) seckill.Grant {
 	return seckill.Grant{Kind: seckill.GrantCode, Nonce: texts[1], Verifier: texts[2],
-		RedirectURI: d.Public + "/admin/callback"}
+		RedirectURI: h.Public + "/admin/callback"}
 }
 
 // forget has the browser forget what it kept.
-func (d *Door) forget(w http.ResponseWriter) {
-	gone := d.made("", -1)
-	gone.Name, gone.SameSite = d.signInName(), http.SameSiteLaxMode
+func (h *BrowserHandler) forget(w http.ResponseWriter) {
+	gone := h.made("", -1)
+	gone.Name, gone.SameSite = h.signInName(), http.SameSiteLaxMode
 	http.SetCookie(w, gone)
 }
 
@@ -169,8 +169,8 @@ func mark(key []byte, texts []string, until string) string {
 }
 
 // kept returns what the browser kept when it went to the issuer, nil if it did not, or too long ago.
-func (d *Door) kept(r *http.Request) []string {
-	list := r.CookiesNamed(d.signInName())
+func (h *BrowserHandler) kept(r *http.Request) []string {
+	list := r.CookiesNamed(h.signInName())
 	if len(list) != 1 {
 		return nil
 	}
@@ -180,32 +180,32 @@ func (d *Door) kept(r *http.Request) []string {
 	}
 	until, made := texts[signInTexts], texts[signInTexts+1]
 	texts = texts[:signInTexts]
-	ours := slices.ContainsFunc(d.Keys(), func(key []byte) bool {
+	ours := slices.ContainsFunc(h.Keys(), func(key []byte) bool {
 		return hmac.Equal([]byte(made), []byte(mark(key, texts, until)))
 	})
 	at, err := strconv.ParseInt(until, 10, 64)
-	if err != nil || !ours || d.Clock.Now().Unix() > at {
+	if err != nil || !ours || h.Clock.Now().Unix() > at {
 		return nil
 	}
 	return texts
 }
 
 // refused records a sign-in that led to none, as far as the audit log has room for failures, and says why.
-func (d *Door) refused(w http.ResponseWriter, r *http.Request, who, result string, cause error) {
-	if d.limits.recorded() {
-		if err := d.Sessions.Refused(r.Context(), who, result); err != nil {
-			d.Log.ErrorContext(r.Context(), "a refused sign-in is not in the audit log", "result", result, "err", err)
+func (h *BrowserHandler) refused(w http.ResponseWriter, r *http.Request, who, result string, cause error) {
+	if h.limits.recorded() {
+		if err := h.Sessions.Refused(r.Context(), who, result); err != nil {
+			h.Log.ErrorContext(r.Context(), "a refused sign-in is not in the audit log", "result", result, "err", err)
 		}
 	}
-	d.Log.WarnContext(r.Context(), "a sign-in of staff was refused", "result", result, "cause", cause)
-	d.say(w, r, http.StatusForbidden, result)
+	h.Log.WarnContext(r.Context(), "a sign-in of staff was refused", "result", result, "cause", cause)
+	h.say(w, r, http.StatusForbidden, result)
 }
 
 // say answers a person in plain words, in their language.
-func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code string) {
-	text, language := doorWords[code][0], "zh-CN"
+func (h *BrowserHandler) say(w http.ResponseWriter, r *http.Request, status int, code string) {
+	text, language := browserWords[code][0], "zh-CN"
 	if httpapi.English(r.Header["Accept-Language"]) {
-		text, language = doorWords[code][1], "en"
+		text, language = browserWords[code][1], "en"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Language", language)
@@ -216,11 +216,11 @@ func (d *Door) say(w http.ResponseWriter, r *http.Request, status int, code stri
 
 // left marks a browser in which somebody has signed out, as they stay signed in at the issuer: the next sign-in asks
 // who it is.
-func (d *Door) left(w http.ResponseWriter, seconds int) {
-	c := d.made("1", seconds)
-	c.Name = d.leftName()
+func (h *BrowserHandler) left(w http.ResponseWriter, seconds int) {
+	c := h.made("1", seconds)
+	c.Name = h.leftName()
 	http.SetCookie(w, c)
 }
 
-func (d *Door) signInName() string { return d.name() + "-signin" }
-func (d *Door) leftName() string   { return d.name() + "-left" }
+func (h *BrowserHandler) signInName() string { return h.name() + "-signin" }
+func (h *BrowserHandler) leftName() string   { return h.name() + "-left" }

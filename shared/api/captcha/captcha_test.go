@@ -1,4 +1,4 @@
-package picture_test
+package captcha_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/your-org/seckill/shared/api/picture"
+	"github.com/your-org/seckill/shared/api/captcha"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -15,7 +15,7 @@ func TestPictures(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for seed := range 200 {
-		got := picture.Painter{}.Paint(seckill.SumOf(seed), seed)
+		got := captcha.Painter{}.Paint(seckill.SumOf(seed), seed)
 		m, err := png.Decode(bytes.NewReader(got))
 		if err != nil {
 			t.Fatal(err)
@@ -29,10 +29,10 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		// six characters have 7 to 17 dots of 25 pixels each
-		if len(got) > seckill.MaxPicture || dark < 6*7*25 || dark > 6*17*25 {
+		if len(got) > seckill.MaxCaptcha || dark < 6*7*25 || dark > 6*17*25 {
 			t.Errorf("seed %d: %d bytes, %d dark pixels of %v", seed, len(got), dark, m.Bounds())
 		}
-		if !bytes.Equal(got, picture.Painter{}.Paint(seckill.SumOf(seed), seed)) {
+		if !bytes.Equal(got, captcha.Painter{}.Paint(seckill.SumOf(seed), seed)) {
 			t.Errorf("seed %d: another picture", seed)
 		}
 		seen[string(got)] = true

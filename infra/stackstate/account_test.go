@@ -1,4 +1,4 @@
-package stacks_test
+package stackstate_test
 
 import (
 	"encoding/json"
