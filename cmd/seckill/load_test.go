@@ -27,10 +27,9 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 		}
 		var report struct {
-			Arrived int               `json:"arrived"`
-			Units   map[string]any    `json:"units"`
-			Options map[string]any    `json:"options"`
-			Journal map[string]string `json:"journal"`
+			Arrived int            `json:"arrived"`
+			Units   map[string]any `json:"units"`
+			Options map[string]any `json:"options"`
 		}
 		data, err := os.ReadFile(file("report.json"))
 		if err != nil || json.Unmarshal(data, &report) != nil || report.Arrived != 60 ||
@@ -38,8 +37,7 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 			t.Errorf("%v: %s", err, data)
 		}
 		lines, err := os.ReadFile(file("sale.jsonl"))
-		if err != nil || !strings.HasPrefix(string(lines), `{"n":1,"kind":"start"`) ||
-			report.Journal["last_hash"] == "" {
+		if err != nil || !strings.HasPrefix(string(lines), `{"n":1,"kind":"start"`) {
 			t.Errorf("%v: %.200s", err, lines)
 		}
 		// The clock was moved: another demo item is on sale now, so the command must name one.

@@ -20,7 +20,7 @@ func (s *sale) report(t *journalView, took time.Duration) *Report {
 		r.Missing = append(r.Missing, part+": "+s.missing[part])
 	}
 	if t != nil {
-		r.Journal = &Told{Lines: t.Lines, Requests: t.Requests, Answers: t.Answers, Last: t.Last, Fault: t.fault}
+		r.Journal = &Told{Lines: t.Lines, Requests: t.Requests, Answers: t.Answers, Fault: t.fault}
 	}
 	return r
 }

@@ -80,7 +80,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if err := j.Close(record.End{Interrupted: rep.Interrupted}); err != nil {
 			return nil, fmt.Errorf("cannot write the journal: %w", err)
 		}
-		rep.Journal = &JournalReport{Last: j.Last()}
 	}
 	rep.count(r)
 	if o.Bots != nil {

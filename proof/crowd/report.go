@@ -34,12 +34,11 @@ type Report struct {
 	Money    Money    `json:"money"`
 	Idle     Idle     `json:"idle"`
 
-	Server  Server         `json:"server"`
-	Client  Usage          `json:"client"`
-	Machine Machine        `json:"machine"`
-	Flood   *Flood         `json:"flood,omitempty"`
-	Journal *JournalReport `json:"journal,omitempty"`
-	Pay     string         `json:"cashier,omitempty"` // its address; "": none
+	Server  Server  `json:"server"`
+	Client  Usage   `json:"client"`
+	Machine Machine `json:"machine"`
+	Flood   *Flood  `json:"flood,omitempty"`
+	Pay     string  `json:"cashier,omitempty"` // its address; "": none
 
 	Fairness *Fairness `json:"fairness,omitempty"` // of a crowd with scripts
 
@@ -110,11 +109,6 @@ type Server struct {
 	Goroutines int    `json:"goroutines"`
 	Version    string `json:"version"`
 	Go         string `json:"go_version"`
-}
-
-// JournalReport identifies the journal.
-type JournalReport struct {
-	Last string `json:"last_hash"`
 }
 
 func newReport(o *Options, sc *scene) *Report {

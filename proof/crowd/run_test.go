@@ -133,9 +133,8 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		}
 		return nil
 	})
-	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last ||
-		sum.Requests != sum.Answers {
-		t.Errorf("journal %+v, %v; report %+v", sum, err, rep.Journal)
+	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Requests != sum.Answers {
+		t.Errorf("journal %+v, %v", sum, err)
 	}
 	if sum.Start.Item != local.DemoLive || sum.Start.Shoppers != 300 || sum.Start.LastUser-sum.Start.FirstUser != 299 {
 		t.Errorf("start %+v", sum.Start)
@@ -173,7 +172,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ",
 		"placed orders per second", "by the run's own count", "money", "kept", "open orders",
 		"0, and 0 refunds due, after the run's clock was moved by", "they balance to the fen",
-		"closed loop of 8 clients", "journal", rep.Journal.Last} {
+		"closed loop of 8 clients"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}

@@ -224,9 +224,6 @@ func (r *Report) machines(p func(string, ...any)) {
 	}
 	p("this tool\t%.2f s processor time, %s at most; version %s, %s; %d connections, seed %d", r.Client.CPUSeconds,
 		mib(r.Client.PeakRSS), r.Options.Version, m.Go, r.Options.Connections, r.Options.Seed)
-	if r.Journal != nil {
-		p("journal\tlast hash %s; keep it: it proves that the journal is unchanged", r.Journal.Last)
-	}
 }
 
 func mib(b int64) string { return fmt.Sprintf("%.0f MiB", float64(b)/(1<<20)) }

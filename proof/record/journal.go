@@ -2,11 +2,8 @@
 // (rows, Redis entries, queue depths), and a journal, which has a crowd's requests and answers. It also has the
 // resource use that a running shop reports.
 //
-// Each line of a journal has the hash of the previous line. The reader names the first line that was changed, removed,
+// The lines of a journal are numbered, and the last one counts them. The reader names the first line that is removed,
 // added or moved. A journal has hashes of addresses, not addresses.
-//
-// The hash chain detects damage and careless edits. A forger can chain a rewritten journal anew: keep the last hash,
-// which the crowd's report shows, elsewhere.
 package record
 
 import (
@@ -60,7 +57,6 @@ type Entry struct {
 	Body    string `json:"body,omitempty"`   // hex SHA-256 of the answer's whole body
 	Start   *Start `json:"start,omitempty"`
 	End     *End   `json:"end,omitempty"`
-	Prev    string `json:"prev"` // hex SHA-256 of the previous line without its newline; "" in the first
 }
 
 // Start is what repeats the run.
