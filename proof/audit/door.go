@@ -25,7 +25,6 @@ func (s *sale) addBlock(d *decoder) {
 	d.ours = true
 	b := block{"blocks " + subject + "/" + of, d.number("made"), d.number("until")}
 	if d.done(a4, b.name); d.bad == "" {
-		user = strings.Clone(user)
 		s.blocks[user] = append(s.blocks[user], b)
 	}
 }

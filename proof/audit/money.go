@@ -20,7 +20,7 @@ func (s *sale) addTrade(d *decoder) {
 	id, _, _ := strings.Cut(key, "#") // an order's second trade ends with "#2"
 	no := d.text("trade_no")
 	row := "gateway_trades " + key
-	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
+	t := trade{order: id, no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
 		due: d.row["notify_state"] != nil, next: -1}
 	status := d.text("status")
 	switch {

@@ -25,13 +25,7 @@ func (s *sale) addOrder(d *decoder) {
 		return
 	}
 	d.ours = true
-	var own string
-	if t := s.trade(id); t != nil {
-		own = t.order // shares the copy of the id
-	} else {
-		own = strings.Clone(id)
-	}
-	o := &order{id: own, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
+	o := &order{id: id, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), placed: d.number("placed"),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}

@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
@@ -79,16 +78,16 @@ func (s *sale) addItem(d *decoder) {
 		return
 	}
 	d.ours = true
-	s.item = item{title: strings.Clone(d.text("title")), cover: strings.Clone(d.optional("cover")),
-		options: strings.Clone(d.optional("options")),
+	s.item = item{title: d.text("title"), cover: d.optional("cover"),
+		options: d.optional("options"),
 		price:   d.number("sk_price"), start: d.number("start"), end: d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
-		version: d.number("version"), checks: strings.Clone(d.optional("checks")), stopped: d.number("stopped") != 0}
+		version: d.number("version"), checks: d.optional("checks"), stopped: d.number("stopped") != 0}
 	if d.row["price"] != nil { // older dumps of a seckill run have none
 		s.item.listPrice = d.number("price")
 	}
 	if d.row["limit_spans"] != nil {
-		s.item.span = strings.Clone(d.text("family"))
+		s.item.span = d.text("family")
 	}
 	if d.row["stops"] != nil {
 		s.item.stops, s.item.noted = d.stops()

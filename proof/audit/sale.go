@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
@@ -151,7 +150,6 @@ func (s *sale) userOf(id string) int32 {
 	if i, ok := s.byUser[id]; ok {
 		return i
 	}
-	id = strings.Clone(id)
 	s.users = append(s.users, user{id: id, quota: -1})
 	s.byUser[id] = int32(len(s.users) - 1)
 	return int32(len(s.users) - 1)

@@ -14,7 +14,7 @@ func (s *sale) addKey(l *record.Line) {
 	k := &s.stock
 	switch slices.Index(k.keys[:], l.Key) {
 	case keyItem:
-		k.head[strings.Clone(l.Field)] = strings.Clone(l.Value)
+		k.head[l.Field] = l.Value
 	case keyFree:
 		if n, ok := k.number(l); ok && int(n) > s.item.stock {
 			k.beyond = append(k.beyond, n)
@@ -27,11 +27,11 @@ func (s *sale) addKey(l *record.Line) {
 		}
 	case keyRes:
 		if r, ok := readRecord(l.Value); ok {
-			k.res[strings.Clone(l.Field)] = r
+			k.res[l.Field] = r
 		}
 	case keyAwaiting:
 		at, _ := strconv.ParseFloat(l.Value, 64)
-		k.awaiting[strings.Clone(l.Field)] = int64(at)
+		k.awaiting[l.Field] = int64(at)
 	case keyUsers:
 		s.addEntries(l.Field, l.Value)
 	}
@@ -56,7 +56,7 @@ func (s *sale) addHeld(n int32, order string) {
 		s.stock.held[n] = i + 1
 		return
 	}
-	s.stock.names = append(s.stock.names, strings.Clone(order))
+	s.stock.names = append(s.stock.names, order)
 	s.stock.held[n] = -int32(len(s.stock.names))
 }
 
@@ -80,7 +80,7 @@ func (s *sale) addEntries(user, list string) {
 			s.orders[i].entry = int32(n)
 			continue
 		}
-		s.stock.entries = append(s.stock.entries, entry{strings.Clone(user), strings.Clone(text), strings.Clone(id)})
+		s.stock.entries = append(s.stock.entries, entry{user, text, id})
 	}
 }
 
