@@ -67,9 +67,7 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 	}{
 		{"no shoppers", "--shoppers 0", exitUsage, "--shoppers 0: want 1 to 5000000"},
 		{"shares over one", "--pay 0.9 --cancel 0.2", exitUsage, "together: want at most 1"},
-		{"ways to pay over one", "--late 0.9 --two-trades 0.2", exitUsage,
-			"--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
-		{"no share", "--lost-notifications 20", exitUsage, "--lost-notifications 20: want a share, 0 to 1"},
+		{"no share", "--repeat 20", exitUsage, "--repeat 20: want a share, 0 to 1"},
 		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
 		{"two secrets", "--secret a --path /x/y", exitUsage, "give one of them"},
 		{"bad path", "--path x", exitUsage, `--path "x"`},
@@ -133,8 +131,7 @@ func TestLoadHelp(t *testing.T) {
 	}
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
 		"--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--late", "--twice", "--two-trades",
-		"--lost-notifications", "--unknown", "--bots", "--stock", "--checks"} {
+		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--bots", "--stock", "--checks"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)
 		}

@@ -44,7 +44,6 @@ type answer struct {
 	state  seckill.State
 	reason string
 	pay    string // query string for the cashier
-	payBy  string // RFC 3339; "": the order cannot be paid
 	body   []byte // kept for the acts time, get, pay, file, status, challenge and ticket only
 	kept   bool   // a CDN answered it
 	heard  bool   // it is a message, and nobody asked
@@ -95,9 +94,6 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),
 				field(body, `"alipay_order"`)
 			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
-		}
-		if a.pay != "" {
-			a.payBy = field(body, `"pay_by"`)
 		}
 		return
 	}

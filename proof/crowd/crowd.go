@@ -34,9 +34,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
 		return nil, err
 	}
-	if err := o.possible(&scene); err != nil {
-		return nil, err
-	}
 	rep := newReport(&o, &scene)
 	var j *record.Writer
 	if o.Journal != nil {
@@ -58,9 +55,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		r.client.tally = r.tally
 	}
 	after := context.WithoutCancel(ctx)
-	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
-		return nil, err
-	}
 	if err := r.prepareAll(ctx, operator, &scene); err != nil {
 		return nil, err
 	}
@@ -73,9 +67,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		rep.Flood = r.flood(ctx, operator)
 	}
 	rep.waitIdle(ctx, r, operator)
-	if err := r.faults.end(after); err != nil {
-		o.note("cannot reset the faults of the test gateway: %v", err)
-	}
 	if j != nil {
 		if err := j.Close(record.End{Interrupted: rep.Interrupted}); err != nil {
 			return nil, fmt.Errorf("cannot write the journal: %w", err)

@@ -29,7 +29,6 @@ type Report struct {
 	Push     Push     `json:"push"`
 	Rates    Rates    `json:"rates"`
 	Orders   Orders   `json:"orders"`
-	Odd      Odd      `json:"odd_payments"`
 	Units    Units    `json:"units"`
 	Money    Money    `json:"money"`
 	Idle     Idle     `json:"idle"`
@@ -185,14 +184,11 @@ func (r *Report) count(run *run) {
 	r.Bothered = Outcome{"unavailable_then_answered", "", t.bothers.latency()}
 	r.Refused = t.afterSoldOut.latency()
 	r.countRequests(t)
-	r.Orders, r.Odd = t.orders, t.odd
+	r.Orders = t.orders
 	o := &r.Orders
 	o.Placed = int(r.Count(string(placed)))
-	o.SentHome = o.Placed - o.Paid - o.Unseen - o.Late - o.TooLate - o.Unpaid - o.Cancelled - o.Uncancelled -
+	o.SentHome = o.Placed - o.Paid - o.TooLate - o.Unpaid - o.Cancelled - o.Uncancelled -
 		o.Abandoned - o.Looked
-	if run.faults != nil {
-		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken
-	}
 	r.countRates(t)
 	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
 	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })

@@ -246,11 +246,6 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) {
 			o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2
 		}},
-		{"--late 1.5: want a share", func(o *crowd.Options) { o.Late = 1.5 }},
-		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) {
-			o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1
-		}},
-		{"--lost-notifications -1: want a share", func(o *crowd.Options) { o.LostNotifications = -1 }},
 		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
 		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
 		{"--count 51", func(o *crowd.Options) { o.Count = 51 }},

@@ -163,7 +163,6 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 		State  seckill.State `json:"state"`
 		Reason string        `json:"reason"`
 		Pay    string        `json:"alipay_order"`
-		PayBy  string        `json:"pay_by"`
 	}
 	switch b.status {
 	case http.StatusNotFound:
@@ -172,7 +171,7 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 		if err := json.Unmarshal(b.body, &whole); err != nil {
 			b.status, b.err = 0, err
 		}
-		b.state, b.reason, b.pay, b.payBy = whole.State, whole.Reason, whole.Pay, whole.PayBy
+		b.state, b.reason, b.pay = whole.State, whole.Reason, whole.Pay
 	}
 	b.order = order
 	return b

@@ -139,15 +139,14 @@ func counts[K ~string](m map[K]int) string {
 func (r *Report) things(p func(string, ...any)) {
 	o := &r.Orders
 	p(
-		"orders\t%d placed: %d paid, %d paid (unconfirmed), %d to pay late, %d cancelled, %d abandoned, %d left "+
+		"orders\t%d placed: %d paid, %d cancelled, %d abandoned, %d left "+
 			"unpaid, %d too late to pay, %d whose payment failed, %d whose cancellation failed, %d whose shopper was "+
 			"sent home",
-		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
+		o.Placed, o.Paid, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
 		o.SentHome)
 	if len(r.Requests.Repeats) > 0 {
 		p("second presses\t%s", counts(r.Requests.Repeats))
 	}
-	r.odd(p)
 	if r.Pay == "" {
 		p("\tthe sale names no cashier, so no order could be paid")
 	}
@@ -177,27 +176,6 @@ func (r *Report) things(p func(string, ...any)) {
 		p("open orders\t%d when their shoppers left", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
-	}
-}
-
-// odd prints unusual payments and the gateway's faults.
-func (r *Report) odd(p func(string, ...any)) {
-	x, o := &r.Odd, &r.Options
-	if o.Late > 0 {
-		p("paid late\t%d: the cashier took the money of %d, refused %d, did not answer %d", x.Late, x.LateTaken,
-			x.LateRefused, x.LateFailed)
-	}
-	if o.Twice > 0 {
-		p("pressed \"pay\" twice\t%d: %d were told that the order is paid", x.Twice, x.ToldPaid)
-	}
-	if o.TwoTrades > 0 {
-		p("paid at two cashiers\t%d", x.BothPaid)
-	}
-	if len(x.Landed) > 0 {
-		p("faults of the gateway\t%s", counts(x.Landed))
-	}
-	if len(x.TakenIn) > 0 {
-		p("false notifications accepted\t%s: a fault of the shop", counts(x.TakenIn))
 	}
 }
 

@@ -85,17 +85,8 @@ type Shares struct {
 	Pay     float64 `json:"pay"`     // of orders: paid
 	Cancel  float64 `json:"cancel"`  // of orders: cancelled
 	Abandon float64 `json:"abandon"` // of orders: the page is closed; the remaining pages stay open and unpaid
-	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
-	// moved.
-	Late  float64 `json:"late,omitempty"`
-	Twice float64 `json:"twice,omitempty"` // of payers: press "pay" twice
-	// TwoTrades is the share of payers who pay at two cashiers of their order. Like the next two, it needs a gateway
-	// whose faults can be set.
-	TwoTrades         float64 `json:"two_trades,omitempty"`
-	LostNotifications float64 `json:"lost_notifications,omitempty"` // of notifications: lost until no order is open
-	Unknown           float64 `json:"unknown,omitempty"`            // of calls to the gateway: meaningless answer until then
-	Repeat            float64 `json:"repeat"`                       // of shoppers: press twice
-	Key               float64 `json:"key"`                          // of shoppers: send an Idempotency-Key
+	Repeat  float64 `json:"repeat"`  // of shoppers: press twice
+	Key     float64 `json:"key"`     // of shoppers: send an Idempotency-Key
 }
 
 // End counts the lines before it. Writer sets the counts.
