@@ -62,11 +62,8 @@ func coldOpening(ctx context.Context, w *rig) (string, error) {
 	ended := w.coolDown("buy", "shop", "consume", "notify")
 	before := w.starts()
 	<-ctx.Done()
-	return fmt.Sprintf(
-		"%d instances ended before the first shopper, %d started cold after",
-		ended,
-		w.starts()-before,
-	), nil
+	return fmt.Sprintf("%d instances ended before the first shopper, %d started cold after", ended,
+		w.starts()-before), nil
 }
 
 func (w *rig) starts() (n int64) {
@@ -188,11 +185,8 @@ func payDay(ctx context.Context, w *rig) (string, error) {
 	for i := range w.sums.notified {
 		slowest = max(slowest, w.sums.notified[i].Took)
 	}
-	return fmt.Sprintf(
-		"%d notifications, the slowest answered after %.2f s",
-		len(w.sums.notified),
-		slowest.Seconds(),
-	), nil
+	return fmt.Sprintf("%d notifications, the slowest answered after %.2f s", len(w.sums.notified),
+		slowest.Seconds()), nil
 }
 
 // fewest is the least number of notifications for the drill to be meaningful.
@@ -214,12 +208,8 @@ func allNotified(w *rig) error {
 		}
 	}
 	if len(bad) > 0 || len(w.sums.notified) < fewest {
-		return fmt.Errorf(
-			"of %d notifications (%d at the least) these were not answered: %v",
-			len(w.sums.notified),
-			fewest,
-			bad,
-		)
+		return fmt.Errorf("of %d notifications (%d at the least) these were not answered: %v", len(w.sums.notified),
+			fewest, bad)
 	}
 	return nil
 }
