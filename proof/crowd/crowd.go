@@ -8,13 +8,9 @@ import (
 
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
-const (
-	watchEvery  = 200 * time.Millisecond
-	sampleEvery = 100 * time.Millisecond
-)
+const watchEvery = 200 * time.Millisecond
 
 // Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means
 // that no shopper came, or that the journal could not be written; a UsageError means that the options are wrong.
@@ -102,9 +98,6 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	if r.opt.Watch != nil {
 		watch.Go(func() { r.watch(watching) })
 	}
-	if sc.process != nil {
-		watch.Go(func() { r.sample(context.WithoutCancel(ctx), d, sc.process, watching) })
-	}
 	for n := 1; n <= r.opt.Shoppers; n++ {
 		s, at := r.next(n)
 		if s == nil {
@@ -160,22 +153,4 @@ func (r *run) progress() Progress {
 	p := r.tally.progress(r.opt.Shoppers)
 	p.Until = r.gun.Add(r.opt.For)
 	return p
-}
-
-// sample collects the order counts of a `seckill run` until over is closed. What shoppers see lags behind these counts
-// by up to a poll interval.
-func (r *run) sample(ctx context.Context, d *operatorClient, before *record.Usage, over <-chan struct{}) {
-	tick := time.NewTicker(sampleEvery)
-	defer tick.Stop()
-	for {
-		if p := d.process(ctx); p != nil {
-			since := func(e seckill.Event) int { return p.Events[e] - before.Events[e] }
-			r.samples = append(r.samples, sample{time.Now(), since(seckill.EventPlaced), since(seckill.EventPaid)})
-		}
-		select {
-		case <-over:
-			return
-		case <-tick.C:
-		}
-	}
 }

@@ -40,14 +40,6 @@ type run struct {
 	// of a crowd with scripts
 	prepared []*shopper    // by number
 	asking   chan struct{} // one element per request about checks
-
-	samples []sample // from a `seckill run`
-}
-
-// sample is what a `seckill run` has counted at a moment.
-type sample struct {
-	at           time.Time
-	placed, paid int
 }
 
 // tokens returns Authorization headers for n users, valid for the whole run by the server's clock.

@@ -123,25 +123,3 @@ func TestFieldSurvivesWhatIsNoJSON(t *testing.T) {
 		field([]byte(rapid.StringMatching(`[{}",:\\a ]*`).Draw(t, "body")), `"a"`)
 	})
 }
-
-func TestSampledRates(t *testing.T) {
-	at := func(ms, placed int) sample { return sample{at: time.UnixMilli(int64(ms)), placed: placed} }
-	for _, tt := range []struct {
-		behaviour string
-		samples   []sample
-		n         int
-		want      float64
-	}{
-		{"from the last zero to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
-			at(300, 200), at(900, 900)}, 200, 1000},
-		{"too few: to the first maximum", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
-			400},
-		{"none", []sample{at(0, 0), at(100, 0)}, 1000, 0},
-		{"no samples", nil, 1000, 0},
-		{"nothing wanted", []sample{at(0, 0), at(100, 50)}, 0, 0},
-	} {
-		if got := sampled(tt.samples, tt.n, func(s sample) int { return s.placed }); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("%s: %v, want %v", tt.behaviour, got, tt.want)
-		}
-	}
-}

@@ -99,17 +99,11 @@ func (r *Report) rates(p func(string, ...any)) {
 	}
 	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them; the last after %s s",
 		orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
-	if r.Server.Known {
-		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPlaced, "%.0f"))
-	}
 	p("accepted purchases per second\t%s\tover the first answers with status 200, up to the stock",
 		orUnknown(t.Accepted, "%.0f"))
 	p("paid orders per second\t%s\tfrom the first to the last that their shoppers saw paid, %d in all",
 		orUnknown(t.Paid, "%.0f"),
 		r.Orders.Paid)
-	if r.Server.Known {
-		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPaid, "%.0f"))
-	}
 	p("time to sell out\t%s\tfrom the opening to the first sold_out answer", orUnknown(t.SellOutSeconds, "%.2f s"))
 	p(
 		"requests answered per second\t%s\trefusals included, so not throughput; the last first press was answered "+
