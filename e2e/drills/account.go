@@ -139,18 +139,6 @@ func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	return slices.Clone(s.bought[i:])
 }
 
-// answeredForGood returns how many purchases were accepted (200) or refused with 409.
-func (s *sums) answeredForGood() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.bought {
-		if c := s.bought[i].Status; c == http.StatusOK || c == http.StatusConflict {
-			n++
-		}
-	}
-	return n
-}
-
 // limits is the part of the account that functions meet.
 type limits struct {
 	*account.Gateway
