@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
@@ -25,9 +24,6 @@ func (s *sale) add(l *record.Line) error {
 		s.missing[l.Missing] = l.Why
 	case l.End != "":
 		s.whole[l.End] = true
-		if l.End == ledger.TableOrders {
-			slices.Sort(s.foreign)
-		}
 	default:
 		s.now = l.Now
 		s.ahead = l.Now - time.Now().UnixMilli()
@@ -93,7 +89,7 @@ func (s *sale) addItem(d *decoder) {
 		s.item.stops, s.item.noted = d.stops()
 	}
 	s.item.stock = min(max(s.item.stock, 0), seckill.MaxStock)
-	s.owner, s.lister = make([]int32, s.item.stock+1), make([]int32, s.item.stock+1)
-	s.stock.held = make([]int32, s.item.stock+1)
+	s.owner, s.lister = make([]*order, s.item.stock+1), make([]*order, s.item.stock+1)
+	s.stock.held = make([]string, s.item.stock+1)
 	d.done(i3, "items "+s.id)
 }

@@ -29,8 +29,7 @@ func (s *sale) statement() Statement {
 	out := Statement{Orders: map[seckill.State]int{}}
 	u := &out.Units
 	u.Stock = s.item.stock
-	for i := range s.orders {
-		o := s.orders[i]
+	for _, o := range s.orders {
 		out.Orders[o.state]++
 		switch {
 		case keeps(o.state):
@@ -50,7 +49,7 @@ func (s *sale) statement() Statement {
 		}
 		u.Free, u.NeverIssued, u.Reserved = &free, &never, &reserved
 		for id := range s.stock.res {
-			if i, _ := s.orderOf(id); i < 0 {
+			if s.byID[id] == nil {
 				out.Orders[seckill.Queued]++
 			}
 		}
