@@ -104,7 +104,7 @@ func place(text, beginning string) int {
 // chosenMutants resolves every choice.
 func chosenMutants(s *sources) ([]Mutant, error) {
 	var out []Mutant
-	for _, c := range chosen {
+	for i, c := range chosen {
 		src, err := s.read(c.file)
 		if err != nil {
 			return nil, err
@@ -113,6 +113,7 @@ func chosenMutants(s *sources) ([]Mutant, error) {
 		if err != nil {
 			return nil, err
 		}
+		m.Number = i + 1
 		out = append(out, m)
 	}
 	return out, nil
