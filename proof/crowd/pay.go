@@ -13,8 +13,8 @@ import (
 // payFor pays an order at the cashier and returns to the page. It reports whether the cashier took the money and the
 // crowd has not ended.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
-	order := a.order
-	for a.pay == "" && a.state == seckill.PendingPayment { // the pay string is not signed yet
+	order := a.Order
+	for a.Pay == "" && a.State == seckill.PendingPayment { // the pay string is not signed yet
 		moment := time.Now()
 		if !a.heard {
 			moment = moment.Add(max(a.retry, firstWait))
@@ -26,7 +26,7 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 			a = b
 		}
 	}
-	page := s.atCashier(ctx, a.pay, order)
+	page := s.atCashier(ctx, a.Pay, order)
 	return s.took(&page) && sleep(ctx, time.Now().Add(backIn))
 }
 
@@ -39,7 +39,7 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	}
 	now := time.Now()
 	s.tally.change(func(t *tally) {
-		if b.state != seckill.Paid && b.state != seckill.Confirmed {
+		if b.State != seckill.Paid && b.State != seckill.Confirmed {
 			t.orders.TooLate++
 			return
 		}

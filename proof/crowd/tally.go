@@ -110,7 +110,7 @@ func (t *tally) answered(act string, a *answer, took time.Duration) {
 		c.Kept++
 	}
 	c.took.add(took)
-	if act != record.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
+	if act != record.ActBuy || seckill.Code(a.Code) != seckill.CodeSoldOut {
 		return
 	}
 	switch asked := a.at.Add(-took); {
