@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -105,7 +106,7 @@ func (s *sale) checkPhantoms(t *journalView) {
 
 // inRange reports whether a user id is one of the crowd's.
 func (t *journalView) inRange(name string) bool {
-	n, err := parseUser(name)
+	n, err := strconv.ParseInt(name, 10, 64)
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
 }
 

@@ -55,7 +55,7 @@ func check(ctx context.Context, src Source, item string, told *journalView) (*Re
 	if err := src.Read(ctx, s.add); err != nil {
 		return nil, err
 	}
-	if !s.installedItem() {
+	if s.item.stock == 0 {
 		return nil, fmt.Errorf("item %s: %w", item, ErrNoItem)
 	}
 	s.checkUnits()

@@ -3,15 +3,12 @@ package audit
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }
 
 func (s *sale) report(t *journalView, took time.Duration) *Report {
 	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read,

@@ -124,8 +124,6 @@ func newSale(id string) *sale {
 		tradesOf: map[string][]*trade{}, queues: map[string]record.Depth{}, stock: newStock(id)}
 }
 
-func (s *sale) installedItem() bool { return s.item.stock > 0 }
-
 // use reports whether all parts were read. Otherwise the guarantee needs them.
 func (s *sale) use(g int, parts ...string) bool {
 	all := true
