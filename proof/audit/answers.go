@@ -186,7 +186,8 @@ func (s *sale) checkAcks(t *journalView) {
 		o := s.byID[id]
 		switch {
 		case o != nil && o.user.id != a.user:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, but it is user %s's", id, a.user, o.user.id)
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, but it is user %s's", id, a.user,
+				o.user.id)
 		case o != nil:
 		case s.foreign[id]:
 			s.broken(i11, lineOf(a.line), "acknowledged order %s of another item", id)

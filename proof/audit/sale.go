@@ -120,7 +120,8 @@ type returned struct {
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
-		byID: map[string]*order{}, foreign: map[string]bool{}, byUser: map[string]*user{}, blocks: map[string][]block{}, spans: map[string]*span{},
+		byID: map[string]*order{}, foreign: map[string]bool{}, byUser: map[string]*user{},
+		blocks: map[string][]block{}, spans: map[string]*span{},
 		tradesOf: map[string][]*trade{}, queues: map[string]record.Depth{}, stock: newStock(id)}
 }
 
