@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -72,7 +73,8 @@ func TestDeliverFunction(t *testing.T) {
 		t.Errorf("the log has the URL's token:\n%s", f.Output())
 	}
 	operators := staff(f)
-	if done, err := operators.Redeliver(t.Context()); err != nil || done.Orders != 0 {
+	if done, err := operator.Give[operator.Redelivered](t.Context(), &operators,
+		&operator.Redeliver{}); err != nil || done.Orders != 0 {
 		t.Errorf("redeliver: %+v, %v", done, err)
 	}
 	if _, err := f.Invoke([]byte(`{}`)); err == nil {

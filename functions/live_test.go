@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -25,7 +26,7 @@ func TestLiveScreen(t *testing.T) {
 		return answer, "", err
 	})
 	viewers := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
-	seen, err := viewers.Live(t.Context(), "2002")
+	seen, err := operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +53,15 @@ func TestLiveScreen(t *testing.T) {
 	}
 	admin = w.start(t, "admin", "LOG_LEVEL", "warn")
 	var refused *operator.Refusal
-	if _, err := viewers.Live(t.Context(), "2003"); !errors.As(err, &refused) ||
+	if _, err := operator.Give[watch.Seen](t.Context(), &viewers,
+		&operator.ReadLive{Item: "2003"}); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeItemUnknown {
 		t.Errorf("an unknown item: %v", err)
 	}
 	w.aws.SetFunction("seckill-stage", func([]byte) ([]byte, string, error) {
 		return nil, "", errors.New("out of memory")
 	})
-	seen, err = viewers.Live(t.Context(), "2002")
+	seen, err = operator.Give[watch.Seen](t.Context(), &viewers, &operator.ReadLive{Item: "2002"})
 	if err != nil || seen.Stock.Failed != seckill.CodeUnavailable || seen.Queues.Failed != "" {
 		t.Errorf("without the stage function: %+v, %v", seen, err)
 	}

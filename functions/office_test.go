@@ -97,10 +97,12 @@ func TestAdminFunction(t *testing.T) {
 		return answer, "", err
 	})
 	operators := client(func(_ context.Context, event []byte) ([]byte, error) { return admin.Invoke(event) })
-	if _, err := operators.Health(t.Context()); err != nil || calls != 2 {
+	if _, err := operator.Give[operator.Health](t.Context(), &operators,
+		&operator.ReadHealth{}); err != nil || calls != 2 {
 		t.Errorf("health: %v, %d calls", err, calls)
 	}
-	if done, err := operators.SetStopped(t.Context(), "2002", true); err != nil || !done.Changed {
+	if done, err := operator.Give[operator.ItemChange](t.Context(), &operators,
+		&operator.Stop{Item: "2002"}); err != nil || !done.Changed {
 		t.Errorf("stop: %+v, %v", done, err)
 	}
 	if !stage.Says(`"who":"` + staffARN + `","command":"stop","item":"2002"`) {
@@ -113,7 +115,8 @@ func TestAdminFunction(t *testing.T) {
 		log[1].Who != staffARN || log[1].Roles != "operator" || log[1].Act != "stop" || log[1].Result != "changed" {
 		t.Errorf("audit log: %+v, %v", log, err)
 	}
-	if page, err := operators.Audit(t.Context(), "", "", 10); err != nil || len(page.Entries) != 2 {
+	if page, err := operator.Give[operator.AuditPage](t.Context(), &operators,
+		&operator.ListAudit{Limit: 10}); err != nil || len(page.Entries) != 2 {
 		t.Errorf("audit: %+v, %v", page, err)
 	}
 	before := calls
@@ -123,13 +126,15 @@ func TestAdminFunction(t *testing.T) {
 		t.Errorf("finance resumes a sale: %+v", r)
 	}
 	var refused *operator.Refusal
-	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) || refused.Code != seckill.CodeNotFound {
+	if _, err := operator.Give[operator.Redelivered](t.Context(), &operators,
+		&operator.Redeliver{}); !errors.As(err, &refused) || refused.Code != seckill.CodeNotFound {
 		t.Errorf("a stack without a webhook: %v", err)
 	}
 	w.aws.SetFunction("seckill-deliver", func([]byte) ([]byte, string, error) {
 		return nil, "", errors.New("out of memory")
 	})
-	if _, err := operators.Redeliver(t.Context()); !errors.As(err, &refused) ||
+	if _, err := operator.Give[operator.Redelivered](t.Context(), &operators,
+		&operator.Redeliver{}); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable ||
 		!strings.Contains(refused.Detail, "deliver: it failed: out of memory") {
 		t.Errorf("a function that fails: %v", err)
@@ -148,37 +153,27 @@ func TestOnlySignedCommands(t *testing.T) {
 		another = event
 		return nil, errors.New("not sent")
 	})
-	_, _ = teller.Delivery(t.Context(), seckill.KeyedOrderID("2002", "1001", "k"))
+	_, _ = operator.Give[operator.Delivery](t.Context(), &teller,
+		&operator.ReadDelivery{Order: seckill.KeyedOrderID("2002", "1001", "k")})
 	for _, c := range []struct {
 		step, unsigned string
-		give           func(operator.Client) error
+		signed         operator.Command
 	}{
-		{"stage", `"health"`, func(c operator.Client) error { _, err := c.Health(t.Context()); return err }},
-		{"refund", `"open"`, func(c operator.Client) error { _, err := c.Open(t.Context()); return err }},
-		{"reconcile", `"reconciled","day":"2026-11-11"`, func(c operator.Client) error {
-			_, err := c.Reconciled(t.Context(), "2026-11-11")
-			return err
-		}},
-		{"repair", `"erase","user":"1001"`, func(c operator.Client) error {
-			_, err := c.Erase(t.Context(), "1001", "")
-			return err
-		}},
-		{"tell", `"replay","item":"2002","day":"2026-11-11"`, func(c operator.Client) error {
-			_, err := c.Replay(t.Context(), "2002", "2026-11-11", "")
-			return err
-		}},
-		{"deliver", `"redeliver"`, func(c operator.Client) error { _, err := c.Redeliver(t.Context()); return err }},
-		{"acts", `"acts","limit":1`, func(c operator.Client) error {
-			_, err := c.Acts(t.Context(), operator.ActsWanted{Limit: 1})
-			return err
-		}},
+		{"stage", `"health"`, &operator.ReadHealth{}},
+		{"refund", `"open"`, &operator.ListMoney{}},
+		{"reconcile", `"reconciled","day":"2026-11-11"`, &operator.ListReconciled{Day: "2026-11-11"}},
+		{"repair", `"erase","user":"1001"`, &operator.Erase{User: "1001"}},
+		{"tell", `"replay","item":"2002","day":"2026-11-11"`, &operator.Replay{Item: "2002", Day: "2026-11-11"}},
+		{"deliver", `"redeliver"`, &operator.Redeliver{}},
+		{"acts", `"acts","limit":1`, &operator.ListActs{Limit: 1}},
 	} {
 		f := w.start(t, c.step, "LOG_LEVEL", "error")
 		var own []byte
-		err := c.give(staffOf(commandKeys, func(event []byte) ([]byte, error) {
+		client := staffOf(commandKeys, func(event []byte) ([]byte, error) {
 			own = event
 			return f.Invoke(event)
-		}))
+		})
+		_, err := operator.Give[json.RawMessage](t.Context(), &client, c.signed)
 		if err != nil || !f.Says(`"level":"INFO","msg":"operator","who":"`+staffARN+`","command":`) {
 			t.Errorf("%s: %v, log: %s", c.step, err, f.Output())
 		}
@@ -213,7 +208,8 @@ func TestCommandsWithANewKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		operators := staffOf(keys, f.Invoke)
-		if _, err := operators.Acts(t.Context(), operator.ActsWanted{Limit: 1}); (err == nil) != want {
+		if _, err := operator.Give[operator.ActPage](t.Context(), &operators,
+			&operator.ListActs{Limit: 1}); (err == nil) != want {
 			t.Errorf("%v, want accepted %v", err, want)
 		}
 	}

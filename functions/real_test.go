@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
@@ -298,10 +299,12 @@ func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
 	operators := staff(w.f["refund"])
-	if done, err := operators.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
+	if done, err := operator.Give[operator.MoneyChange](w.t.Context(), &operators,
+		&operator.Refund{Order: order, Why: "broken", Restock: true}); err != nil || !done.Changed {
 		w.t.Fatalf("%+v, %v", done, err)
 	}
-	if open, err := operators.Open(w.t.Context()); err != nil || open.Due.Count != 1 ||
+	if open, err := operator.Give[operator.OpenMoney](w.t.Context(), &operators,
+		&operator.ListMoney{}); err != nil || open.Due.Count != 1 ||
 		open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
 		w.t.Errorf("open: %+v, %v", open, err)
 	}
@@ -314,7 +317,7 @@ func (w *realDeployment) refunded(user, item string) {
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refunded" {
 		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
 	}
-	c, err := operators.Case(w.t.Context(), order, true)
+	c, err := operator.Give[operator.MoneyCase](w.t.Context(), &operators, &operator.ReadCase{Order: order, Raw: true})
 	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) != 1 ||
 		c.Notifications[0].Raw == "" {
 		w.t.Errorf("case: %+v, %v", c, err)

@@ -63,7 +63,7 @@ func TestReconcileFunction(t *testing.T) {
 	operators := staff(f)
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
-		all, err := operators.Reconciled(t.Context(), day)
+		all, err := operator.Give[operator.Reconciled](t.Context(), &operators, &operator.ListReconciled{Day: day})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,13 +101,15 @@ func TestReconcileFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Count, want.Differences = 0, []seckill.Difference{}
-	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" ||
+	if got, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
+		&operator.Reconcile{Day: day}); err != nil || cmp.Diff(want, got, when) != "" ||
 		len(kept()) != 2 {
 		t.Errorf("matched by an operator: %v, %d kept, want (-), got (+):\n%s", err, len(kept()),
 			cmp.Diff(want, got, when))
 	}
 	var refused *operator.Refusal
-	if _, err := operators.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err,
+	if _, err := operator.Give[seckill.Reconciliation](t.Context(), &operators,
+		&operator.Reconcile{Day: seckill.Day(time.Now().Add(24 * time.Hour))}); !errors.As(err,
 		&refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}

@@ -26,7 +26,7 @@ func TestActs(t *testing.T) {
 	}
 	w.buy("1001", local.DemoLive, 1, "")
 	w.waitIdle()
-	page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Item: local.DemoLive, Limit: 10})
+	page, err := gives[operator.ActPage](w, &operator.ListActs{Item: local.DemoLive, Limit: 10})
 	if err != nil || len(page.Acts) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
@@ -34,10 +34,10 @@ func TestActs(t *testing.T) {
 		a.UserHash == "" {
 		t.Errorf("%+v", a)
 	}
-	if err := w.operators().HandleAct(t.Context(), page.Acts[0].ID, "a test"); err != nil {
+	if _, err := gives[bool](w, &operator.HandleAct{Act: page.Acts[0].ID, Why: "a test"}); err != nil {
 		t.Error(err)
 	}
-	if page, err := w.operators().Acts(t.Context(), operator.ActsWanted{Limit: 10}); err != nil || len(page.Acts) != 0 {
+	if page, err := gives[operator.ActPage](w, &operator.ListActs{Limit: 10}); err != nil || len(page.Acts) != 0 {
 		t.Errorf("after it was handled: %+v, %v", page, err)
 	}
 	for query, want := range map[string]int{"": 3, "?status=suspicious": 1, "?status=normal&limit=1": 1, "?item=7": 0,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/fake/redistest"
@@ -86,7 +87,7 @@ func (w *shopTest) notificationOf(order string) string {
 // refund requests a payment's refund; the schedule makes it within a minute.
 func (w *shopTest) refund(order string) {
 	w.t.Helper()
-	if _, err := w.operators().Refund(w.t.Context(), order, "broken", false); err != nil {
+	if _, err := gives[operator.MoneyChange](w, &operator.Refund{Order: order, Why: "broken"}); err != nil {
 		w.t.Fatal(err)
 	}
 }

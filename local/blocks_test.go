@@ -14,6 +14,7 @@ import (
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/flow/sale/buy"
 	"github.com/your-org/seckill/shared/flow/sale/consume"
 	"github.com/your-org/seckill/shared/seckill"
@@ -22,8 +23,8 @@ import (
 // blockUser has an operator block a user for an item; "": for every item.
 func (w *shopTest) blockUser(user, item string) {
 	w.t.Helper()
-	done, err := w.operators().Block(w.t.Context(), []operator.Block{{Subject: user, Item: item, Reason: "a script"}},
-		false)
+	done, err := gives[block.Done](w,
+		&operator.PutBlocks{Blocks: operator.Blocks{{Subject: user, Item: item, Reason: "a script"}}})
 	if err != nil || done.Made != 1 {
 		w.t.Fatalf("block: %+v, %v", done, err)
 	}
@@ -53,7 +54,7 @@ func TestABlockedShopperWithoutChecks(t *testing.T) {
 		t.Errorf("the order: %v", order)
 	}
 	w.awaitLeft("5", "9")
-	if _, err := w.operators().Unblock(t.Context(), "1001", ""); err != nil {
+	if _, err := gives[bool](w, &operator.DropBlock{Subject: "1001"}); err != nil {
 		t.Fatal(err)
 	}
 	w.blockUser("1001", "6")

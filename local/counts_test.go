@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -46,7 +47,7 @@ func TestCounts(t *testing.T) {
 				t.Error("orders are counted only by the second question")
 			}
 			for cursor, steps := "", 0; steps == 0 || cursor != ""; steps++ {
-				step, err := w.operators().Recount(t.Context(), "7", cursor)
+				step, err := gives[operator.Recounted](w, &operator.Recount{Item: "7", Cursor: cursor})
 				if err != nil || steps > 9 {
 					t.Fatal(steps, err)
 				}
@@ -61,7 +62,7 @@ func TestCounts(t *testing.T) {
 // counts checks an item's counts, in all and by minute.
 func (w *shopTest) counts(item string, want seckill.Count) {
 	w.t.Helper()
-	c, err := w.operators().Counts(w.t.Context(), item)
+	c, err := gives[operator.Counts](w, &operator.ReadCounts{Item: item})
 	var minutes seckill.Count
 	for _, m := range c.Minutes {
 		minutes = minutes.Plus(m.Count)

@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/telemetry"
-	"github.com/your-org/seckill/shared/flow/office/fulfil"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -67,7 +66,9 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1002", "5", seckill.Paid)
 	w.waitIdle()
-	erase := func(user string) (operator.Erased, error) { return w.operators().Erase(t.Context(), user, "") }
+	erase := func(user string) (operator.Erased, error) {
+		return gives[operator.Erased](w, &operator.Erase{User: user})
+	}
 
 	if _, err := erase("1002"); !strings.Contains(refusal(err).Detail, kept+", paid") || w.addresses("1002") != 1 {
 		t.Errorf("goods are to be shipped: %v", err)
@@ -149,8 +150,8 @@ func TestNamesGoWithTheAddress(t *testing.T) {
 	w.waitIdle()
 	want := func(id, name, address string) {
 		t.Helper()
-		o, err := w.operators().Order(t.Context(), id)
-		d, derr := w.operators().Delivery(t.Context(), id)
+		o, err := gives[operator.Order](w, &operator.ReadOrder{Order: id})
+		d, derr := gives[operator.Delivery](w, &operator.ReadDelivery{Order: id})
 		if err != nil || derr != nil || o.Name != name || d.Name != name || d.Address != address {
 			t.Errorf("%+v, %+v, %v, %v; want the name %q and the address %q", o, d, err, derr, name, address)
 		}
@@ -160,7 +161,7 @@ func TestNamesGoWithTheAddress(t *testing.T) {
 	if a := w.call(token, "GET", "/order/"+order, nil); strings.Contains(a.raw, name) {
 		t.Errorf("the API has the name: %v", a)
 	}
-	if _, err := w.operators().Erase(t.Context(), user, ""); err != nil {
+	if _, err := gives[operator.Erased](w, &operator.Erase{User: user}); err != nil {
 		t.Fatal(err)
 	}
 	want(order, "", "")
@@ -191,7 +192,7 @@ func TestNetworkAddresses(t *testing.T) {
 			w.waitIdle()
 			want := func(network netip.Addr) {
 				t.Helper()
-				d, err := w.operators().Delivery(t.Context(), order)
+				d, err := gives[operator.Delivery](w, &operator.ReadDelivery{Order: order})
 				if err != nil || d.Network != network {
 					t.Errorf("%+v, %v; want the network address %q", d, err, network)
 				}
@@ -201,7 +202,7 @@ func TestNetworkAddresses(t *testing.T) {
 				kept = netip.MustParseAddr("127.0.0.1")
 			}
 			want(kept)
-			list, err := w.operators().Orders(t.Context(), fulfil.Query{Item: "5"}, "", 10)
+			list, err := gives[operator.OrderList](w, &operator.ListOrders{Item: "5", Limit: 10})
 			if err != nil || len(list.Orders) != 1 || strings.Contains(fmt.Sprint(list), "127.0.0.1") {
 				t.Errorf("%+v, %v", list, err)
 			}
@@ -236,12 +237,12 @@ func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, seckill.Resend); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.operators().Erase(t.Context(), "1001", ""); !strings.Contains(refusal(err).Detail,
+	if _, err := gives[operator.Erased](w, &operator.Erase{User: "1001"}); !strings.Contains(refusal(err).Detail,
 		r.Order+", queued") {
 		t.Errorf("%v", err)
 	}
 	for user, want := range map[string]bool{"0x1": false, "99999999999999999999999": false, "77": true} {
-		if _, err := w.operators().Erase(t.Context(), user, ""); (err == nil) != want {
+		if _, err := gives[operator.Erased](w, &operator.Erase{User: user}); (err == nil) != want {
 			t.Errorf("user %s: %v, want it carried out: %t", user, err, want)
 		}
 	}

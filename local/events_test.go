@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -216,14 +217,14 @@ func TestEventsInAFile(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1001", "7", seckill.Paid)
 	w.waitIdle()
-	if told, err := w.operators().Tell(t.Context(), id); err != nil || told.Changes != 2 {
+	if told, err := gives[operator.Told](w, &operator.Tell{Order: id}); err != nil || told.Changes != 2 {
 		t.Errorf("tell: %+v, %v", told, err)
 	}
-	if told, err := w.operators().Replay(t.Context(), "7", seckill.Day(w.Clock.Now()), ""); err != nil ||
+	if told, err := gives[operator.Told](w, &operator.Replay{Item: "7", Day: seckill.Day(w.Clock.Now())}); err != nil ||
 		told.Changes != 2 {
 		t.Errorf("replay: %+v, %v", told, err)
 	}
-	if out, err := w.operators().Redeliver(t.Context()); err != nil || out.Orders != 0 {
+	if out, err := gives[operator.Redelivered](w, &operator.Redeliver{}); err != nil || out.Orders != 0 {
 		t.Errorf("redeliver: %+v, %v", out, err)
 	}
 	f, err := os.Open(file)
@@ -252,15 +253,15 @@ func TestWithoutEvents(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("7", 10, 1)}})
 	id, _ := w.bought("1001", "7")
-	_, err := w.operators().Tell(t.Context(), id)
+	_, err := gives[operator.Told](w, &operator.Tell{Order: id})
 	if r := refusal(err); !strings.Contains(r.Error(), "--events") {
 		t.Errorf("tell: %v, want words about --events", err)
 	}
-	_, err = w.operators().Redeliver(t.Context())
+	_, err = gives[operator.Redelivered](w, &operator.Redeliver{})
 	if r := refusal(err); !strings.Contains(r.Error(), "--events") {
 		t.Errorf("redeliver: %v, want words about --events", err)
 	}
-	if d, err := w.operators().Delivery(t.Context(), id); err != nil || d.Address != address {
+	if d, err := gives[operator.Delivery](w, &operator.ReadDelivery{Order: id}); err != nil || d.Address != address {
 		t.Errorf("delivery: %+v, %v", d, err)
 	}
 }

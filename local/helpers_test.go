@@ -154,6 +154,11 @@ func (w *shopTest) operators() *operator.Client {
 	}}
 }
 
+// gives gives an operator's command, and returns its answer.
+func gives[A any](w *shopTest, c operator.Command) (A, error) {
+	return operator.Give[A](w.t.Context(), w.operators(), c)
+}
+
 // refusal returns the refusal of an operator's command, a zero one if it was not refused.
 func refusal(err error) (r operator.Refusal) {
 	if got := (*operator.Refusal)(nil); errors.As(err, &got) {

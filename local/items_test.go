@@ -60,7 +60,7 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 		strings.Contains(a.raw, "as_sold") {
 		t.Errorf("an older order: %v\nwant %s", a, is)
 	}
-	o, err := w.operators().Order(ctx, kept)
+	o, err := gives[operator.Order](w, &operator.ReadOrder{Order: kept})
 	if err != nil || o.Title == "钟" || o.Price == 1_00 || o.List == 2_00 || o.Cover != "/pictures/headphones.svg" ||
 		o.Options != "颜色=黑" || o.Version != 1 {
 		t.Errorf("staff see %+v, %v", o, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
@@ -16,7 +17,7 @@ func (w *shopTest) seen(item string) watch.Seen {
 	w.waitIdle()
 	w.Clock.Advance(watch.MinuteAge)
 	w.waitIdle()
-	seen, err := w.operators().Live(w.t.Context(), item)
+	seen, err := gives[watch.Seen](w, &operator.ReadLive{Item: item})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestLiveFiguresAreTheLedgers(t *testing.T) {
 	if a := w.buy("1001", "7", 1, ""); a.status == 200 {
 		t.Errorf("above the limit: %+v", a)
 	}
-	if _, err := w.operators().Refund(t.Context(), order, "broken", false); err != nil {
+	if _, err := gives[operator.MoneyChange](w, &operator.Refund{Order: order, Why: "broken"}); err != nil {
 		t.Fatal(err)
 	}
 	seen := w.seen("7")

@@ -15,7 +15,7 @@ import (
 // open returns the due, refused and unknown money, as an operator sees it.
 func (w *shopTest) open() operator.OpenMoney {
 	w.t.Helper()
-	o, err := w.operators().Open(w.t.Context())
+	o, err := gives[operator.OpenMoney](w, &operator.ListMoney{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -31,9 +31,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
 	w.waitIdle() // the notification is stored after its effect
-	ops, ctx := w.operators(), t.Context()
 	for _, raw := range []bool{false, true} {
-		c, err := ops.Case(ctx, order, raw)
+		c, err := gives[operator.MoneyCase](w, &operator.ReadCase{Order: order, Raw: raw})
 		if text := fmt.Sprint(c); err != nil || strings.Contains(text, "文三路") ||
 			strings.Contains(text, "trade_status") != raw || len(c.Notifications) != 1 ||
 			c.Notifications[0].Outcome != "recorded" {
@@ -41,8 +40,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 		}
 	}
 	for _, want := range []bool{true, false} {
-		if c, err := ops.Refund(ctx, order, "broken", true); err != nil || c.Changed != want ||
-			c.State != seckill.RefundOwed {
+		c, err := gives[operator.MoneyChange](w, &operator.Refund{Order: order, Why: "broken", Restock: true})
+		if err != nil || c.Changed != want || c.State != seckill.RefundOwed {
 			t.Errorf("refund: %+v, %v, want changed %t", c, err, want)
 		}
 	}
@@ -63,12 +62,13 @@ func TestAnOperatorRefunds(t *testing.T) {
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}
-	if c, err := ops.Again(ctx, order, "broken"); err != nil || c.Asked != 1 {
-		t.Errorf("again: %+v, %v", c, err)
+	again, err := gives[operator.MoneyChange](w, &operator.Again{Order: order, Why: "broken"})
+	if err != nil || again.Asked != 1 {
+		t.Errorf("again: %+v, %v", again, err)
 	}
 	w.pass(time.Minute)
 	w.awaitState("1001", "5", seckill.Refunded)
-	c, err := ops.Case(ctx, order, false)
+	c, err := gives[operator.MoneyCase](w, &operator.ReadCase{Order: order})
 	if text := fmt.Sprint(c.History); err != nil || !strings.Contains(text, "refund by ann: broken") ||
 		!strings.Contains(text, "wanted again by ann: broken") {
 		t.Errorf("case afterwards: %+v, %v", c, err)
@@ -102,7 +102,7 @@ func TestAnOperatorAsks(t *testing.T) {
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}
-	if c, err := w.operators().Ask(t.Context(), order, "broken"); err != nil || !c.Changed {
+	if c, err := gives[operator.MoneyChange](w, &operator.Ask{Order: order, Why: "broken"}); err != nil || !c.Changed {
 		t.Errorf("ask: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -36,7 +37,7 @@ func (w *shopTest) noMidnight() {
 // kept returns the stored results of a day.
 func (w *shopTest) kept(day string) []seckill.Reconciliation {
 	w.t.Helper()
-	all, err := w.operators().Reconciled(w.t.Context(), day)
+	all, err := gives[operator.Reconciled](w, &operator.ListReconciled{Day: day})
 	if err != nil || all.Day != day {
 		w.t.Fatalf("kept of %s: %+v, %v", day, all, err)
 	}
@@ -62,7 +63,8 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.pass(time.Minute)
 	w.awaitState("1002", "5", seckill.Refunded)
 	today := seckill.Day(w.Clock.Now())
-	if _, err := w.operators().Reconcile(t.Context(), today); refusal(err).Code != seckill.CodeInvalid {
+	_, err := gives[seckill.Reconciliation](w, &operator.Reconcile{Day: today})
+	if refusal(err).Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	day := w.nextMorning()
@@ -76,7 +78,8 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	w.pass(local.MaxAdvance)
-	if r, err := w.operators().Reconcile(t.Context(), day); err != nil || cmp.Diff(want, r, ignore) != "" {
+	r, err := gives[seckill.Reconciliation](w, &operator.Reconcile{Day: day})
+	if err != nil || cmp.Diff(want, r, ignore) != "" {
 		t.Errorf("matched again: %+v, %v", r, err)
 	}
 	if n := len(w.kept(day)); n != 2 {

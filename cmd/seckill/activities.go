@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,14 +23,8 @@ const (
 	week            = 7 * 24 * time.Hour
 )
 
-// activityFlags are the flags of the commands about activities.
-type activityFlags struct {
-	target
-	printer
-}
-
 func activitiesCommand() *cobra.Command {
-	var f activityFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "activities",
 		Short: "Group items under a title: list, show, save, copy, delete, take offline",
@@ -39,7 +32,6 @@ func activitiesCommand() *cobra.Command {
 at most, and its sale lies within the activity's window; it still has a window and a stop switch of its
 own, which decide.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), as for "seckill items".
 Every command may be repeated, and reports when there was nothing left to do. A save names the version
 that it was made from: the second of two editors is refused, and sees the difference. A title may
 change on pages up to a minute later.`,
@@ -48,17 +40,12 @@ change on pages up to a minute later.`,
   seckill activities save early.json
   seckill activities copy 7001 --start 2026-11-18T12:00:00Z
   seckill activities offline 7001 --stack seckill-prod`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(listActivitiesCommand(&f), showActivityCommand(&f), saveActivityCommand(&f),
+	return f.group(cmd, listActivitiesCommand(&f), showActivityCommand(&f), saveActivityCommand(&f),
 		copyActivityCommand(&f), deleteActivityCommand(&f, false), deleteActivityCommand(&f, true))
-	return cmd
 }
 
-func listActivitiesCommand(f *activityFlags) *cobra.Command {
+func listActivitiesCommand(f *shopFlags) *cobra.Command {
 	var limit int
 	var all bool
 	cmd := &cobra.Command{
@@ -78,7 +65,7 @@ lists deleted ones, too.`,
 				return err
 			}
 			list, err := listActivities(cmd, s, all, limit)
-			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.activities(&list) })
+			return f.print(cmd, err, &list, func(p *page) { p.activities(&list) })
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", shownActivities, fmt.Sprintf("activities at most, 1 to %d", maxActivities))
@@ -87,23 +74,15 @@ lists deleted ones, too.`,
 }
 
 // listActivities reads as many activities as are wanted, page by page.
-func listActivities(cmd *cobra.Command, s *shop, all bool, limit int) (operator.ActivityPage, error) {
-	out := operator.ActivityPage{Activities: []operator.Activity{}}
-	for {
-		var p operator.ActivityPage
-		if err := s.Give(cmd.Context(), &operator.ListActivities{All: all, Cursor: out.Next,
-			Limit: min(limit-len(out.Activities), seckill.MaxActivityPage)}, &p); err != nil {
-			return out, err
-		}
-		if p.Next == out.Next && p.Next != "" {
-			return out, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
-		}
-		out.Activities, out.Next = append(out.Activities, p.Activities...), p.Next
-		out.Unreadable = append(out.Unreadable, p.Unreadable...)
-		if p.Next == "" || len(out.Activities) >= limit {
-			return out, nil
-		}
-	}
+func listActivities(cmd *cobra.Command, s *shop, all bool, limit int) (out operator.ActivityPage, err error) {
+	out.Activities, out.Next, err = pages(s, limit, seckill.MaxActivityPage, "",
+		func(next string, n int) ([]operator.Activity, string, error) {
+			p, err := give[operator.ActivityPage](cmd, s, "",
+				&operator.ListActivities{All: all, Cursor: next, Limit: n})
+			out.Unreadable = append(out.Unreadable, p.Unreadable...)
+			return p.Activities, p.Next, err
+		})
+	return out, err
 }
 
 // activities prints a list of activities.
@@ -115,7 +94,7 @@ func (p *page) activities(list *operator.ActivityPage) {
 	}
 	for i := range list.Activities {
 		a := &list.Activities[i]
-		p.row(a.ID, stateOf(a), inUTC(a.Start), inUTC(a.End), strconv.Itoa(len(a.Items)), a.Title)
+		p.row(a.ID, stateOf(a), at(a.Start), at(a.End), strconv.Itoa(len(a.Items)), a.Title)
 	}
 	for _, row := range list.Unreadable {
 		p.line("Left out: %s", printable(row))
@@ -125,8 +104,6 @@ func (p *page) activities(list *operator.ActivityPage) {
 	}
 }
 
-func inUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 func stateOf(a *operator.Activity) string {
 	if !a.Deleted.IsZero() {
 		return "deleted"
@@ -134,7 +111,7 @@ func stateOf(a *operator.Activity) string {
 	return string(a.State)
 }
 
-func showActivityCommand(f *activityFlags) *cobra.Command {
+func showActivityCommand(f *shopFlags) *cobra.Command {
 	file := false
 	cmd := &cobra.Command{
 		Use:   "show ID",
@@ -149,22 +126,26 @@ a save may change now. --file prints what "seckill activities save" reads.`,
 			if err != nil {
 				return err
 			}
-			a, err := s.Activity(cmd.Context(), args[0])
+			a, err := readActivity(cmd, s, args[0])
 			if err == nil && file {
 				return writeJSON(cmd.OutOrStdout(), a.ActivityFile)
 			}
-			return f.print(cmd, s.explain(err, "activity "+args[0]), &a, func(p *page) { p.activity(&a) })
+			return f.print(cmd, err, &a, func(p *page) { p.activity(&a) })
 		},
 	}
 	cmd.Flags().BoolVar(&file, "file", false, "print it as a file to edit and save")
 	return cmd
 }
 
+func readActivity(cmd *cobra.Command, s *shop, id string) (operator.ActivityView, error) {
+	return give[operator.ActivityView](cmd, s, "activity "+id, &operator.ReadActivity{Activity: id})
+}
+
 // activity prints an activity with its items and rules.
 func (p *page) activity(a *operator.ActivityView) {
 	p.line("Activity %s: %s, version %d, made by %s (%s) at %s.", a.ID, stateOf(&a.Activity), a.Version,
-		printable(a.MadeBy), printable(a.MadeFrom), inUTC(a.Made))
-	values := map[string]string{"title": a.Title, "start_time": inUTC(a.Start), "end_time": inUTC(a.End),
+		printable(a.MadeBy), printable(a.MadeFrom), at(a.Made))
+	values := map[string]string{"title": a.Title, "start_time": at(a.Start), "end_time": at(a.End),
 		"items": counted(len(a.Items), "item", "items")}
 	p.row("field", "value", "may change")
 	for _, r := range a.Rules {
@@ -187,7 +168,7 @@ func (p *page) activity(a *operator.ActivityView) {
 func ofActivity(r *seckill.Rule) string {
 	switch r.Why {
 	case seckill.WhyEnded:
-		return "no: the activity is over, since " + inUTC(r.Since)
+		return "no: the activity is over, since " + at(r.Since)
 	case seckill.WhyItemsInside:
 		return "while each item's sale stays inside"
 	case seckill.WhyOnSaleStays:
@@ -196,7 +177,7 @@ func ofActivity(r *seckill.Rule) string {
 	return "yes"
 }
 
-func saveActivityCommand(f *activityFlags) *cobra.Command {
+func saveActivityCommand(f *shopFlags) *cobra.Command {
 	overwrite := false
 	cmd := &cobra.Command{
 		Use:   "save FILE",
@@ -214,7 +195,7 @@ exist already, in the order in which pages show them. version is that of "seckil
   seckill activities save early.json --overwrite`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := readActivity(args[0])
+			file, err := activityFile(args[0])
 			if err != nil {
 				return err
 			}
@@ -223,29 +204,27 @@ exist already, in the order in which pages show them. version is that of "seckil
 				return err
 			}
 			if overwrite {
-				now, err := s.Activity(cmd.Context(), file.ID)
-				var refused *operator.Refusal
-				if err != nil && (!errors.As(err, &refused) || refused.Code != operator.CodeActivityUnknown) {
+				now, err := operator.Give[operator.ActivityView](cmd.Context(), &s.Client,
+					&operator.ReadActivity{Activity: file.ID})
+				if err != nil && !refusedAs(err, operator.CodeActivityUnknown) {
 					return s.explain(err, "activity "+file.ID)
 				}
 				file.Version = now.Version
 			}
-			var a operator.ActivityChange
-			err = s.Give(cmd.Context(), &operator.SaveActivity{Save: &file}, &a)
-			var refused *operator.Refusal
-			if errors.As(err, &refused) && refused.Code == operator.CodeConflict {
+			a, err := give[operator.ActivityChange](cmd, s, "activity "+file.ID, &operator.SaveActivity{Save: &file})
+			if refusedAs(err, operator.CodeConflict) {
 				return fmt.Errorf("%w (seckill activities show %s --file): redo the change in it, or give --overwrite",
 					err, file.ID)
 			}
-			return f.changed(cmd, s.explain(err, "activity "+file.ID), &a, "saved")
+			return f.print(cmd, err, &a, func(p *page) { p.activityChange(&a, "saved") })
 		},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "save it whatever version is stored")
 	return cmd
 }
 
-// readActivity reads a file of an activity.
-func readActivity(name string) (file operator.ActivityFile, err error) {
+// activityFile reads a file of an activity.
+func activityFile(name string) (file operator.ActivityFile, err error) {
 	text, err := readSmall(name, maxActivityFile)
 	if err != nil {
 		return file, err
@@ -262,7 +241,7 @@ func readActivity(name string) (file operator.ActivityFile, err error) {
 	return file, checkActivity(file.ID)
 }
 
-func copyActivityCommand(f *activityFlags) *cobra.Command {
+func copyActivityCommand(f *shopFlags) *cobra.Command {
 	start := ""
 	cmd := &cobra.Command{
 		Use:   "copy ID",
@@ -286,22 +265,21 @@ included. No copy is stopped. The same copy again makes nothing new.`,
 				return err
 			}
 			if at.IsZero() {
-				a, err := s.Activity(cmd.Context(), args[0])
+				a, err := readActivity(cmd, s, args[0])
 				if err != nil {
-					return s.explain(err, "activity "+args[0])
+					return err
 				}
 				at = a.Start.Add(week)
 			}
-			var a operator.ActivityChange
-			err = s.Give(cmd.Context(), &operator.CopyActivity{Activity: args[0], Start: at}, &a)
-			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, "made, a copy of "+args[0])
+			return f.activity(cmd, s, args[0], &operator.CopyActivity{Activity: args[0], Start: at},
+				"made, a copy of "+args[0])
 		},
 	}
 	cmd.Flags().StringVar(&start, "start", "", "when the copy begins (default a week after the activity)")
 	return cmd
 }
 
-func deleteActivityCommand(f *activityFlags, undo bool) *cobra.Command {
+func deleteActivityCommand(f *shopFlags, undo bool) *cobra.Command {
 	verb, short, did := "delete", "Delete an activity; its items stay", "deleted"
 	long := `Delete an activity. Its items stay as they are, without a title over them, and may go to others. It is
 refused while one of them is on sale. "seckill activities undelete" brings it back.`
@@ -318,15 +296,13 @@ outside of its window by now.`
 			if err != nil {
 				return err
 			}
-			var a operator.ActivityChange
-			err = s.Give(cmd.Context(), &operator.DeleteActivity{Activity: args[0], Undo: undo}, &a)
-			return f.changed(cmd, s.explain(err, "activity "+args[0]), &a, did)
+			return f.activity(cmd, s, args[0], &operator.DeleteActivity{Activity: args[0], Undo: undo}, did)
 		},
 	}
 }
 
 // activityShop opens the shop for a command about one activity.
-func (f *activityFlags) activityShop(cmd *cobra.Command, id string) (*shop, error) {
+func (f *shopFlags) activityShop(cmd *cobra.Command, id string) (*shop, error) {
 	if err := checkActivity(id); err != nil {
 		return nil, err
 	}
@@ -340,9 +316,9 @@ func checkActivity(id string) error {
 	return nil
 }
 
-// changed prints what became of an activity.
-func (f *activityFlags) changed(cmd *cobra.Command, err error, a *operator.ActivityChange, did string) error {
-	return f.print(cmd, err, a, func(p *page) { p.activityChange(a, did) })
+// activity gives a command about an activity, and prints what became of it.
+func (f *shopFlags) activity(cmd *cobra.Command, s *shop, id string, c operator.Command, did string) error {
+	return answer(f, cmd, s, "activity "+id, c, func(p *page, a *operator.ActivityChange) { p.activityChange(a, did) })
 }
 
 func (p *page) activityChange(a *operator.ActivityChange, did string) {
@@ -362,5 +338,5 @@ func (p *page) activityChange(a *operator.ActivityChange, did string) {
 		what = fmt.Sprintf(", with %s", counted(a.Affects, "item", "items"))
 	}
 	p.line("Activity %s is %s%s (%s, from %s to %s, version %d).", a.ID, did, what, stateOf(&a.Activity),
-		inUTC(a.Start), inUTC(a.End), a.Version)
+		at(a.Start), at(a.End), a.Version)
 }

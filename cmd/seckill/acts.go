@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,7 +21,7 @@ const (
 
 // actFlags are the flags of the commands about acts.
 type actFlags struct {
-	moneyFlags
+	shopFlags
 	operator.ListActs
 	limit int
 }
@@ -43,20 +44,12 @@ challenge, a ticket or a purchase that a shopper asked for. It is suspicious if 
 Nothing is refused for it: only you can block. Rules are signs and no proof: people behind a carrier
 share its network address.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose acts function
-does the work and logs who gave the command; blocks are the repair function's. With --stack, the AWS
-credentials need sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).
 Acts are kept for 90 days, and reach the list some seconds late.`,
 		Example: `  seckill acts list --item 2002
   seckill acts handle 1794362400123-00000001 --why "our own test"
   seckill acts block 1794362400123-00000001 --why "buys by script"`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(listActsCommand(&f), handleActCommand(&f), blockActCommand(&f))
-	return cmd
+	return f.group(cmd, listActsCommand(&f), handleActCommand(&f), blockActCommand(&f))
 }
 
 func listActsCommand(f *actFlags) *cobra.Command {
@@ -77,32 +70,19 @@ network addresses also have keyed hashes, which are those of the log lines of th
 			if err != nil {
 				return err
 			}
-			list, err := listActs(cmd, s, f)
-			return f.print(cmd, s.explain(err, ""), &list, func(p *page) { p.acts(&list) })
+			var list operator.ActPage
+			list.Acts, list.Next, err = pages(s, f.limit, actPage, "",
+				func(next string, n int) ([]operator.Act, string, error) {
+					f.Cursor, f.Limit = next, n
+					p, err := give[operator.ActPage](cmd, s, "", &f.ListActs)
+					return p.Acts, p.Next, err
+				})
+			return f.print(cmd, err, &list, func(p *page) { p.acts(&list) })
 		},
 	}
 	flagsOf(cmd, &f.ListActs, "cursor", "limit")
 	cmd.Flags().IntVar(&f.limit, "limit", shownActs, fmt.Sprintf("acts to list, 1 to %d", maxActs))
 	return cmd
-}
-
-// listActs reads as many acts as are wanted, page by page.
-func listActs(cmd *cobra.Command, s *shop, f *actFlags) (operator.ActPage, error) {
-	out := operator.ActPage{Acts: []operator.Act{}}
-	for {
-		p, err := s.Acts(cmd.Context(), operator.ActsWanted{Day: f.Day, Item: f.Item, All: f.All, Cursor: out.Next,
-			Limit: min(f.limit-len(out.Acts), actPage)})
-		if err != nil {
-			return out, err
-		}
-		if p.Next != "" && p.Next <= out.Next {
-			return out, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
-		}
-		out.Acts, out.Next = append(out.Acts, p.Acts...), p.Next
-		if p.Next == "" || len(out.Acts) >= f.limit {
-			return out, nil
-		}
-	}
 }
 
 func handleActCommand(f *actFlags) *cobra.Command {
@@ -117,8 +97,8 @@ func handleActCommand(f *actFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = s.HandleAct(cmd.Context(), args[0], f.why)
-			return f.print(cmd, s.explain(err, "act "+args[0]), map[string]string{"handled": args[0]}, func(p *page) {
+			_, err = give[bool](cmd, s, "act "+args[0], &operator.HandleAct{Act: args[0], Why: f.why})
+			return f.print(cmd, err, map[string]string{"handled": args[0]}, func(p *page) {
 				p.line("Handled: act %s.", args[0])
 			})
 		},
@@ -143,22 +123,23 @@ agent blocks nobody: many people may share a network and a kind of phone.`,
 			if err != nil {
 				return err
 			}
-			a, err := s.Act(cmd.Context(), args[0])
+			a, err := give[operator.Act](cmd, s, "act "+args[0], &operator.ReadAct{Act: args[0]})
 			switch {
 			case err != nil:
-				return s.explain(err, "act "+args[0])
+				return err
 			case a.User == "":
 				return fmt.Errorf("act %s: it names no user", args[0])
 			case seckill.ParseRules(a.Rules).Shared():
 				return fmt.Errorf("act %s only breaks %s, which many people may share. If you know more, use "+
 					"\"seckill blocks add\"", args[0], a.Rules)
 			}
-			if _, err = s.Block(cmd.Context(), []operator.Block{{Subject: a.User, Reason: f.why}},
-				false); err != nil {
-				return s.explain(err, "user "+a.User)
+			block := &operator.PutBlocks{Blocks: operator.Blocks{{Subject: a.User, Reason: f.why}}}
+			if _, err = give[json.RawMessage](cmd, s, "user "+a.User, block); err != nil {
+				return err
 			}
-			if err = s.HandleAct(cmd.Context(), a.ID, f.why); err != nil {
-				err = fmt.Errorf("user %s is blocked; the act is not handled: %w", a.User, s.explain(err, "act "+a.ID))
+			_, err = give[bool](cmd, s, "act "+a.ID, &operator.HandleAct{Act: a.ID, Why: f.why})
+			if err != nil {
+				err = fmt.Errorf("user %s is blocked; the act is not handled: %w", a.User, err)
 			}
 			return f.print(cmd, err, map[string]string{"blocked": a.User, "handled": a.ID}, func(p *page) {
 				p.line("Blocked: user %s, for good. Handled: act %s.", a.User, a.ID)
@@ -208,7 +189,7 @@ func (p *page) acts(list *operator.ActPage) {
 		if !a.Handled.IsZero() {
 			handled = a.By + ": " + a.Note
 		}
-		p.row(a.ID, a.At.UTC().Format(time.RFC3339), a.Item, string(a.Action), string(a.Result), a.Rules, a.User,
+		p.row(a.ID, at(a.At), a.Item, string(a.Action), string(a.Result), a.Rules, a.User,
 			a.NetworkHash, took, a.Agent, handled)
 	}
 	if list.Next != "" {

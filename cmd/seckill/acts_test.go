@@ -63,19 +63,15 @@ func TestActsCommandsAgainstARunningShop(t *testing.T) {
 		strings.Count(stdout, "\n") != 1099 {
 		t.Errorf("two pages: exit %d, %d lines\n%s", code, strings.Count(stdout, "\n"), stderr)
 	}
-	for _, s := range []step{
-		{"list --day yesterday", exitUsage, "", "want a day such as"},
-		{"list --item x", exitUsage, "", "want 1 to 19 digits"},
-		{"list --limit 0", exitUsage, "", "want 1 to 100000"},
-		{"handle x --why y", exitUsage, "", "want an act's id"},
-		{"handle --why y", exitUsage, "", "ACT"},
-		{"handle " + id[0], exitUsage, "", "--why is missing"},
-		{"block " + id[0] + " --why ~", exitUsage, "", "--why is missing"},
-		{"block " + id[4] + " --why y --who liu", exitUsage, "", "network,agent, which many people may share"},
-		{"block " + seckill.ActID(now, "ffff") + " --why y --who liu", exitUsage, "", "act " + seckill.ActID(now,
-			"ffff")},
-	} {
-		s.line = "acts " + s.line + " --url " + sys.URL()
-		refuses(t, s)
-	}
+	refuses(t, exitUsage, "acts * --url "+sys.URL(), [][2]string{
+		{"list --day yesterday", "want a day such as"},
+		{"list --item x", "want 1 to 19 digits"},
+		{"list --limit 0", "want 1 to 100000"},
+		{"handle x --why y", "want an act's id"},
+		{"handle --why y", "ACT"},
+		{"handle " + id[0], "--why is missing"},
+		{"block " + id[0] + " --why ~", "--why is missing"},
+		{"block " + id[4] + " --why y --who liu", "network,agent, which many people may share"},
+		{"block " + seckill.ActID(now, "ffff") + " --why y --who liu", "act " + seckill.ActID(now, "ffff")},
+	})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sold returns a running shop with some units of the live demo item sold.
@@ -47,24 +46,15 @@ func sold(t *testing.T) *local.System {
 	return sys
 }
 
-// audited runs the command.
-func audited(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, fault bytes.Buffer
-	code = run(t.Context(), append([]string{"audit"}, args...), &out, &fault, noEnv)
-	http.DefaultClient.CloseIdleConnections()
-	return code, out.String(), fault.String()
-}
-
 func TestAuditOfARunningShop(t *testing.T) {
 	sys := sold(t)
-	at := []string{"--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms"}
-	code, out, fault := audited(t, at...)
+	at := []string{"audit", "--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms"}
+	code, out, fault := command(t, at...)
 	if code != exitOK || fault != "" || !strings.Contains(out, "I1   NoOversell        holds    4 unit rows") ||
 		!strings.Contains(out, "I4   OneOutcome        unknown  needs a journal") {
 		t.Errorf("exit %d, %s%s", code, out, fault)
 	}
-	code, out, fault = audited(t, append(at, "--json")...)
+	code, out, fault = command(t, append(at, "--json")...)
 	var r audit.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive ||
 		len(r.Results) != 17 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
@@ -76,53 +66,10 @@ func TestAuditOfARunningShop(t *testing.T) {
 	if err := sys.Rows.Transact(t.Context(), []ledger.Write{{Key: k, Op: ledger.OpDelete}}); err != nil {
 		t.Fatal(err)
 	}
-	code, out, fault = audited(t, at...)
+	code, out, fault = command(t, at...)
 	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 ||
 		!strings.Contains(out, "I3   Conservation      broken   1 finding") {
 		t.Errorf("a unit row gone: exit %d, %s%s", code, out, fault)
-	}
-}
-
-// TestAuditOfAStop checks that an order placed after a stop violates I10, and that a sale which was stopped, resumed
-// and stopped again does not.
-func TestAuditOfAStop(t *testing.T) {
-	sys := sold(t)
-	audited := func(when string, want audit.Verdict) *audit.GuaranteeResult {
-		t.Helper()
-		_, out, _ := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms", "--json")
-		var r audit.Report
-		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Of("I10").Verdict != want {
-			t.Fatalf("%s: I10 %+v, %v; want %s", when, r.Of("I10"), err, want)
-		}
-		return r.Of("I10")
-	}
-	operate := func(what string) {
-		t.Helper()
-		if code, out, fault := command(t, "items", what, local.DemoLive, "--url", sys.URL()); code != exitOK {
-			t.Fatalf("%s: %s%s", what, out, fault)
-		}
-		sys.Clock.Advance(20 * time.Second)
-	}
-	audited("never stopped", audit.Holds)
-	for _, what := range []string{"stop", "resume", "stop"} {
-		operate(what)
-		audited(what, audit.Holds)
-	}
-	it, err := sys.Items.Get(t.Context(), local.DemoLive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := sys.Clock.Now()
-	late := seckill.Order{ID: "late0000000000000000000001", Item: it.ID, User: "77", Count: 1, Units: []int{it.Stock},
-		Price:  it.Price,
-		Amount: it.Price, Given: seckill.Given{Address: "x"}, State: seckill.PendingPayment, Created: now, Placed: now,
-		PayBy: now.Add(time.Minute), Title: "x",
-		Buckets: it.Buckets, History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
-	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that ignores the stop would
-		t.Fatal(err)
-	}
-	if j := audited("placed after a stop", audit.Broken); j.Count != 1 || j.Findings[0].Row != "orders "+late.ID {
-		t.Errorf("%+v, want order %s", j, late.ID)
 	}
 }
 
@@ -148,10 +95,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, out, fault := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--journal", path, "--again", "0s")
-		if code != tt.code || !strings.Contains(out, tt.want) {
-			t.Errorf("exit %d, want %d and %q: %s%s", code, tt.code, tt.want, out, fault)
-		}
+		shows(t, step{"audit --url " + sys.URL() + " --item 2002 --again 0s --journal " + path, tt.code, tt.want, ""})
 	}
 }
 
@@ -222,7 +166,7 @@ func attributes(row ledger.Row) m {
 func TestAuditOfAStack(t *testing.T) {
 	stack := &soldStack{newClinic(t), sold(t)}
 	account(t, served(t, stack).URL)
-	code, out, fault := audited(t, "--stack", "sale", "--item", local.DemoLive, "--json")
+	code, out, fault := command(t, "audit", "--stack", "sale", "--item", local.DemoLive, "--json")
 	var r audit.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || fault != "" {
 		t.Fatalf("exit %d, %v, %s%s", code, err, out, fault)
@@ -238,7 +182,7 @@ func TestAuditOfAStack(t *testing.T) {
 		t.Errorf("L3 needs %q, units %+v", needs, r.Statement.Units)
 	}
 	stack.depths["Orders"], stack.depths["OrdersDeadLetter"] = "3", "2"
-	_, out, _ = audited(t, "--stack", "sale", "--item", local.DemoLive)
+	_, out, _ = command(t, "audit", "--stack", "sale", "--item", local.DemoLive)
 	if !strings.Contains(out, "needs an empty orders queue") ||
 		!strings.Contains(out, "2 messages of orders are parked") {
 		t.Errorf("queues that are not empty:\n%s", out)
@@ -247,21 +191,22 @@ func TestAuditOfAStack(t *testing.T) {
 
 func TestAuditRefusesInOneLine(t *testing.T) {
 	sys := sold(t)
-	refuses(t,
-		step{"audit", exitUsage, "", `--item ""`},
-		step{"audit --item x", exitUsage, "", `--item "x"`},
-		step{"audit --url " + sys.URL() + " --item 9", exitUsage, "", "item 9: there is no such item"},
-		step{"audit --item 1 --url " + sys.URL() + " --dynamodb http://localhost:1", exitUsage, "",
-			"contradict each other"},
-		step{"audit --item 1 --region x", exitUsage, "", "name it with --stack"},
-		step{"audit --item 1 --redis localhost:1", exitUsage, "", "go with --dynamodb or --stack"},
-		step{"audit --item 1 --dynamodb localhost:1", exitUsage, "", "want a URL"},
-		step{"audit --item 1 --dynamodb http://localhost:1 --redis localhost", exitUsage, "", "want host:port"},
-		step{"audit --item 1 --dynamodb http://localhost:1 --redis-cluster", exitUsage, "", "want --redis"},
-		step{"audit --item 1 --dynamodb http://localhost:1 --redis a:1,b:1", exitUsage, "", "without --redis-cluster"},
-		step{"audit --item 1 --journal " + filepath.Join(t.TempDir(), "none"), exitUsage, "", "no such file"},
-		step{"audit --item 1 --again -1s", exitUsage, "", "--again -1s"},
-		step{"audit --item 1 --url http://127.0.0.1:1", exitFault, "", "nothing answers at"},
-		step{"audit --item 1 --dynamodb http://127.0.0.1:1", exitFault, "", "connection refused"},
-	)
+	refuses(t, exitUsage, "audit *", [][2]string{
+		{"", `--item ""`},
+		{"--item x", `--item "x"`},
+		{"--url " + sys.URL() + " --item 9", "item 9: there is no such item"},
+		{"--item 1 --url " + sys.URL() + " --dynamodb http://localhost:1", "contradict each other"},
+		{"--item 1 --region x", "name it with --stack"},
+		{"--item 1 --redis localhost:1", "go with --dynamodb or --stack"},
+		{"--item 1 --dynamodb localhost:1", "want a URL"},
+		{"--item 1 --dynamodb http://localhost:1 --redis localhost", "want host:port"},
+		{"--item 1 --dynamodb http://localhost:1 --redis-cluster", "want --redis"},
+		{"--item 1 --dynamodb http://localhost:1 --redis a:1,b:1", "without --redis-cluster"},
+		{"--item 1 --journal " + filepath.Join(t.TempDir(), "none"), "no such file"},
+		{"--item 1 --again -1s", "--again -1s"},
+	})
+	refuses(t, exitFault, "audit *", [][2]string{
+		{"--item 1 --url http://127.0.0.1:1", "nothing answers at"},
+		{"--item 1 --dynamodb http://127.0.0.1:1", "connection refused"},
+	})
 }

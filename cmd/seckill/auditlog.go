@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +11,10 @@ import (
 
 const shownEntries = 100 // by default
 
-// auditLogFlags are the flags of audit list.
-type auditLogFlags struct {
-	target
-	printer
-	day   string
-	limit int
-}
-
 func auditListCommand() *cobra.Command {
-	var f auditLogFlags
+	var f shopFlags
+	var day string
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List what staff did on a day",
@@ -33,43 +25,29 @@ a "seckill run" the names are what callers gave. Times are UTC.`,
   seckill audit list --day 2026-11-11 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.day != "" && !seckill.ValidDay(f.day) {
-				return fmt.Errorf("--day %+.60q: want a day such as 2026-11-11", f.day)
+			if day != "" && !seckill.ValidDay(day) {
+				return fmt.Errorf("--day %+.60q: want a day such as 2026-11-11", day)
 			}
-			if f.limit < 1 {
-				return fmt.Errorf("--limit %d: want at least 1", f.limit)
+			if limit < 1 {
+				return fmt.Errorf("--limit %d: want at least 1", limit)
 			}
 			s, err := f.shop(cmd)
 			if err != nil {
 				return err
 			}
-			list, more, err := auditOn(cmd.Context(), s, f.day, f.limit)
-			return f.print(cmd, s.explain(err, ""), list, func(p *page) { p.auditEntries(list, more) })
+			list, next, err := pages(s, limit, seckill.MaxAuditPage, "",
+				func(next string, n int) ([]seckill.AuditEntry, string, error) {
+					p, err := give[operator.AuditPage](cmd, s, "",
+						&operator.ListAudit{Day: day, Cursor: next, Limit: n})
+					return p.Entries, p.Next, err
+				})
+			return f.print(cmd, err, list, func(p *page) { p.auditEntries(list, next != "") })
 		},
 	}
-	cmd.Flags().StringVar(&f.day, "day", "", "the day, such as 2026-11-11 (default today)")
-	cmd.Flags().IntVar(&f.limit, "limit", shownEntries, "entries to list")
-	f.on(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	cmd.Flags().StringVar(&day, "day", "", "the day, such as 2026-11-11 (default today)")
+	cmd.Flags().IntVar(&limit, "limit", shownEntries, "entries to list")
+	f.add(cmd)
 	return cmd
-}
-
-// auditOn reads a day's entries, page by page.
-func auditOn(ctx context.Context, s *shop, day string, limit int) (list []seckill.AuditEntry, more bool, err error) {
-	list = []seckill.AuditEntry{}
-	for cursor := ""; ; {
-		p, err := s.Audit(ctx, day, cursor, min(limit-len(list), seckill.MaxAuditPage))
-		if err != nil {
-			return list, false, err
-		}
-		if p.Next != "" && (len(p.Entries) == 0 || p.Next == cursor) {
-			return list, false, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
-		}
-		list, cursor = append(list, p.Entries...), p.Next
-		if cursor == "" || len(list) >= limit {
-			return list, cursor != "", nil
-		}
-	}
 }
 
 // auditEntries prints entries of the audit log.
@@ -89,8 +67,7 @@ func (p *page) auditEntries(list []seckill.AuditEntry, more bool) {
 		if e.Roles != "" {
 			who += " (" + e.Roles + ")"
 		}
-		p.row(e.At.UTC().Format(time.RFC3339), who, e.Act, e.Subject, e.Before, e.After, result,
-			e.Why, e.ID)
+		p.row(at(e.At), who, e.Act, e.Subject, e.Before, e.After, result, e.Why, e.ID)
 	}
 	if more {
 		p.line("There are more: give a larger --limit.")

@@ -30,6 +30,8 @@ func TestAuditLogOfARunningShop(t *testing.T) {
 	if strings.Contains(stdout, "export") {
 		t.Error("audit list has what changes and shows nothing of shoppers")
 	}
-	refuses(t, step{"audit list --day yesterday" + at, exitUsage, "", "--day \"yesterday\": want a day such as"},
-		step{"audit list --limit 0" + at, exitUsage, "", "--limit 0: want at least 1"})
+	refuses(t, exitUsage, "audit list *", [][2]string{
+		{"--day yesterday" + at, "--day \"yesterday\": want a day such as"},
+		{"--limit 0" + at, "--limit 0: want at least 1"},
+	})
 }

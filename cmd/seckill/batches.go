@@ -35,6 +35,34 @@ func tried(cmd *cobra.Command, s *shop, where string, call func(context.Context)
 	}
 }
 
+// steps calls read with where it begins, and then with what each call returns, until that is "".
+func (s *shop) steps(next string, read func(next string) (string, error)) error {
+	for {
+		after, err := read(next)
+		if err != nil || after == "" {
+			return err
+		}
+		if after == next {
+			return s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
+		}
+		next = after
+	}
+}
+
+// pages reads a list page by page, until it has limit entries. A page has at most most of them.
+func pages[T any](s *shop, limit, most int, next string,
+	read func(next string, n int) ([]T, string, error)) ([]T, string, error) {
+	list := []T{}
+	err := s.steps(next, func(from string) (string, error) {
+		page, after, err := read(from, min(limit-len(list), most))
+		if list, next = append(list, page...), after; len(list) >= limit {
+			return "", err
+		}
+		return after, err
+	})
+	return list, next, err
+}
+
 func lineOf(n int) string { return "line " + strconv.Itoa(n) }
 
 // passing reports whether a call may succeed when it is repeated.

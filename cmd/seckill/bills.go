@@ -12,7 +12,7 @@ import (
 )
 
 func reconcileCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var date string
 	var list bool
 	cmd := &cobra.Command{
@@ -25,10 +25,9 @@ once for each day. Days are in UTC+8; the bill of a day is available the next mo
 
 With --list, show earlier results, at most ten, and match nothing.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose reconcile
-function does the work. What takes it longer than a call may goes on there, and the command asks for
-the result, for five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if
-they differed the last time).`,
+What takes a stack longer than a call may goes on there, and the command asks for the result, for
+five minutes. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if they differed
+the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
   seckill reconcile --stack seckill-prod --region eu-central-1 --json`,
@@ -49,19 +48,16 @@ they differed the last time).`,
 				date = seckill.Day(now.Add(-24 * time.Hour))
 			}
 			if list {
-				all, err := b.Reconciled(cmd.Context(), date)
-				err = f.print(cmd, b.explain(err, "bill of "+date), &all, func(p *page) {
-					p.reconciled(&all, f.sameShop())
-				})
+				all, err := give[operator.Reconciled](cmd, b, "bill of "+date, &operator.ListReconciled{Day: date})
+				err = f.print(cmd, err, &all, func(p *page) { p.reconciled(&all, f.sameShop()) })
 				if n := len(all.Reconciliations); err == nil && n > 0 {
 					err = differing(&all.Reconciliations[n-1])
 				}
 				return err
 			}
 			r, err := reconciled(cmd, b, date)
-			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) {
-				p.reconciliation(&r, f.sameShop())
-			})
+			err = b.explain(err, "bill of "+date)
+			err = f.print(cmd, err, &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
 			if err != nil {
 				return err
 			}
@@ -85,21 +81,22 @@ var (
 // longer goes on, and its result is asked for.
 func reconciled(cmd *cobra.Command, b *shop, day string) (seckill.Reconciliation, error) {
 	ctx := cmd.Context()
+	match, list := &operator.Reconcile{Day: day}, &operator.ListReconciled{Day: day}
 	if !b.deployed {
-		return b.Reconcile(ctx, day)
+		return operator.Give[seckill.Reconciliation](ctx, &b.Client, match)
 	}
-	before, err := b.Reconciled(ctx, day)
+	before, err := operator.Give[operator.Reconciled](ctx, &b.Client, list)
 	if err != nil {
 		return seckill.Reconciliation{}, err
 	}
 	began := time.Now()
-	r, err := b.Reconcile(ctx, day)
+	r, err := operator.Give[seckill.Reconciliation](ctx, &b.Client, match)
 	if err == nil || time.Since(began) < outlasts || !passing(err) {
 		return r, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "seckill: it takes longer than a call may, and goes on: waiting for its result\n")
 	for time.Since(began) < reconciles && wait(ctx, askEvery) == nil {
-		now, failed := b.Reconciled(ctx, day)
+		now, failed := operator.Give[operator.Reconciled](ctx, &b.Client, list)
 		if n := len(now.Reconciliations); failed == nil && n > 0 && !now.Reconciliations[n-1].At.Equal(last(&before)) {
 			return now.Reconciliations[n-1], nil
 		}

@@ -13,7 +13,7 @@ import (
 
 // blockFlags are the flags of the commands about blocks.
 type blockFlags struct {
-	moneyFlags
+	shopFlags
 	user, network, item string
 	until               string
 	lasts               time.Duration

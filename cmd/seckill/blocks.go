@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/cmd/seckill/linefile"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -33,22 +34,14 @@ purchases that wait in the queue: such an order ends as rejected, with the reaso
 that were placed before stay: cancel or refund them ("seckill refund"). A range is looked at where
 shoppers get their tickets, so it does nothing for items without checks.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work and logs who gave the command. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md). Every command may be
-repeated. Times are UTC.`,
+Every command may be repeated. Times are UTC.`,
 		Example: `  seckill blocks add --user 1001 --why "buys by script"
   seckill blocks add --network 203.0.113.0/24 --item 2002 --why "a farm of accounts" --for 24h
   seckill blocks list
   seckill blocks remove --user 1001
   seckill blocks import accounts.csv --stack seckill-prod --region eu-central-1`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(addBlockCommand(&f), removeBlockCommand(&f), listBlocksCommand(&f), importBlocksCommand(&f))
-	return cmd
+	return f.group(cmd, addBlockCommand(&f), removeBlockCommand(&f), listBlocksCommand(&f), importBlocksCommand(&f))
 }
 
 func addBlockCommand(f *blockFlags) *cobra.Command {
@@ -108,9 +101,10 @@ func addBlock(cmd *cobra.Command, f *blockFlags) error {
 	if err := linefile.CheckBlock(&b); err != nil {
 		return errors.New("--" + strings.Replace(err.Error(), "reason", "why", 1)) // a file's column is a flag here
 	}
-	done, err := s.Block(cmd.Context(), []operator.Block{asWritten(&b)}, false)
+	done, err := give[block.Done](cmd, s, linefile.BlockWords(&b),
+		&operator.PutBlocks{Blocks: operator.Blocks{asWritten(&b)}})
 	if err != nil {
-		return s.explain(err, linefile.BlockWords(&b))
+		return err
 	}
 	if len(done.Unknown) > 0 {
 		return fmt.Errorf("item %s: %s has no such item", b.Item, s.name)
@@ -137,7 +131,7 @@ func ends(until time.Time) string {
 	if until.IsZero() {
 		return "for good"
 	}
-	return "until " + until.UTC().Format(time.RFC3339)
+	return "until " + at(until)
 }
 
 func removeBlockCommand(f *blockFlags) *cobra.Command {
@@ -159,15 +153,15 @@ item. Each stands by itself; "seckill blocks list --user ID" shows those of a us
 				return err
 			}
 			w := asWritten(&b)
-			dropped, err := s.Unblock(cmd.Context(), w.Subject, strings.TrimSuffix(w.Item, seckill.Everywhere))
-			return f.print(cmd, s.explain(err, linefile.BlockWords(&b)), map[string]bool{"removed": dropped},
-				func(p *page) {
-					if dropped {
-						p.line("Removed: the block of %s.", linefile.BlockWords(&b))
-					} else {
-						p.line("Nothing to do: no block of %s.", linefile.BlockWords(&b))
-					}
-				})
+			dropped, err := give[bool](cmd, s, linefile.BlockWords(&b), &operator.DropBlock{Subject: w.Subject,
+				Item: strings.TrimSuffix(w.Item, seckill.Everywhere)})
+			return f.print(cmd, err, map[string]bool{"removed": dropped}, func(p *page) {
+				if dropped {
+					p.line("Removed: the block of %s.", linefile.BlockWords(&b))
+				} else {
+					p.line("Nothing to do: no block of %s.", linefile.BlockWords(&b))
+				}
+			})
 		},
 	}
 	f.whom(cmd)
@@ -205,11 +199,9 @@ func listBlocksCommand(f *blockFlags) *cobra.Command {
 			var now time.Time
 			if err == nil {
 				now, err = s.now(cmd.Context())
+				err = s.explain(err, "")
 			}
-			return f.print(cmd, s.explain(err, ""), &list, func(p *page) {
-				p.blocks(&list, now, f.sameShop(),
-					subject)
-			})
+			return f.print(cmd, err, &list, func(p *page) { p.blocks(&list, now, f.sameShop(), subject) })
 		},
 	}
 	f.whom(cmd)
@@ -219,26 +211,19 @@ func listBlocksCommand(f *blockFlags) *cobra.Command {
 }
 
 // listBlocks reads as many blocks as are wanted, page by page.
-func listBlocks(cmd *cobra.Command, s *shop, subject, after string, limit int) (operator.BlockPage, error) {
-	out := operator.BlockPage{Blocks: []operator.Block{}, Next: after}
-	for {
-		p, err := s.Blocks(cmd.Context(), subject, out.Next, min(limit-len(out.Blocks), operator.MaxBlockPage))
-		if err != nil {
-			return out, err
-		}
-		if p.Next == out.Next && p.Next != "" {
-			return out, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
-		}
-		out.Blocks, out.Next = append(out.Blocks, p.Blocks...), p.Next
-		for _, row := range p.Unreadable {
-			if !slices.Contains(out.Unreadable, row) {
-				out.Unreadable = append(out.Unreadable, row)
+func listBlocks(cmd *cobra.Command, s *shop, subject, after string, limit int) (out operator.BlockPage, err error) {
+	out.Blocks, out.Next, err = pages(s, limit, operator.MaxBlockPage, after,
+		func(next string, n int) ([]operator.Block, string, error) {
+			p, err := give[operator.BlockPage](cmd, s, "",
+				&operator.ListBlocks{Subject: subject, Cursor: next, Limit: n})
+			for _, row := range p.Unreadable {
+				if !slices.Contains(out.Unreadable, row) {
+					out.Unreadable = append(out.Unreadable, row)
+				}
 			}
-		}
-		if p.Next == "" || len(out.Blocks) >= limit {
-			return out, nil
-		}
-	}
+			return p.Blocks, p.Next, err
+		})
+	return out, err
 }
 
 // blocks prints a list of blocks.
@@ -251,12 +236,12 @@ func (p *page) blocks(list *operator.BlockPage, now time.Time, sameShop string, 
 	for _, b := range list.Blocks {
 		until := "for good"
 		if !b.Until.IsZero() {
-			until = b.Until.UTC().Format(time.RFC3339)
+			until = at(b.Until)
 			if !now.Before(b.Until) {
 				until += " (over)"
 			}
 		}
-		p.row(b.Subject, cmp.Or(b.Item, "every item"), until, b.By, b.Made.UTC().Format(time.RFC3339), b.Reason)
+		p.row(b.Subject, cmp.Or(b.Item, "every item"), until, b.By, at(b.Made), b.Reason)
 	}
 	for _, row := range list.Unreadable {
 		p.line("Left out: %s", printable(row))

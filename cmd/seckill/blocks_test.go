@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -16,9 +15,6 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/telemetry"
-	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/block"
 )
 
@@ -66,50 +62,39 @@ func TestBlocksCommandsAgainstARunningShop(t *testing.T) {
 		try(t, s)
 	}
 	sys.Clock.Advance(25 * time.Hour)
-	if code, stdout, stderr := command(t, "blocks", "list", "--url", sys.URL()); code != exitOK ||
-		!strings.Contains(stdout, "Z (over)") {
-		t.Errorf("a day later: exit %d\n%s%s", code, stdout, stderr)
-	}
+	shows(t, step{"blocks list --url " + sys.URL(), exitOK, "Z (over)", ""}) // a day later
 }
 
 func TestBlocksCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{})
-	for _, s := range []step{
-		{"add --why x", exitUsage, "", "--user ID or --network RANGE is missing"},
-		{"remove", exitUsage, "", "--user ID or --network RANGE is missing"},
-		{"add --user 1 --network 10.0.0.0/24 --why x", exitUsage, "", "--user and --network: give one of them"},
-		{"add --user ann --why x", exitUsage, "", `--user "ann": want a user id`},
-		{`add --user "" --why x`, exitUsage, "", `--user "": want a user id`},
-		{"add --user １００１ --why x", exitUsage, "", `--user "\uff11\uff10\uff10\uff11": want a user id`},
-		{"add --network 1001 --why x", exitUsage, "", `--network "1001": want an address`},
-		{"add --network 10.0.0.0/8 --why x", exitUsage, "", `--network "10.0.0.0/8": want a range of /32`},
-		{"add --network 10.0.0.1/24 --why x", exitUsage, "", `the range is written 10.0.0.0/24`},
-		{"add --user 1001", exitUsage, "", "--why is missing"},
-		{"add --user 1001 --why ~", exitUsage, "", "--why is missing"},
-		{"add --user 1001 --why " + strings.Repeat("因", 201), exitUsage, "", `--why "\u56e0\u56e0`},
-		{"add --user 1001 --why x --item abc", exitUsage, "", `--item "abc": want 1 to 19 digits`},
-		{"add --user 1001 --why x --until tomorrow", exitUsage, "", `--until "tomorrow": want a time such as`},
-		{"add --user 1001 --why x --until 2020-01-01T00:00:00Z", exitUsage, "",
-			"--until 2020-01-01T00:00:00Z: it has passed"},
-		{"add --user 1001 --why x --for -1h", exitUsage, "", "--for -1h0m0s: want a duration such as 24h"},
-		{"add --user 1001 --why x --for 1h --until 2999-01-01T00:00:00Z", exitUsage, "",
-			"--until and --for: give one"},
-		{"add --user 1001 --why x --who " + strings.Repeat("a", 101), exitUsage, "", "who must be 1 to 100"},
-		{"list --limit 0", exitUsage, "", "--limit 0: want 1 to 1000000"},
-		{"list --after x", exitUsage, "", "after"},
-		{"import", exitUsage, "", "FILE is missing"},
-		{"import none.csv", exitUsage, "", "no such file"},
-		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", exitUsage, "",
-			"--rate 0: want 1"},
-		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), exitUsage, "", `"user" is no column`},
-	} {
-		s.line = "blocks " + s.line + " --url " + sys.URL()
-		refuses(t, s)
-	}
-	if _, stdout, _ := command(t, "blocks", "list", "--url", sys.URL()); stdout != "No blocks.\n" {
-		t.Errorf("afterwards: %s", stdout)
-	}
+	refuses(t, exitUsage, "blocks * --url "+sys.URL(), [][2]string{
+		{"add --why x", "--user ID or --network RANGE is missing"},
+		{"remove", "--user ID or --network RANGE is missing"},
+		{"add --user 1 --network 10.0.0.0/24 --why x", "--user and --network: give one of them"},
+		{"add --user ann --why x", `--user "ann": want a user id`},
+		{`add --user "" --why x`, `--user "": want a user id`},
+		{"add --user １００１ --why x", `--user "\uff11\uff10\uff10\uff11": want a user id`},
+		{"add --network 1001 --why x", `--network "1001": want an address`},
+		{"add --network 10.0.0.0/8 --why x", `--network "10.0.0.0/8": want a range of /32`},
+		{"add --network 10.0.0.1/24 --why x", `the range is written 10.0.0.0/24`},
+		{"add --user 1001", "--why is missing"},
+		{"add --user 1001 --why ~", "--why is missing"},
+		{"add --user 1001 --why " + strings.Repeat("因", 201), `--why "\u56e0\u56e0`},
+		{"add --user 1001 --why x --item abc", `--item "abc": want 1 to 19 digits`},
+		{"add --user 1001 --why x --until tomorrow", `--until "tomorrow": want a time such as`},
+		{"add --user 1001 --why x --until 2020-01-01T00:00:00Z", "--until 2020-01-01T00:00:00Z: it has passed"},
+		{"add --user 1001 --why x --for -1h", "--for -1h0m0s: want a duration such as 24h"},
+		{"add --user 1001 --why x --for 1h --until 2999-01-01T00:00:00Z", "--until and --for: give one"},
+		{"add --user 1001 --why x --who " + strings.Repeat("a", 101), "who must be 1 to 100"},
+		{"list --limit 0", "--limit 0: want 1 to 1000000"},
+		{"list --after x", "after"},
+		{"import", "FILE is missing"},
+		{"import none.csv", "no such file"},
+		{"import " + written(t, "a.csv", []byte("subject,reason\n1001,x\n")) + " --rate 0", "--rate 0: want 1"},
+		{"import " + written(t, "b.csv", []byte("user,reason\n1001,x\n")), `"user" is no column`},
+	})
+	try(t, step{"blocks list --url " + sys.URL(), exitOK, "No blocks.\n", ""})
 }
 
 // TestBlocksImport checks that bad lines are named and change nothing, and imports 6,000 lines twice, at a pace: the
@@ -126,15 +111,12 @@ func TestBlocksImport(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = command(t, "blocks", "import", written(t, "bad.csv",
-		[]byte("subject,reason,item\n1,x,\n2,x,99\n")),
-		"--url", sys.URL())
+		[]byte("subject,reason,item\n1,x,\n2,x,99\n")), "--url", sys.URL())
 	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "bad.csv: line 3: item 99: "+sys.URL()+
 		" has no such item\n") || !strings.Contains(stderr, "1 line is wrong; nothing was changed") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	if _, stdout, _ := command(t, "blocks", "list", "--url", sys.URL()); stdout != "No blocks.\n" {
-		t.Errorf("a file with a bad line changed something: %s", stdout)
-	}
+	try(t, step{"blocks list --url " + sys.URL(), exitOK, "No blocks.\n", ""}) // a bad line changes nothing
 	list := blockList(t, n)
 	for _, want := range []string{"6000 new, 0 changed, 0 unchanged", "0 new, 0 changed, 6000 unchanged"} {
 		began := time.Now()
@@ -201,39 +183,4 @@ func TestBlocksImportBreaksOff(t *testing.T) {
 		strings.Count(stderr, "; again in 1ms\n") != 1 {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-}
-
-// TestBlocksOfAStack checks that the repair function does the work, for whom AWS names.
-func TestBlocksOfAStack(t *testing.T) {
-	clock := memory.NewRealClock()
-	audit := &output{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewBlockHandler(block.New(block.Deps{
-		Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Items: memory.NewItems(), Clock: clock})))
-	c := &cloud{outputs: anAPI, function: func(e []byte) ([]byte,
-		string) {
-		out, err := handle(t.Context(), e)
-		if err != nil {
-			t.Error(err)
-		}
-		return out, ""
-	}}
-	account(t, served(t, c).URL)
-	on := []string{"--stack", "sale", "--region", "eu-central-1"}
-	code, stdout, stderr := command(t, append([]string{"blocks", "import", blockList(t, 1200)}, on...)...)
-	if code != exitOK || stdout != "Imported 1200 blocks: 1200 new, 0 changed, 0 unchanged.\n" {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke Invoke Invoke" {
-		t.Errorf("called %s", calls)
-	}
-	if log := audit.String(); strings.Count(log, caller) != 3 || !strings.Contains(log,
-		`"command":"block","blocks":500`) {
-		t.Errorf("audit log:\n%s", log)
-	}
-	code, stdout, stderr = command(t, append([]string{"blocks", "list", "--user", "101199"}, on...)...)
-	if code != exitOK || !strings.Contains(stdout, "101199") || !strings.Contains(stdout, "a list of scripts") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	refuses(t, step{"blocks add --user 1 --why x --who liu --stack sale --region eu-central-1", exitUsage, "",
-		"--who does not go with --stack"})
 }

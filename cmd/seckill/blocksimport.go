@@ -61,7 +61,7 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 			}
 			lines, err := linefile.ReadBlocks(file, "x", now) // the shop records by whom
 			if err == nil {
-				err = knownItems(cmd.Context(), s, lines)
+				err = knownItems(cmd, s, lines)
 			}
 			if err != nil {
 				return faults(cmd, s, args[0], err)
@@ -69,8 +69,7 @@ alone what stands already, and goes on. A line whose until has passed meanwhile 
 			done, err := applyBlocks(cmd, s, lines, rate)
 			return f.print(cmd, err, &done, func(p *page) {
 				p.line("Imported %s: %d new, %d changed, %d unchanged.", counted(len(lines), "block", "blocks"),
-					done.Made,
-					done.Changed, done.Same)
+					done.Made, done.Changed, done.Same)
 			})
 		},
 	}
@@ -100,7 +99,7 @@ func faults(cmd *cobra.Command, s *shop, file string, err error) error {
 
 // knownItems has the shop look for the items of a file, and returns a *linefile.Error with the lines that first name
 // an unknown one.
-func knownItems(ctx context.Context, s *shop, lines []linefile.BlockLine) error {
+func knownItems(cmd *cobra.Command, s *shop, lines []linefile.BlockLine) error {
 	first := map[string]int{seckill.Everywhere: 0}
 	var ask []operator.Block
 	for i := range lines {
@@ -111,7 +110,7 @@ func knownItems(ctx context.Context, s *shop, lines []linefile.BlockLine) error 
 	}
 	var bad linefile.Error
 	for batch := range slices.Chunk(ask, block.MaxPut) {
-		done, err := s.Block(ctx, batch, true)
+		done, err := operator.Give[block.Done](cmd.Context(), &s.Client, &operator.PutBlocks{Blocks: batch, Dry: true})
 		if err != nil {
 			return err
 		}
@@ -154,12 +153,12 @@ func applyBlocks(cmd *cobra.Command, s *shop, lines []linefile.BlockLine, rate i
 
 // applyBatch makes some blocks.
 func applyBatch(cmd *cobra.Command, s *shop, batch []linefile.BlockLine) (done block.Done, err error) {
-	blocks := make([]operator.Block, len(batch))
+	blocks := make(operator.Blocks, len(batch))
 	for i := range batch {
 		blocks[i] = asWritten(&batch[i].Block)
 	}
 	err = tried(cmd, s, lineOf(batch[0].N), func(ctx context.Context) (err error) {
-		done, err = s.Block(ctx, blocks, false)
+		done, err = operator.Give[block.Done](ctx, &s.Client, &operator.PutBlocks{Blocks: blocks})
 		return err
 	})
 	if err == nil && len(done.Unknown) > 0 {

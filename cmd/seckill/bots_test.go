@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,19 +76,13 @@ func TestBots(t *testing.T) {
 
 func TestBotsRefusesInOneLine(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]string{
-		"--bots 1.5":                      "--bots 1.5: want a share, 0 to 1",
-		"--bots 0.5 --stock 0":            "--stock 0: want 1 to 1000000",
-		"--bots 0.5 --checks hard":        "--checks hard: want off, standard, strict or all",
-		"--bots 0.5 --url http://[::1]:1": "--url does not go with --bots, which starts a sale of its own",
-		"--bots 0.5 --journal /nowhere/x": "--journal: open /nowhere/x-off: no such file or directory",
-		"--bots 0.5 --pay 1":              "--pay does not go with --bots",
-		"--stock 5":                       "--stock and --checks go with --bots",
-	} {
-		began := time.Now()
-		code, stdout, stderr := command(t, append([]string{"load"}, strings.Fields(args)...)...)
-		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit %d after %v\n%s%s\nwant %q", args, code, time.Since(began), stdout, stderr, want)
-		}
-	}
+	refuses(t, exitUsage, "load *", [][2]string{
+		{"--bots 1.5", "--bots 1.5: want a share, 0 to 1"},
+		{"--bots 0.5 --stock 0", "--stock 0: want 1 to 1000000"},
+		{"--bots 0.5 --checks hard", "--checks hard: want off, standard, strict or all"},
+		{"--bots 0.5 --url http://[::1]:1", "--url does not go with --bots, which starts a sale of its own"},
+		{"--bots 0.5 --journal /nowhere/x", "--journal: open /nowhere/x-off: no such file or directory"},
+		{"--bots 0.5 --pay 1", "--pay does not go with --bots"},
+		{"--stock 5", "--stock and --checks go with --bots"},
+	})
 }

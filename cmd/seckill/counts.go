@@ -12,16 +12,13 @@ import (
 )
 
 func countsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "counts ITEM",
 		Short: "Print how many units of an item were placed, paid and given back, by minute",
 		Long: `Print how many units of an item were placed, paid and given back, in all and minute by minute.
 The counts are made from the changes of orders, some seconds after them; "recount" makes them anew.
-Times are in UTC+8. A row of counts tells 2,000 minutes apart; later ones are in the totals only.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose tell function
-does the work and logs who gave the command.`,
+Times are in UTC+8. A row of counts tells 2,000 minutes apart; later ones are in the totals only.`,
 		Example: `  seckill counts 2002
   seckill counts 2002 --json --stack seckill-prod
   seckill counts recount 2002`,
@@ -31,8 +28,7 @@ does the work and logs who gave the command.`,
 			if err != nil {
 				return err
 			}
-			c, err := s.Counts(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &c, func(p *page) { p.counts(&c) })
+			return answer(&f, cmd, s, "item "+args[0], &operator.ReadCounts{Item: args[0]}, (*page).counts)
 		},
 	}
 	f.on(cmd)
@@ -41,7 +37,7 @@ does the work and logs who gave the command.`,
 	return cmd
 }
 
-func recountCommand(f *moneyFlags) *cobra.Command {
+func recountCommand(f *shopFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recount ITEM",
 		Short: "Make the counts of an item anew from the ledger",
@@ -61,8 +57,7 @@ It may be repeated, also after it broke off.`,
 			if err := recount(cmd, s, args[0]); err != nil {
 				return err
 			}
-			c, err := s.Counts(cmd.Context(), args[0])
-			return f.print(cmd, s.explain(err, "item "+args[0]), &c, func(p *page) { p.counts(&c) })
+			return answer(f, cmd, s, "item "+args[0], &operator.ReadCounts{Item: args[0]}, (*page).counts)
 		},
 	}
 }
@@ -78,25 +73,18 @@ func itemArg(cmd *cobra.Command, args []string) error {
 // recount recounts an item step by step, waits as the shop says, and prints its progress.
 func recount(cmd *cobra.Command, s *shop, item string) error {
 	orders := 0
-	for cursor := ""; ; {
-		step, err := s.Recount(cmd.Context(), item, cursor)
+	return s.steps("", func(next string) (string, error) {
+		step, err := give[operator.Recounted](cmd, s, "item "+item, &operator.Recount{Item: item, Cursor: next})
 		if err != nil {
-			return s.explain(err, "item "+item)
+			return "", err
 		}
-		if orders += step.Orders; step.Next == "" {
-			return nil
-		}
-		if cursor = step.Next; step.Wait > 0 {
+		if orders += step.Orders; step.Wait > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %s counted, once more in %d seconds\n",
 				counted(orders, "order", "orders"), step.Wait)
-			orders = 0
-			select {
-			case <-cmd.Context().Done():
-				return cmd.Context().Err()
-			case <-time.After(time.Duration(step.Wait) * time.Second):
-			}
+			orders, err = 0, wait(cmd.Context(), time.Duration(step.Wait)*time.Second)
 		}
-	}
+		return step.Next, err
+	})
 }
 
 // counts prints an item's counts.

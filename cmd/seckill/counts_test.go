@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -28,25 +27,16 @@ func TestCountsOfAStack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	audit := &output{}
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewCountHandler(count.New(count.Deps{
-		Ledger: l, Clock: clock, Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
-	c := &cloud{outputs: anAPI}
+	c, audit := onStack(t, operator.NewCountHandler(count.New(count.Deps{Ledger: l, Clock: clock,
+		Meter: telemetry.NewMeter(&output{}, clock, "x", "tell")})))
+	called := c.function
 	c.function = func(event []byte) ([]byte, string) {
 		defer clock.Advance(time.Minute)
-		out, err := handle(t.Context(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
-		}
-		return out, ""
+		return called(event)
 	}
-	account(t, served(t, c).URL)
-	on := []string{"--stack", "sale", "--region", "eu-central-1"}
-	code, stdout, stderr := command(t, append([]string{"counts", "7"}, on...)...)
-	if want := "Nothing of item 7 was counted yet.\n"; code != exitOK || stdout != want {
-		t.Errorf("exit %d, %q, want %q\n%s", code, stdout, want, stderr)
-	}
-	code, stdout, stderr = command(t, append([]string{"counts", "recount", "7"}, on...)...)
+	const on = " --stack sale --region eu-central-1"
+	try(t, step{"counts 7" + on, exitOK, "Nothing of item 7 was counted yet.\n", ""})
+	code, stdout, stderr := command(t, words("counts recount 7"+on)...)
 	const want = `Item 7, counted since 2026-11-11 10:01:00 UTC+8:
   minute            placed  paid  given back
   2026-11-11 10:00  200     0     0
@@ -58,14 +48,7 @@ func TestCountsOfAStack(t *testing.T) {
 	if log := audit.String(); strings.Count(log, `"command":"recount"`) != 3 || strings.Count(log, caller) != 5 {
 		t.Errorf("audit log:\n%s", log)
 	}
-	code, stdout, _ = command(t, append([]string{"counts", "7", "--json"}, on...)...)
-	if code != exitOK || !strings.Contains(stdout, `"recounting": false`) ||
-		!strings.Contains(stdout, `"minute": "2026-11-11T02:00:00Z",`) {
-		t.Errorf("exit %d\n%s", code, stdout)
-	}
-	for _, args := range [][]string{{"counts"}, {"counts", "x"}, {"counts", "recount"}, {"counts", "recount", "0"}} {
-		if code, _, stderr := command(t, args...); code != exitUsage || !strings.Contains(stderr, "I") {
-			t.Errorf("%v: exit %d, %s", args, code, stderr)
-		}
-	}
+	shows(t, step{"counts 7 --json" + on, exitOK, `"recounting": false`, ""},
+		step{"counts 7 --json" + on, exitOK, `"minute": "2026-11-11T02:00:00Z",`, ""})
+	refuses(t, exitUsage, "counts *", [][2]string{{"", "ITEM"}, {"x", "ID"}, {"recount", "ITEM"}, {"recount 0", "ID"}})
 }

@@ -37,7 +37,7 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 	c := operator.New(spec.Name)
 	changes := !operator.ReadsOnly(c)
 	cmd := &cobra.Command{Use: name, Short: spec.Short, Long: spec.Long, Example: "  seckill " + spec.Path}
-	var f moneyFlags
+	var f shopFlags
 	alone := parents("url") == nil
 	if alone {
 		f.on(cmd)
@@ -86,8 +86,7 @@ func declaredCommand(spec operator.Spec, name string, parents func(name string) 
 		if err != nil {
 			return err
 		}
-		var answer json.RawMessage
-		err = s.explain(s.Give(cmd.Context(), c, &answer), subject)
+		answer, err := give[json.RawMessage](cmd, s, subject, c)
 		if err != nil {
 			return err
 		}
@@ -118,7 +117,7 @@ func word(sample string) string {
 }
 
 // inherit reads the flags of a parent that name a shop.
-func (f *moneyFlags) inherit(cmd *cobra.Command) {
+func (f *shopFlags) inherit(cmd *cobra.Command) {
 	for name, to := range map[string]*string{"url": &f.url, "stack": &f.stack, "region": &f.region,
 		"profile": &f.profile, "role": &f.role} {
 		*to = cmd.Flag(name).Value.String()
@@ -128,12 +127,12 @@ func (f *moneyFlags) inherit(cmd *cobra.Command) {
 // saying prints the answers to commands of one type.
 type saying struct {
 	of   reflect.Type
-	line func(f *moneyFlags, cmd *cobra.Command, c operator.Command, answer []byte) error
+	line func(f *shopFlags, cmd *cobra.Command, c operator.Command, answer []byte) error
 }
 
 // says is a saying of a command C, which is answered with an A.
 func says[C operator.Command, A any](text func(p *page, c C, a *A)) saying {
-	return saying{reflect.TypeFor[C](), func(f *moneyFlags, cmd *cobra.Command, c operator.Command,
+	return saying{reflect.TypeFor[C](), func(f *shopFlags, cmd *cobra.Command, c operator.Command,
 		answer []byte) error {
 		var a A
 		if err := json.Unmarshal(answer, &a); err != nil {
@@ -144,7 +143,7 @@ func says[C operator.Command, A any](text func(p *page, c C, a *A)) saying {
 }
 
 // say prints an answer in the command's own words, else its fields, one in a line.
-func (f *moneyFlags) say(cmd *cobra.Command, sayings []saying, c operator.Command, answer json.RawMessage) error {
+func (f *shopFlags) say(cmd *cobra.Command, sayings []saying, c operator.Command, answer json.RawMessage) error {
 	f.json = cmd.Flag("json").Value.String() == "true"
 	for _, s := range sayings {
 		if s.of == reflect.TypeOf(c) {

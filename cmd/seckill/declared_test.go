@@ -40,7 +40,7 @@ func TestAnswersWithoutWords(t *testing.T) {
 		{`true`, "false", "true\n"},
 		{`{"order":"o1","n":3}`, "true", "{\n  \"order\": \"o1\",\n  \"n\": 3\n}\n"},
 	} {
-		var f moneyFlags
+		var f shopFlags
 		var out bytes.Buffer
 		cmd := &cobra.Command{}
 		cmd.SetOut(&out)

@@ -304,9 +304,8 @@ func (c *clinic) query(form url.Values) string {
 			resources = c.nested
 		}
 		for id, r := range resources {
-			result += fmt.Sprintf(
-				"<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType>"+
-					"<PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
+			result += fmt.Sprintf("<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType>"+
+				"<PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
 		}
 		result = "<StackResourceSummaries>" + result + "</StackResourceSummaries>"
 	case "ListSubscriptionsByTopic":

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,222 +151,162 @@ func TestDoctorOnCertificates(t *testing.T) {
 
 // TestDoctorFinds checks that each fault has its sentence and no other finding changes.
 func TestDoctorFinds(t *testing.T) {
-	other, crowd := pairs()[2], []string{"--crowd", "10000"}
+	other := pairs()[2]
 	for _, tt := range []struct {
-		fault string
 		spoil func(c *clinic)
 		want  string
-		args  []string
 	}{
-		{"deployment rolled back", func(c *clinic) {
-			c.status = "UPDATE_ROLLBACK_COMPLETE"
-		}, "stack: the last update was rolled back", nil},
-		{"deployment failed", func(c *clinic) {
-			c.status = "UPDATE_ROLLBACK_FAILED"
-		}, "stack: the stack is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
-		{"deployment under way", func(c *clinic) {
-			c.status = "UPDATE_IN_PROGRESS"
-		}, "stack: the stack is UPDATE_IN_PROGRESS: wait", nil},
-		{"API away", func(c *clinic) {
-			c.outputs["Url"] = "http://127.0.0.1:1"
-		}, "api: the API cannot be reached from this machine", nil},
-		{"API fails", func(c *clinic) {
-			c.healthCode = 503
-		}, "/live/healthz answers 503: the function shop fails or is throttled", nil},
-		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: this is not the stack's API", nil},
-		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer like this system", nil},
-		{"another release", func(c *clinic) {
-			c.health = `{"status":"ok","version":"r0"}`
-		}, "runs release r0, the stack has r1", nil},
-		{"function gone", func(c *clinic) {
-			delete(c.configs, "sale-buy")
-		}, "functions: sale-buy, or its alias live, does not exist: it was deleted", nil},
-		{"function broken", func(c *clinic) {
-			c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"}
-		}, "sale-buy cannot run: no image", nil},
-		{"function not updated", func(c *clinic) {
+		{func(c *clinic) { c.status = "UPDATE_ROLLBACK_COMPLETE" }, "stack: the last update was rolled back"},
+		{func(c *clinic) { c.status = "UPDATE_ROLLBACK_FAILED" },
+			"stack: the stack is UPDATE_ROLLBACK_FAILED: deploy it again"},
+		{func(c *clinic) { c.status = "UPDATE_IN_PROGRESS" }, "stack: the stack is UPDATE_IN_PROGRESS: wait"},
+		{func(c *clinic) { c.outputs["Url"] = "http://127.0.0.1:1" },
+			"api: the API cannot be reached from this machine"},
+		{func(c *clinic) { c.healthCode = 503 }, "/live/healthz answers 503: the function shop fails or is throttled"},
+		{func(c *clinic) { c.healthCode = 403 }, "answers 403: this is not the stack's API"},
+		{func(c *clinic) { c.health = "<html>" }, "does not answer like this system"},
+		{func(c *clinic) { c.health = `{"status":"ok","version":"r0"}` }, "runs release r0, the stack has r1"},
+		{func(c *clinic) { delete(c.configs, "sale-buy") },
+			"functions: sale-buy, or its alias live, does not exist: it was deleted"},
+		{func(c *clinic) { c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"} },
+			"sale-buy cannot run: no image"},
+		{func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "LastUpdateStatus": "Failed", "LastUpdateStatusReason": "no"}
-		}, "the last update of sale-buy failed: no", nil},
-		{"function being updated", func(c *clinic) {
-			c.configs["sale-buy"] = m{"State": "Pending"}
-		}, "sale-buy is being updated", nil},
-		{"function of another deployment", func(c *clinic) {
+		}, "the last update of sale-buy failed: no"},
+		{func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated"},
+		{func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "Version": "6", "Description": "0ddba11"}
-		}, "sale-buy serves version 6, which the last deployment did not publish", nil},
-		{"function going over", func(c *clinic) {
+		}, "sale-buy serves version 6, which the last deployment did not publish"},
+		{func(c *clinic) {
 			c.routing = map[string]m{"sale-buy": {"AdditionalVersionWeights": m{"8": 0.1}}}
-		}, "sale-buy is shifting traffic to a new version", nil},
-		{"function asleep", func(c *clinic) {
+		}, "sale-buy is shifting traffic to a new version"},
+		{func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Inactive", "Description": "feedbeef"}
-		}, "sale-buy was inactive and is starting", nil},
-		{"setting missing", func(c *clinic) {
-			c.failures["sale-consume"] = "settings: HOLD is missing"
-		}, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
-		{"secret missing at init", func(c *clinic) {
+		}, "sale-buy was inactive and is starting"},
+		{func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" },
+			"sale-consume fails: settings: HOLD is missing: correct the stack's parameters"},
+		{func(c *clinic) {
 			c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x"
-		}, "sale-shop fails: settings: cannot read the secret /seckill/x: create the secrets with", nil},
-		{"secret of the wrong kind", func(c *clinic) {
+		}, "sale-shop fails: settings: cannot read the secret /seckill/x: create the secrets with"},
+		{func(c *clinic) {
 			c.failures["sale-shop"] =
 				"settings: ALIPAY_PUBLIC_KEY_NAME names the secret \"x\", which cannot be used: not an RSA key"
-		}, `names the secret "x", which cannot be used: not an RSA key: create the secrets with`, nil},
-		{"function times out", func(c *clinic) {
-			c.failures["sale-repair"] = "Task timed out"
-		}, "sale-repair fails: Task timed out (see its log)", nil},
-		{"output missing", func(c *clinic) {
-			delete(c.outputs, "ShopFunction")
-		}, "the stack has no output ShopFunction", nil},
-		{"Redis away", func(c *clinic) {
-			c.nodes = []seckill.CacheNode{{Fault: "dial tcp: i/o timeout"}}
-		}, "redis: the functions cannot reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
-		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions have no Redis server", nil},
-		{"Redis is a replica", func(c *clinic) {
-			c.nodes[0].Role = "slave"
-		}, "is a replica, which takes no writes", nil},
-		{"Redis evicts", func(c *clinic) {
-			c.nodes[0].Policy = "allkeys-lru"
-		}, "evicts keys of sales when it is full (maxmemory-policy allkeys-lru)", nil},
-		{"Redis full", func(c *clinic) {
-			c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1
-		}, "uses 1024.0 MiB of 1.0 GiB", nil},
-		{"Redis' clock", func(c *clinic) {
-			c.nodes[0].Time = time.Now().Add(-time.Hour)
-		}, "clocks: the clock of Redis 10.0.0.1:6379 differs from the functions' by 1h0m", nil},
-		{"functions' clock", func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is ", nil},
-		{"API's clock", func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is ", nil},
-		{"secret missing", func(c *clinic) {
-			delete(c.secrets, "jwt-secret")
-		}, "secrets: jwt-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox", nil},
-		{"kid's secret missing", func(c *clinic) {
-			delete(c.secrets, "jwt-2027")
-		}, "jwt-2027 is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --token-key 2027",
-			nil},
-		{"password missing", func(c *clinic) {
-			delete(c.secrets, "redis-password")
-		},
+		}, `names the secret "x", which cannot be used: not an RSA key: create the secrets with`},
+		{func(c *clinic) { c.failures["sale-repair"] = "Task timed out" },
+			"sale-repair fails: Task timed out (see its log)"},
+		{func(c *clinic) { delete(c.outputs, "ShopFunction") }, "the stack has no output ShopFunction"},
+		{func(c *clinic) { c.nodes = []seckill.CacheNode{{Fault: "dial tcp: i/o timeout"}} },
+			"redis: the functions cannot reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout"},
+		{func(c *clinic) { c.nodes = nil }, "redis: the functions have no Redis server"},
+		{func(c *clinic) { c.nodes[0].Role = "slave" }, "is a replica, which takes no writes"},
+		{func(c *clinic) { c.nodes[0].Policy = "allkeys-lru" },
+			"evicts keys of sales when it is full (maxmemory-policy allkeys-lru)"},
+		{func(c *clinic) { c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1 }, "uses 1024.0 MiB of 1.0 GiB"},
+		{func(c *clinic) { c.nodes[0].Time = time.Now().Add(-time.Hour) },
+			"clocks: the clock of Redis 10.0.0.1:6379 differs from the functions' by 1h0m"},
+		{func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is "},
+		{func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is "},
+		{func(c *clinic) { delete(c.secrets, "jwt-secret") },
+			"secrets: jwt-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox"},
+		{func(c *clinic) { delete(c.secrets, "jwt-2027") },
+			"jwt-2027 is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --token-key 2027"},
+		{func(c *clinic) { delete(c.secrets, "redis-password") },
 			"redis-password is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox " +
-				"--redis-password FILE", nil},
-		{"webhook's secret missing", func(c *clinic) {
-			delete(c.secrets, "webhook-secret")
-		}, "webhook-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --webhook",
-			nil},
-		{"no keys of tickets", func(c *clinic) { delete(c.secrets, "ticket-secret") },
-			"ticket-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox", nil},
-		{"keys of tickets broken", func(c *clinic) { c.secrets["ticket-secret"] = "17640000000" },
+				"--redis-password FILE"},
+		{func(c *clinic) { delete(c.secrets, "webhook-secret") },
+			"webhook-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --webhook"},
+		{func(c *clinic) { delete(c.secrets, "ticket-secret") },
+			"ticket-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox"},
+		{func(c *clinic) { c.secrets["ticket-secret"] = "17640000000" },
 			"ticket-secret is invalid: jwtauth: ticket key 1 is not SECONDS:SECRET; to replace it: seckill keys " +
-				"--path /seckill/sale --sandbox --rotate=ticket-secret", nil},
-		{"salts of reports broken", func(c *clinic) { c.secrets["report-salts"] = "x" },
-			"report-salts is invalid, so that no order shows its salt: salts: want the verifier of reports, a space, " +
-				"and 64 hexadecimal digits; to replace it: seckill keys --path /seckill/sale --sandbox " +
-				"--report-key FILE --rotate=report-salts", nil},
-		{"a run of keys broken off", func(c *clinic) {
-			c.others["shop"] = map[string]string{"jwt-secret": "old"}
-		},
+				"--path /seckill/sale --sandbox --rotate=ticket-secret"},
+		{func(c *clinic) { c.secrets["report-salts"] = "x" },
+			"report-salts is invalid, so that no order shows its salt: salts: want the verifier of reports, a " +
+				"space, and 64 hexadecimal digits; to replace it: seckill keys --path /seckill/sale --sandbox " +
+				"--report-key FILE --rotate=report-salts"},
+		{func(c *clinic) { c.others["shop"] = map[string]string{"jwt-secret": "old"} },
 			"/seckill/sale/shop has other values than /seckill/sale/keys, perhaps after an interrupted run: seckill " +
-				"keys --path /seckill/sale --sandbox", nil},
-		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = "short" }, "jwt-secret has 5 bytes", nil},
-		{"private key broken", func(c *clinic) {
-			c.secrets["gateway-private-key"] = "x"
-		}, "gateway-private-key is invalid", nil},
-		{"public key broken", func(c *clinic) {
-			c.secrets["alipay-public-key"] = "x"
-		}, "alipay-public-key is invalid", nil},
-		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = other.Public },
-			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
-		{"schedule off", func(c *clinic) {
-			c.rules["rule-Stage"] = [2]string{"DISABLED", "x"}
-		}, "the schedule of sale-stage is disabled: aws events enable-rule --name rule-Stage", nil},
-		{"schedule gone", func(c *clinic) {
-			delete(c.rules, "rule-Stage")
-		}, "the schedule of sale-stage does not exist (rule rule-Stage)", nil},
-		{"schedule not made", func(c *clinic) {
-			delete(c.nested, "RepairFunctionMinute")
-		}, "sale-repair has no schedule", nil},
-		{"schedule of mornings not made", func(c *clinic) {
-			delete(c.nested, "ReconcileFunctionHour")
-		}, "sale-reconcile has no schedule", nil},
-		{"schedule of somebody else", func(c *clinic) {
+				"keys --path /seckill/sale --sandbox"},
+		{func(c *clinic) { c.secrets["jwt-secret"] = "short" }, "jwt-secret has 5 bytes"},
+		{func(c *clinic) { c.secrets["gateway-private-key"] = "x" }, "gateway-private-key is invalid"},
+		{func(c *clinic) { c.secrets["alipay-public-key"] = "x" }, "alipay-public-key is invalid"},
+		{func(c *clinic) { c.secrets["alipay-shop-public-key"] = other.Public },
+			"alipay-shop-public-key is not the public key of alipay-private-key"},
+		{func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} },
+			"the schedule of sale-stage is disabled: aws events enable-rule --name rule-Stage"},
+		{func(c *clinic) { delete(c.rules, "rule-Stage") },
+			"the schedule of sale-stage does not exist (rule rule-Stage)"},
+		{func(c *clinic) { delete(c.nested, "RepairFunctionMinute") }, "sale-repair has no schedule"},
+		{func(c *clinic) { delete(c.nested, "ReconcileFunctionHour") }, "sale-reconcile has no schedule"},
+		{func(c *clinic) {
 			c.rules["rule-Stage"] = [2]string{"ENABLED",
 				"arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
-		},
-			"the schedule of sale-stage has another target", nil},
-		{"trigger off", func(c *clinic) {
-			c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled"
-		}, "ConsumeFunctionOrders is Disabled, so messages wait: aws lambda update-event-source-mapping --uuid uuid-",
-			nil},
-		{"trigger not made", func(c *clinic) {
-			delete(c.nested, "ExpireFunctionClosings")
-		}, "the stack has no ExpireFunctionClosings", nil},
-		{"trigger of the stream off", func(c *clinic) {
-			c.mappings["uuid-DeliverFunctionChanges"] = "Disabled"
-		}, "DeliverFunctionChanges is Disabled, so changes of orders wait, for a day at most: aws lambda", nil},
-		{"no webhook's function", func(c *clinic) {
+		}, "the schedule of sale-stage has another target"},
+		{func(c *clinic) { c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled" },
+			"ConsumeFunctionOrders is Disabled, so messages wait: aws lambda update-event-source-mapping --uuid uuid-"},
+		{func(c *clinic) { delete(c.nested, "ExpireFunctionClosings") }, "the stack has no ExpireFunctionClosings"},
+		{func(c *clinic) { c.mappings["uuid-DeliverFunctionChanges"] = "Disabled" },
+			"DeliverFunctionChanges is Disabled, so changes of orders wait, for a day at most: aws lambda"},
+		{func(c *clinic) {
 			delete(c.outputs, "DeliverFunction")
 			delete(c.nested, "DeliverFunctionMinute")
 			delete(c.nested, "DeliverFunctionChanges")
 			delete(c.outputs, "TellFunction") // the only one that is missed
 			delete(c.parameters, "WebhookUrl")
-		}, "the stack has no output TellFunction", nil},
-		{"no push", func(c *clinic) {
+		}, "the stack has no output TellFunction"},
+		{func(c *clinic) {
 			delete(c.outputs, "ConnectFunction")
 			delete(c.tables, "sale-connections")
 			delete(c.outputs, "TellFunction") // the only one that is missed
 			delete(c.parameters, "CreatePush")
-		}, "the stack has no output TellFunction", nil},
-		{"two names of one person", func(c *clinic) {
+		}, "the stack has no output TellFunction"},
+		{func(c *clinic) {
 			c.parameters["RefundAlone"], c.parameters["StaffIssuer"] = "yuan=0,daily=5", "https://id.example.com|office"
 			c.parameters["StaffClaims"] = "groups|shop-|sub|openid"
-		}, "office: refunds take two people, and StaffClaims names staff in a browser by sub", nil},
-		{"no table of connections", func(c *clinic) { delete(c.tables, "sale-connections") },
-			"tables: table sale-connections is missing", nil},
-		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
-		{"alarm silenced", func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false },
-			"the actions of the alarm sale-drift are disabled: aws cloudwatch enable-alarm-actions", nil},
-		{"alarm without action", func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} },
-			"the alarm sale-drift does not notify the stack's topic", nil},
-		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" },
-			"the alarm sale-drift is in state ALARM: Severity 3: Runbook drift", nil},
-		{"the sale is at risk", func(c *clinic) { c.alarms["sale-sale-at-risk"]["StateValue"] = "ALARM" },
-			"the alarm sale-sale-at-risk is in state ALARM: The sale is at risk", nil},
-		{"no alarms", func(c *clinic) {
+		}, "office: refunds take two people, and StaffClaims names staff in a browser by sub"},
+		{func(c *clinic) { delete(c.tables, "sale-connections") }, "tables: table sale-connections is missing"},
+		{func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist"},
+		{func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false },
+			"the actions of the alarm sale-drift are disabled: aws cloudwatch enable-alarm-actions"},
+		{func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} },
+			"the alarm sale-drift does not notify the stack's topic"},
+		{func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" },
+			"the alarm sale-drift is in state ALARM: Severity 3: Runbook drift"},
+		{func(c *clinic) { c.alarms["sale-sale-at-risk"]["StateValue"] = "ALARM" },
+			"the alarm sale-sale-at-risk is in state ALARM: The sale is at risk"},
+		{func(c *clinic) {
 			delete(c.nested, "driftAlarm")
 			delete(c.nested, "faultsAlarm")
 			delete(c.nested, "SaleAtRisk")
-		}, "the stack has no alarms", nil},
-		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} },
-			"no one receives alarms yet", nil},
-		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" },
-			"queues: messages in the dead-letter queue of orders: 3", nil},
-		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "messages waiting in closings: 7;", nil},
-		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders does not exist", nil},
-		{"queue not named", func(c *clinic) {
-			delete(c.outputs, "ClosingsQueueUrl")
-		}, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
-		{"table gone", func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing", nil},
-		{"table with another key", func(c *clinic) {
+		}, "the stack has no alarms"},
+		{func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} }, "no one receives alarms yet"},
+		{func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" },
+			"queues: messages in the dead-letter queue of orders: 3"},
+		{func(c *clinic) { c.depths["Closings"] = "7" }, "messages waiting in closings: 7;"},
+		{func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders does not exist"},
+		{func(c *clinic) { delete(c.outputs, "ClosingsQueueUrl") },
+			"outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl"},
+		{func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing"},
+		{func(c *clinic) {
 			tb := c.tables["sale-units"]
 			tb.PK = "item"
 			c.tables["sale-units"] = tb
-		}, "table sale-units: key is (item S, unit S)", nil},
-		{"no limits of methods", func(c *clinic) { c.limited = nil },
-			"door: 14 of 14 methods have no limit of their own and share one with the crowd: admin/GET, ", nil},
-		{"no limit of purchases", func(c *clinic) { c.limited = []string{"signin/POST"} }, "13 of 14 methods", nil},
-		{"crowd over Lambda", func(c *clinic) {
-			c.accounts["lambda"] = 100
-		},
-			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 260 Lambda instances; the account " +
-				"has 100", crowd},
-		{"crowd over the API", func(c *clinic) {
-			c.accounts["stage"] = 500
-		}, "and a method of the API (ThrottleRate of Plan) allows 500 of 1000", crowd},
-		{"crowd over the account", func(c *clinic) {
-			c.accounts["account"] = 1000
-		},
-			"allows 1000 of 2000: the others get 429 and retry, so serving all takes at least 20 s", crowd},
+		}, "table sale-units: key is (item S, unit S)"},
+		{func(c *clinic) { c.limited = nil },
+			"door: 14 of 14 methods have no limit of their own and share one with the crowd: admin/GET, "},
+		{func(c *clinic) { c.limited = []string{"signin/POST"} }, "13 of 14 methods"},
+		{func(c *clinic) { c.accounts["lambda"] = 100 },
+			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 260 Lambda instances; the " +
+				"account has 100"},
+		{func(c *clinic) { c.accounts["stage"] = 500 },
+			"and a method of the API (ThrottleRate of Plan) allows 500 of 1000"},
+		{func(c *clinic) { c.accounts["account"] = 1000 },
+			"allows 1000 of 2000: the others get 429 and retry, so serving all takes at least 20 s"},
 	} {
-		t.Run(tt.fault, func(t *testing.T) {
+		t.Run(tt.want, func(t *testing.T) {
 			c := newClinic(t)
 			tt.spoil(c)
-			code, out := examine(t, c, tt.args...)
+			code, out := examine(t, c, "--crowd", "10000")
 			got := sentences(out.Findings, doctor.Fault)
 			if code != exitFault || out.Healthy || len(got) != 1 || out.Faults != 1 ||
 				!strings.Contains(got[0], tt.want) {
@@ -450,8 +389,7 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 			"so a crowd can starve them: deploy with ReserveConcurrency=true"},
 		"not kept, and cannot be": {"false", "false", 10,
 			"the account is too small to reserve any: request an increase of the account's quota of 10 concurrent " +
-				"executions to " +
-				"350 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+				"executions to 350 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic(t)
@@ -541,16 +479,11 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 		"SNS", "SQS", "DYNAMODB", "API_GATEWAY", "EXECUTE_API"} {
 		t.Setenv("AWS_ENDPOINT_URL_"+service, c.url)
 	}
-	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
-	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 52 ok, 1 unknown\n" {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
+	shows(t, step{"doctor --stack sale", exitFault, "?      alarms     could not ask for the alarms: not allowed",
+		"seckill: stack sale: 0 faults, 52 ok, 1 unknown\n"})
 	c.backups["sale-orders"] = "DISABLED" // allowed only for a stand-in
-	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout,
-		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-") {
-		t.Errorf("without backups:\n%s", stdout)
-	}
+	shows(t, step{"doctor --stack sale", exitFault,
+		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-", ""})
 }
 
 // TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not report its policy.
@@ -583,12 +516,10 @@ func TestDoctorOfWhatIsMissing(t *testing.T) {
 		!strings.Contains(got, "the stand-in for AWS has none") {
 		t.Errorf("exit %d: %s", code, got)
 	}
-	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"},
-		"--within 1ms: want 1s to": {"--within", "1ms"}, "there is no stack": {"--stack", "nowhere"}} {
-		account(t, served(t, http.HandlerFunc((&cloud{}).ServeHTTP)).URL)
-		if code, _, stderr := command(t, append([]string{"doctor", "--stack", "sale"},
-			args...)...); code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%v: exit %d, %s", args, code, stderr)
-		}
-	}
+	account(t, served(t, &cloud{}).URL)
+	refuses(t, exitUsage, "doctor --stack sale *", [][2]string{
+		{"--crowd -1", "--crowd -1: want 0 to"},
+		{"--within 1ms", "--within 1ms: want 1s to"},
+		{"--stack nowhere", "there is no stack"},
+	})
 }

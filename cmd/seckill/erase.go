@@ -28,7 +28,7 @@ type erasure struct {
 }
 
 func eraseCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "erase USER",
 		Short: "Erase the delivery addresses of a user's orders",
@@ -39,11 +39,7 @@ The shop refuses, and erases nothing, while an order of the user is open or stil
 answer names one. The command may be repeated, also after it broke off.
 
 Backups and parked messages keep addresses for a while: the command prints which ones, and until
-when. Logs never contain addresses.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work and logs who gave the command. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
+when. Logs never contain addresses.`,
 		Example: `  seckill erase 1001
   seckill erase 1001 --stack seckill-prod --region eu-central-1`,
 		Args: exactly("USER"),
@@ -70,26 +66,17 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 // eraseAll erases step by step until no order is left, and prints its progress.
 func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 	out := erasure{User: user}
-	for cursor := ""; ; {
-		step, err := s.Erase(cmd.Context(), user, cursor)
-		if err != nil {
-			err = s.explain(err, "user "+user)
-			if out.Erased > 0 {
-				err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was",
-					"addresses were"))
-			}
-			return out, err
+	err := s.steps("", func(next string) (string, error) {
+		step, err := give[operator.Erased](cmd, s, "user "+user, &operator.Erase{User: user, Cursor: next})
+		if out.Orders, out.Erased = out.Orders+step.Orders, out.Erased+step.Erased; step.Next != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders read, %d addresses erased\n", out.Orders, out.Erased)
 		}
-		out.Orders, out.Erased = out.Orders+step.Orders, out.Erased+step.Erased
-		if step.Next == "" {
-			return out, nil
-		}
-		if step.Next == cursor {
-			return out, s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
-		}
-		cursor = step.Next
-		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders read, %d addresses erased\n", out.Orders, out.Erased)
+		return step.Next, err
+	})
+	if err != nil && out.Erased > 0 {
+		err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was", "addresses were"))
 	}
+	return out, err
 }
 
 // erased prints the result, and which copies keep addresses.
@@ -100,12 +87,9 @@ func (p *page) erased(e *erasure) {
 		p.line("Copies of this shop's servers keep their addresses.")
 		return
 	}
-	p.line(
-		"Backups of the tables (point-in-time recovery) keep addresses until %s. After restoring an older state, "+
-			"erase again.", e.Backups.Format(time.DateOnly))
-	p.line(
-		"Messages in the dead-letter queues keep them until %s. Moved back to a queue, they do not write addresses "+
-			"into existing orders.", e.Parked.Format(time.DateOnly))
-	p.line(
-		"Backups and exports made by hand keep them until you delete the files. Logs have no address.")
+	p.line("Backups of the tables (point-in-time recovery) keep addresses until %s. After restoring an older state, "+
+		"erase again.", e.Backups.Format(time.DateOnly))
+	p.line("Messages in the dead-letter queues keep them until %s. Moved back to a queue, they do not write addresses "+
+		"into existing orders.", e.Parked.Format(time.DateOnly))
+	p.line("Backups and exports made by hand keep them until you delete the files. Logs have no address.")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,15 +10,13 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/redisstock"
-	"github.com/your-org/seckill/shared/driver/telemetry"
 	"github.com/your-org/seckill/shared/fake/memory"
 	"github.com/your-org/seckill/shared/flow/office/erase"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// userFunction is a repair function with embedded drivers and a user with some closed orders. It answers as Lambda
-// does.
-func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
+// usersShop is a stack of a user with some closed orders.
+func usersShop(t *testing.T, orders int) (*ledger.Ledger, *cloud, *output) {
 	t.Helper()
 	clock := memory.NewRealClock()
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
@@ -35,25 +32,15 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 			t.Fatal(err)
 		}
 	}
-	audit := &output{}
-	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(),
-		Clock: clock})
-	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewUserHandler(flow))
-	return l, func(event []byte) ([]byte, string) {
-		out, err := handle(t.Context(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q}`, err)), "Unhandled"
-		}
-		return out, ""
-	}, audit
+	c, audit := onStack(t, operator.NewUserHandler(erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()),
+		Ledger: l, Items: memory.NewItems(), Clock: clock})))
+	return l, c, audit
 }
 
 // TestEraseOfAStack checks that many orders take several steps, that the repair function's log has them and who
 // asked, and that the command says what back-ups keep.
 func TestEraseOfAStack(t *testing.T) {
-	l, function, audit := userFunction(t, 450)
-	c := &cloud{outputs: anAPI, function: function}
-	account(t, served(t, c).URL)
+	l, c, audit := usersShop(t, 450)
 	args := []string{"erase", "1001", "--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, args...)
 	until := time.Now().UTC().Add(35 * 24 * time.Hour).Format(time.DateOnly)
@@ -81,7 +68,7 @@ func TestEraseOfAStack(t *testing.T) {
 
 // TestEraseIsRefused covers a user with an open order, and an invalid user.
 func TestEraseIsRefused(t *testing.T) {
-	l, function, _ := userFunction(t, 3)
+	l, _, _ := usersShop(t, 3)
 	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1,
 		Units: []int{9}, Price: 1, Amount: 1,
 		Given: seckill.Given{Address: "文三路 1 号"}, Title: "表", Created: time.Now(), Placed: time.Now(),
@@ -89,17 +76,10 @@ func TestEraseIsRefused(t *testing.T) {
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
 		t.Fatal(err)
 	}
-	account(t, served(t, &cloud{outputs: anAPI,
-		function: function}).URL)
-	for _, tt := range []struct{ user, want string }{
-		{"1001", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
-		{"ann", `USER "ann": want a user id`},
-	} {
-		code, stdout, stderr := command(t, "erase", tt.user, "--stack", "sale")
-		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("exit %d\n%s%s\nwant %q", code, stdout, stderr, tt.want)
-		}
-	}
+	refuses(t, exitUsage, "erase *", [][2]string{
+		{"1001 --stack sale", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
+		{"ann --stack sale", `USER "ann": want a user id`},
+	})
 	o, err := l.Order(t.Context(), seckill.KeyedOrderID("7", "1001", "0"))
 	if err != nil || o.Address == "" {
 		t.Errorf("an address went all the same: %+v, %v", o, err)

@@ -12,31 +12,23 @@ import (
 )
 
 func eventsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Tell changes of orders to other systems once more, and look up where to ship",
 		Long: `Tell changes of orders to other systems once more, and look up where to ship an order.
 
 Each change of an order becomes an event by itself (docs/EVENTS.md). An event that is told again has
-the same id, so that its readers can drop it.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose tell function
-does the work and logs who gave the command.`,
+the same id, so that its readers can drop it.`,
 		Example: `  seckill events tell ORDER
   seckill events replay --day 2026-11-11 --stack seckill-prod
   seckill events delivery ORDER --json
   seckill events redeliver --stack seckill-prod`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(replayCommand(&f))
-	return cmd
+	return f.group(cmd, replayCommand(&f))
 }
 
-func replayCommand(f *moneyFlags) *cobra.Command {
+func replayCommand(f *shopFlags) *cobra.Command {
 	var day, item string
 	cmd := &cobra.Command{
 		Use:   "replay",
@@ -55,16 +47,15 @@ The list of orders may lag some seconds behind.`,
 			if !seckill.ValidDay(day) {
 				return fmt.Errorf("--day %q: want a day such as 2026-11-11", day)
 			}
-			items := []string{item}
-			if item == "" {
-				var err error
-				if items, err = f.itemIDs(cmd); err != nil {
-					return err
-				}
-			}
 			s, err := f.shop(cmd)
 			if err != nil {
 				return err
+			}
+			items := []string{item}
+			if item == "" {
+				if items, err = itemIDs(cmd, s); err != nil {
+					return err
+				}
 			}
 			out, err := replay(cmd, s, items, day)
 			return f.print(cmd, err, &out, func(p *page) {
@@ -79,11 +70,7 @@ The list of orders may lag some seconds behind.`,
 }
 
 // itemIDs returns the ids of all items.
-func (f *moneyFlags) itemIDs(cmd *cobra.Command) ([]string, error) {
-	s, err := f.shop(cmd)
-	if err != nil {
-		return nil, err
-	}
+func itemIDs(cmd *cobra.Command, s *shop) ([]string, error) {
 	file, err := s.Export(cmd.Context())
 	leftOut := &operator.LeftOut{}
 	if err != nil && !errors.As(err, &leftOut) {
@@ -109,21 +96,16 @@ func (f *moneyFlags) itemIDs(cmd *cobra.Command) ([]string, error) {
 func replay(cmd *cobra.Command, s *shop, items []string, day string) (operator.Told, error) {
 	var out operator.Told
 	for i, item := range items {
-		for cursor := ""; ; {
-			step, err := s.Replay(cmd.Context(), item, day, cursor)
-			if err != nil {
-				return out, s.explain(err, "item "+item)
+		err := s.steps("", func(next string) (string, error) {
+			step, err := give[operator.Told](cmd, s, "item "+item, &operator.Replay{Item: item, Day: day, Cursor: next})
+			if out.Orders, out.Changes = out.Orders+step.Orders, out.Changes+step.Changes; step.Next != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %d of %d, %d orders read, %d changes told\n", i+1,
+					len(items), out.Orders, out.Changes)
 			}
-			out.Orders, out.Changes = out.Orders+step.Orders, out.Changes+step.Changes
-			if step.Next == "" {
-				break
-			}
-			if step.Next == cursor {
-				return out, s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
-			}
-			cursor = step.Next
-			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: item %d of %d, %d orders read, %d changes told\n", i+1, len(items),
-				out.Orders, out.Changes)
+			return step.Next, err
+		})
+		if err != nil {
+			return out, err
 		}
 	}
 	return out, nil

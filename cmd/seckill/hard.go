@@ -133,11 +133,8 @@ func confirm(cmd *cobra.Command, what, name string) error {
 		return faultError{err}
 	}
 	if strings.TrimSpace(line) != name {
-		return fmt.Errorf(
-			"%q is not %q: the shop is not stopped, and nothing was changed (--yes skips this question)",
-			strings.TrimSpace(line),
-			name,
-		)
+		return fmt.Errorf("%q is not %q: the shop is not stopped, and nothing was changed (--yes skips this question)",
+			strings.TrimSpace(line), name)
 	}
 	return nil
 }
@@ -237,10 +234,8 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	if err := s.patch(ctx, ops); err != nil {
 		return err
 	}
-	tell(
-		fmt.Sprintf(
-			"Stack %s is open again: each method lets %v calls a second through, %d at once, as it is deployed.",
-			s.stack, rate, burst))
+	tell(fmt.Sprintf("Stack %s is open again: each method lets %v calls a second through, %d at once, as it is "+
+		"deployed.", s.stack, rate, burst))
 	for _, key := range own {
 		tell(key + " had a throttle of its own, which is not known any more: it has the stack's now; " +
 			"deploy again to give it its own.")
@@ -255,57 +250,42 @@ func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	rate, _ = strconv.ParseFloat(numbers[whose+"Rate"], 64)
 	burst, _ = strconv.Atoi(numbers[whose+"Burst"])
 	if rate <= 0 || burst <= 0 {
-		return 0, 0, fmt.Errorf(
-			"stack %s has no %sRate and %sBurst, neither by its Size or Plan nor by themselves: deploy it again",
-			s.stack, whose, whose,
-		)
+		return 0, 0, fmt.Errorf("stack %s has no %sRate and %sBurst, neither by its Size or Plan nor by themselves: "+
+			"deploy it again", s.stack, whose, whose)
 	}
 	return rate, burst, nil
 }
 
 // settings returns the settings of methods, and those of all methods.
 func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSetting, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	err = s.wait.during("API Gateway", func() error {
-		out, err := s.gateway.GetStage(
-			ctx,
-			&apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.stage},
-		)
+	return have, s.call(ctx, func(ctx context.Context) error {
+		out, err := s.gateway.GetStage(ctx, &apigateway.GetStageInput{RestApiId: &s.api, StageName: &s.stage})
 		if err == nil {
 			have = out.MethodSettings
 		}
 		return err
 	})
-	return have, s.unlike(err)
 }
 
 func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	return s.unlike(s.wait.during("API Gateway", func() error {
-		_, err := s.gateway.UpdateStage(
-			ctx,
-			&apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.stage, PatchOperations: ops},
-		)
+	return s.call(ctx, func(ctx context.Context) error {
+		_, err := s.gateway.UpdateStage(ctx, &apigateway.UpdateStageInput{RestApiId: &s.api, StageName: &s.stage,
+			PatchOperations: ops})
 		return err
-	}))
+	})
 }
 
-// unlike describes an error of API Gateway.
-func (s *apiStage) unlike(err error) error {
-	var missing *types.NotFoundException
+// call calls API Gateway, and describes its error.
+func (s *apiStage) call(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	err := s.wait.during("API Gateway", func() error { return f(ctx) })
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &missing):
-		return fmt.Errorf(
-			"stack %s names the API %s with stage %s, and region %s has no such stage",
-			s.stack,
-			s.api,
-			s.stage,
-			s.region,
-		)
+	case errors.As(err, new(*types.NotFoundException)):
+		return fmt.Errorf("stack %s names the API %s with stage %s, and region %s has no such stage", s.stack, s.api,
+			s.stage, s.region)
 	}
 	return awsFault(err, s.region, "; it may have been done, and can be repeated")
 }
@@ -315,10 +295,8 @@ func (s *apiStage) unlike(err error) error {
 func (s *apiStage) seen(ctx context.Context) string {
 	address := s.outputOf("Url") + "/healthz"
 	again := " API Gateway takes some seconds. To check again: curl -si " + address
-	client := &http.Client{
-		Timeout:   seenTimeout,
-		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment},
-	}
+	client := &http.Client{Timeout: seenTimeout,
+		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
 	for until := time.Now().Add(seenWithin); ; {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -363,18 +341,12 @@ func patchKey(key string) string {
 }
 
 func throttleTo(key string, rate float64, burst int) []types.PatchOperation {
-	return []types.PatchOperation{
-		{
-			Op:    types.OpReplace,
-			Path:  aws.String("/" + key + "/throttling/rateLimit"),
-			Value: aws.String(strconv.FormatFloat(rate, 'f', -1, 64)),
-		},
-		{
-			Op:    types.OpReplace,
-			Path:  aws.String("/" + key + "/throttling/burstLimit"),
-			Value: aws.String(strconv.Itoa(burst)),
-		},
+	to := func(field, value string) types.PatchOperation {
+		path := "/" + key + "/throttling/" + field
+		return types.PatchOperation{Op: types.OpReplace, Path: &path, Value: &value}
 	}
+	return []types.PatchOperation{to("rateLimit", strconv.FormatFloat(rate, 'f', -1, 64)),
+		to("burstLimit", strconv.Itoa(burst))}
 }
 
 func (s *runningShop) name() string { return s.base }

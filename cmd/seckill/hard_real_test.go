@@ -4,6 +4,10 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +22,27 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 )
 
+// stackVariable names the variable with the URL of CloudFormation, API Gateway and STS.
+const stackVariable = "SECKILL_TEST_SQS"
+
+const stackWait = time.Minute // for a stack to be created
+
+// standIn is a proxy in front of the stand-in for AWS, so that the clients' idle connections end with the test.
+func standIn(t *testing.T) string {
+	t.Helper()
+	endpoint := os.Getenv(stackVariable)
+	if endpoint == "" {
+		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", stackVariable)
+	}
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = &http.Transport{DisableKeepAlives: true}
+	return served(t, proxy).URL
+}
+
 // TestHardStopOfADeployedStage uses a stand-in's own GetStage and UpdateStage, with its names of methods. It enforces
 // no throttle, so the test checks only what the stage reports.
 func TestHardStopOfADeployedStage(t *testing.T) {
@@ -29,26 +54,21 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	type object = map[string]any
 	ref := func(name string) object { return object{"Ref": name} }
 	mock := func(resource string) object {
-		return object{
-			"Type": "AWS::ApiGateway::Method",
-			"Properties": object{
-				"RestApiId":         ref("Api"),
-				"ResourceId":        ref(resource),
-				"HttpMethod":        "POST",
-				"AuthorizationType": "NONE",
-				"Integration":       object{"Type": "MOCK"},
-			},
-		}
+		return object{"Type": "AWS::ApiGateway::Method", "Properties": object{"RestApiId": ref("Api"),
+			"ResourceId": ref(resource), "HttpMethod": "POST", "AuthorizationType": "NONE",
+			"Integration": object{"Type": "MOCK"}}}
+	}
+	limit := func(path, method, of string) object {
+		return object{"ResourcePath": path, "HttpMethod": method, "ThrottlingRateLimit": ref(of + "Rate"),
+			"ThrottlingBurstLimit": ref(of + "Burst")}
 	}
 	part := func(of, name string) object {
 		parent := any(ref(of))
 		if of == "Api" {
 			parent = object{"Fn::GetAtt": []string{"Api", "RootResourceId"}}
 		}
-		return object{
-			"Type":       "AWS::ApiGateway::Resource",
-			"Properties": object{"RestApiId": ref("Api"), "ParentId": parent, "PathPart": name},
-		}
+		return object{"Type": "AWS::ApiGateway::Resource",
+			"Properties": object{"RestApiId": ref("Api"), "ParentId": parent, "PathPart": name}}
 	}
 	template, err := json.Marshal(object{
 		"Parameters": object{"ThrottleRate": object{"Type": "Number"}, "ThrottleBurst": object{"Type": "Number"},
@@ -59,33 +79,12 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 			"Post": mock("Notify"),
 			"Deployed": object{"Type": "AWS::ApiGateway::Deployment", "DependsOn": "Post",
 				"Properties": object{"RestApiId": ref("Api")}},
-			"Stage": object{
-				"Type": "AWS::ApiGateway::Stage",
-				"Properties": object{
-					"RestApiId":    ref("Api"),
-					"DeploymentId": ref("Deployed"),
-					"StageName":    "live",
-					"MethodSettings": []object{
-						{
-							"ResourcePath":         "/*",
-							"HttpMethod":           "*",
-							"ThrottlingRateLimit":  ref("ThrottleRate"),
-							"ThrottlingBurstLimit": ref("ThrottleBurst"),
-						},
-						{
-							"ResourcePath":         "/~1seckill~1alipay~1notify",
-							"HttpMethod":           "POST",
-							"ThrottlingRateLimit":  ref("NotifyRate"),
-							"ThrottlingBurstLimit": ref("NotifyBurst"),
-						}},
-				},
-			},
+			"Stage": object{"Type": "AWS::ApiGateway::Stage", "Properties": object{"RestApiId": ref("Api"),
+				"DeploymentId": ref("Deployed"), "StageName": "live", "MethodSettings": []object{
+					limit("/*", "*", "Throttle"), limit("/~1seckill~1alipay~1notify", "POST", "Notify")}}},
 		},
-		"Outputs": object{
-			"ApiId":    object{"Value": ref("Api")},
-			"ApiStage": object{"Value": ref("Stage")},
-			"Url":      object{"Value": endpoint},
-		},
+		"Outputs": object{"ApiId": object{"Value": ref("Api")}, "ApiStage": object{"Value": ref("Stage")},
+			"Url": object{"Value": endpoint}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +102,10 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 			parameter("NotifyBurst", "600")}}); err != nil {
 		t.Fatal(err)
 	}
-	waiter := cloudformation.NewStackCreateCompleteWaiter(
-		cfn,
+	waiter := cloudformation.NewStackCreateCompleteWaiter(cfn,
 		func(o *cloudformation.StackCreateCompleteWaiterOptions) {
 			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
-		},
-	)
+		})
 	found, err := waiter.WaitForOutput(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait)
 	if err != nil {
 		t.Fatal(err)
@@ -122,10 +119,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	gateway := apigateway.New(apigateway.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: given})
 	throttles := func() (common, notify float64) {
 		t.Helper()
-		out, err := gateway.GetStage(
-			t.Context(),
-			&apigateway.GetStageInput{RestApiId: &api, StageName: aws.String("live")},
-		)
+		out, err := gateway.GetStage(t.Context(), &apigateway.GetStageInput{RestApiId: &api,
+			StageName: aws.String("live")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,13 +147,11 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		{[]string{"stop", "--hard", "--yes"}, "Stack " + name + " is stopped hard: ", 0},
 		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack " + name + " was stopped hard already.", 0},
 		{[]string{"resume", "--hard"}, "Stack " + name +
-			" is open again: each method lets 5000 calls a second through, " +
-			"2500 at once", 5000},
+			" is open again: each method lets 5000 calls a second through, 2500 at once", 5000},
 	} {
 		began := time.Now()
-		code, stdout, stderr := command(
-			t,
-			append(append([]string{"items"}, step.args...), "--stack", name, "--region", "eu-west-1")...)
+		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", name, "--region",
+			"eu-west-1")...)
 		t.Logf("%v: %v", step.args, time.Since(began).Round(time.Millisecond))
 		if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, step.want) {
 			t.Fatalf("%v: exit %d\n%s%swant %s", step.args, code, stdout, stderr, step.want)

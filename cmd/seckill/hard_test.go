@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
 )
 
 // throttle is a method's settings as API Gateway's GetStage returns them.
@@ -101,6 +104,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"stageName": "live", "methodSettings": g.settings})
 }
 
+func deployedThrottle() map[string]throttle {
+	return map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+}
+
 func newGate(t *testing.T, settings map[string]throttle) *gate {
 	t.Helper()
 	g := &gate{settings: settings, cloud: &cloud{}}
@@ -162,10 +169,8 @@ func TestHardStop(t *testing.T) {
 			t.Errorf("%v: the stage has %v, want %v", step.args, g.settings, step.want)
 		}
 	}
-	if want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"; strings.Join(
-		g.patches[:2],
-		", ",
-	) != want {
+	want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"
+	if strings.Join(g.patches[:2], ", ") != want {
 		t.Errorf("patches %v, want first %s", g.patches, want)
 	}
 }
@@ -180,28 +185,15 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0},
-		"seckill/alipay/notify/POST": {700,
-			70}}); !maps.Equal(
-		g.settings,
-		want,
-	) {
+	want := map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0},
+		"seckill/alipay/notify/POST": {700, 70}}
+	if !maps.Equal(g.settings, want) {
 		t.Errorf("stopped: %v, want %v", g.settings, want)
 	}
-	code, stdout, stderr := command(t, "items", "resume", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" ||
-		!strings.Contains(
-			stdout,
-			"seckill/ing/GET had a throttle of its own, which is not known any more: it has the stack's now; "+
-				"deploy again to give it its own.\n",
-		) {
-		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
-	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500},
-		"seckill/ing/GET": {5000, 2500}}); !maps.Equal(
-		g.settings,
-		want,
-	) {
+	shows(t, step{"items resume --hard --stack sale", exitOK, "seckill/ing/GET had a throttle of its own, which is " +
+		"not known any more: it has the stack's now; deploy again to give it its own.\n", ""})
+	want = map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/ing/GET": {5000, 2500}}
+	if !maps.Equal(g.settings, want) {
 		t.Errorf("resumed: %v, want %v", g.settings, want)
 	}
 }
@@ -209,27 +201,15 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 // TestHardStopOfAnItemToo checks that with an item's id the ordinary stop follows, and that the shop is blocked even
 // if that fails.
 func TestHardStopOfAnItemToo(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
-	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded yet).\n") {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
-	code, stdout, stderr = command(t, "items", "resume", "33", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") ||
-		!strings.HasSuffix(stdout, "Item 33 is resumed (waiting, not loaded yet).\n") {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
+	g := newGate(t, deployedThrottle())
+	shows(t,
+		step{"items stop 33 --hard --yes --stack sale", exitOK, "Stack sale is stopped hard", ""},
+		step{"items resume 33 --hard --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
+		step{"items stop 33 --hard --yes --stack sale", exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
+		step{"items resume --hard --stack sale", exitOK, "Stack sale is open again", ""})
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}
-	code, stdout, stderr = command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
-	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.Contains(
-			stderr,
-			"seckill: the shop is stopped hard, but item 33 itself is not stopped: stack sale: "+
-				"its back office answers 500",
-		) {
-		t.Errorf("exit %d, %s%s", code, stdout, stderr)
-	}
+	shows(t, step{"items stop 33 --hard --yes --stack sale", exitFault, "Stack sale is stopped hard", "seckill: the " +
+		"shop is stopped hard, but item 33 itself is not stopped: stack sale: its back office answers 500"})
 }
 
 // TestHardStopLeavesStaffIn checks that staff's commands still reach the back office of a shop that is stopped hard.
@@ -253,29 +233,27 @@ func TestHardStopLeavesStaffIn(t *testing.T) {
 
 // TestHardStopAsksFirst checks that the operator must type the shop's name or give --yes.
 func TestHardStopAsksFirst(t *testing.T) {
-	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
 	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage,
 		"sales\n": exitUsage, "y\n": exitUsage} {
-		g := newGate(t, maps.Clone(open))
+		g := newGate(t, deployedThrottle())
 		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
-		if code != want ||
-			!strings.Contains(
-				stderr,
-				"This stops the whole shop of stack sale, not one item: shoppers cannot look, buy, cancel or see an "+
-					"order until it is resumed.\nType its name (sale) to go on: ",
-			) {
+		if code != want || !strings.Contains(stderr, "This stops the whole shop of stack sale, not one item: shoppers "+
+			"cannot look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ") {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
 		}
-		if want != exitOK && (!maps.Equal(g.settings, open) || !strings.Contains(stderr, "not stopped")) {
+		if want != exitOK && (!maps.Equal(g.settings, deployedThrottle()) || !strings.Contains(stderr, "not stopped")) {
 			t.Errorf("%q: the stage has %v\n%s", typed, g.settings, stderr)
 		}
 	}
 }
 
 func TestHardStopRefused(t *testing.T) {
-	both := func() map[string]throttle {
-		return map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
-	}
+	refuses(t, exitUsage, "items * --stack sale", [][2]string{
+		{"stop", "ID is missing"},
+		{"stop x --hard --yes", `ID "x": want 1 to 19 digits`},
+		{"stop 1 2 --hard --yes", `"2": unexpected argument`},
+		{"stop 1 --yes", "--yes goes with --hard only, which asks for confirmation"},
+	})
 	for name, tt := range map[string]struct {
 		spoil func(g *gate)
 		args  []string
@@ -290,16 +268,9 @@ func TestHardStopRefused(t *testing.T) {
 			exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
 		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume",
 			"--hard"}, exitUsage, "stack sale has no ThrottleRate and ThrottleBurst"},
-		"no id": {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
-		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
-			`ID "x": want 1 to 19 digits`},
-		"two ids": {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage,
-			`"2": unexpected argument`},
-		"yes to nothing": {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage,
-			"--yes goes with --hard only, which asks for confirmation"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGate(t, both())
+			g := newGate(t, deployedThrottle())
 			tt.spoil(g)
 			before := maps.Clone(g.settings)
 			code, stdout, stderr := command(t, append(append([]string{"items"}, tt.args...), "--stack", "sale")...)
@@ -317,31 +288,22 @@ func TestHardStopRefused(t *testing.T) {
 // TestHardStopThatIsNotSeen checks what the command reports while API Gateway has not distributed the change to all
 // its machines.
 func TestHardStopThatIsNotSeen(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g := newGate(t, deployedThrottle())
 	g.open = true
 	wait := seenWithin
 	seenWithin = 0
 	defer func() { seenWithin = wait }()
-	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK ||
-		!strings.Contains(
-			stdout,
-			"There is no effect yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds. "+
-				"To check again: curl -si "+g.outputs["Url"]+"/healthz\n",
-		) {
-		t.Errorf("exit %d, %s", code, stdout)
-	}
+	shows(t, step{"items stop --hard --yes --stack sale", exitOK, "There is no effect yet: " + g.outputs["Url"] +
+		"/healthz answers 200. API Gateway takes some seconds. To check again: curl -si " + g.outputs["Url"] +
+		"/healthz\n", ""})
 }
 
 // TestHardStopIsSeenAfterLooksWithoutAnAnswer: the first calls may meet functions that hang, before the change is
 // distributed.
 func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g := newGate(t, deployedThrottle())
 	g.drops = 2
-	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || !strings.Contains(stdout, "The API answers 429 now.\n") {
-		t.Errorf("exit %d, %s", code, stdout)
-	}
+	shows(t, step{"items stop --hard --yes --stack sale", exitOK, "The API answers 429 now.\n", ""})
 }
 
 // TestDoctorOnAHardStop checks that it is the first finding, and a loud one.
@@ -351,11 +313,8 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	c.healthCode, c.health = http.StatusTooManyRequests, "{}"
 	_, out := examine(t, c)
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
-		!strings.Contains(
-			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's notifications through. To reopen it: seckill "+
-				"items resume --hard --stack sale",
-		) {
+		!strings.Contains(out.Findings[0].Says, "THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's "+
+			"notifications through. To reopen it: seckill items resume --hard --stack sale") {
 		t.Errorf("first finding %+v", out.Findings[:1])
 	}
 	for _, f := range out.Findings {
@@ -367,49 +326,28 @@ func TestDoctorOnAHardStop(t *testing.T) {
 
 // TestHardStopOfARunningShop uses the same command on this machine.
 func TestHardStopOfARunningShop(t *testing.T) {
-	started(t, noEnv, func(printed string) {
-		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		status := func(method, path string) int {
-			t.Helper()
-			r, err := http.NewRequestWithContext(t.Context(), method, base+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
-			return resp.StatusCode
-		}
-		for _, step := range []struct {
-			args   []string
-			stdout string
-			looks  int
-		}{
-			{[]string{"stop", "--hard", "--yes"}, base +
-				" is stopped hard: its API lets nothing through but payment notifications.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
-				"--hard --url " + base + "\n", http.StatusTooManyRequests},
-			{[]string{"stop", "--hard", "--yes"}, "Nothing to do: " + base + " was stopped hard already.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
-				"--hard --url " + base + "\n", http.StatusTooManyRequests},
-			{[]string{"resume", "--hard"}, base + " is open again.\n", http.StatusOK},
-			{[]string{"resume", "--hard"}, "Nothing to do: " + base + " was not stopped hard.\n", http.StatusOK},
-		} {
-			code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--url", base)...)
-			if code != exitOK || stdout != step.stdout || stderr != "" {
-				t.Errorf("%v: exit %d\n%s%swant\n%s", step.args, code, stdout, stderr, step.stdout)
-			}
-			if got := status(http.MethodGet, "/seckill/ing"); got != step.looks {
-				t.Errorf("%v: a look is answered %d, want %d", step.args, got, step.looks)
-			}
-			if got := status(http.MethodGet, "/seckill/alipay/notify"); got != http.StatusMethodNotAllowed {
-				t.Errorf("%v: a look at the notifications is answered %d, want 405 as ever", step.args, got)
-			}
-			if got := status(http.MethodGet, "/_local/clock"); got != http.StatusOK {
-				t.Errorf("%v: the operator's route is answered %d", step.args, got)
+	sys := localtest.Start(t, local.Options{})
+	url := sys.URL()
+	queued := "Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
+		"--hard --url " + url + "\n"
+	for _, s := range []struct {
+		line, want string
+		looks      int
+	}{
+		{"stop --hard --yes", url + " is stopped hard: its API lets nothing through but payment notifications.\n" +
+			queued, http.StatusTooManyRequests},
+		{"stop --hard --yes", "Nothing to do: " + url + " was stopped hard already.\n" + queued,
+			http.StatusTooManyRequests},
+		{"resume --hard", url + " is open again.\n", http.StatusOK},
+		{"resume --hard", "Nothing to do: " + url + " was not stopped hard.\n", http.StatusOK},
+	} {
+		try(t, step{"items " + s.line + " --url " + url, exitOK, s.want, ""})
+		for path, want := range map[string]int{"/seckill/ing": s.looks, "/_local/clock": http.StatusOK,
+			"/seckill/alipay/notify": http.StatusMethodNotAllowed} {
+			if got, _ := get(t, url+path, ""); got != want {
+				t.Errorf("%s: %s is answered %d, want %d", s.line, path, got, want)
 			}
 		}
-	})
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

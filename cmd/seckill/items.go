@@ -24,14 +24,12 @@ func itemsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "items",
 		Short: "Import, export and show items, stop and resume a sale, add stock",
-		Long: `Import, export and show items, stop and resume an item's sale, or add stock, in a running shop
-("seckill run", --url) or in a stack on AWS (--stack). Every command may be repeated, and reports
-when there was nothing left to do.
+		Long: `Import, export and show items, stop and resume an item's sale, or add stock. Every command may be
+repeated, and reports when there was nothing left to do.
 
 With --stack, the tool signs the commands with your AWS credentials, and the stack's back office has its
-functions carry them out and records who you are. IAM says which roles you may take. The tool finds region and credentials as other AWS
-tools do (environment, profiles, single sign-on). The credentials need sts:GetCallerIdentity,
-cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
+functions carry them out and records who you are. IAM says which roles you may take. The tool finds
+region and credentials as other AWS tools do (environment, profiles, single sign-on).`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002
@@ -100,21 +98,18 @@ func importFile(cmd *cobra.Command, to *target, file string, overwrite, check bo
 			items[i].Base = 0
 		}
 	}
+	c := operator.Import{Items: itemfile.Format(items), Dry: check || len(bad.Lines) > 0}
 	s, err := to.shop(cmd)
 	if len(bad.Lines) > 0 {
 		if err == nil && len(items) > 0 { // so that all faults are told at once
-			_, err = s.CheckImport(cmd.Context(), items)
+			_, err = operator.Give[stage.Imported](cmd.Context(), &s.Client, &c)
 		}
 		return wrongItems(cmd, bad, err, places)
 	}
 	if err != nil {
 		return err
 	}
-	give := s.Import
-	if check {
-		give = s.CheckImport
-	}
-	done, err := give(cmd.Context(), items)
+	done, err := operator.Give[stage.Imported](cmd.Context(), &s.Client, &c)
 	var refused *operator.Refusal
 	switch {
 	case errors.Is(err, operator.ErrTooLarge):
@@ -129,7 +124,7 @@ func importFile(cmd *cobra.Command, to *target, file string, overwrite, check bo
 	default:
 		return say(cmd, "%s", imported(done))
 	}
-	if refused != nil && refused.Code == operator.CodeConflict {
+	if refusedAs(err, operator.CodeConflict) {
 		return fmt.Errorf("%w: export again and redo the change, or give --overwrite", err)
 	}
 	return err
@@ -290,7 +285,11 @@ func setStopped(cmd *cobra.Command, s *shop, id string, stop bool) error {
 	if stop {
 		done, nothing = "Item %s is stopped (%s).", "Nothing to do: item %s is already stopped (%s)."
 	}
-	it, err := s.SetStopped(cmd.Context(), id, stop)
+	var c operator.Command = &operator.Resume{Item: id}
+	if stop {
+		c = &operator.Stop{Item: id}
+	}
+	it, err := operator.Give[operator.ItemChange](cmd.Context(), &s.Client, c)
 	switch {
 	case err != nil:
 		return ofItem(s, err, id)
@@ -317,7 +316,8 @@ is the new total, not the number to add, so that a repetition adds nothing. Stoc
 			if err != nil {
 				return err
 			}
-			it, err := s.AddStock(cmd.Context(), args[0], n)
+			it, err := operator.Give[operator.ItemChange](cmd.Context(), &s.Client,
+				&operator.AddStock{Item: args[0], Stock: n})
 			switch {
 			case err != nil:
 				return ofItem(s, err, args[0])
@@ -326,12 +326,10 @@ is the new total, not the number to add, so that a repetition adds nothing. Stoc
 					describe(it))
 			case it.Stock > n:
 				return fmt.Errorf("stock %d: item %s already has %s, and stock never shrinks (N is the new total)", n,
-					it.ID,
-					counted(it.Stock, "unit", "units"))
+					it.ID, counted(it.Stock, "unit", "units"))
 			default:
 				return say(cmd, "Nothing to do: item %s has %s in total (%s).", it.ID,
-					counted(it.Stock, "unit", "units"),
-					describe(it))
+					counted(it.Stock, "unit", "units"), describe(it))
 			}
 		},
 	}
@@ -354,7 +352,7 @@ func checkItem(id string) error {
 
 // ofItem puts the error of a change to an item into words.
 func ofItem(s *shop, err error, id string) error {
-	if refused := (*operator.Refusal)(nil); errors.As(err, &refused) && refused.Code == seckill.CodeNotReady {
+	if refusedAs(err, seckill.CodeNotReady) {
 		return faultError{fmt.Errorf("item %s: the change is recorded, but the stock is being rebuilt and does not "+
 			"have it yet: repeat the command until it succeeds", id)}
 	}

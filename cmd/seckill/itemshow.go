@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/your-org/seckill/shared/api/operator"
@@ -44,7 +43,7 @@ func value(field string, raw json.RawMessage) string {
 
 // inWords says what a rule allows.
 func inWords(r *seckill.Rule) string {
-	since := ", since " + r.Since.UTC().Format(time.RFC3339)
+	since := ", since " + at(r.Since)
 	switch {
 	case r.May == seckill.MayChange:
 		return "yes"

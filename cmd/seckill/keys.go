@@ -121,8 +121,7 @@ need secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 	f := cmd.Flags()
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
-	f.StringVar(&set.shopFile, "alipay-private-key", "",
-		"file with an existing private key of the shop, PEM or base64")
+	f.StringVar(&set.shopFile, "alipay-private-key", "", "file with an existing private key of the shop, PEM or base64")
 	f.StringVar(&set.certFolder, certificates, "",
 		"folder with the three certificates of certificate mode, with Alipay's file names")
 	f.BoolVar(&set.webhook, "webhook", false, "also create the secret that signs webhooks (docs/EVENTS.md)")
@@ -195,10 +194,8 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	for _, kid := range k.kids {
 		if !kidPattern.MatchString(kid) || secrets.JWTPrefix+kid == secrets.JWTSecret {
-			return g,
-				fmt.Errorf(
-					"--token-key %q: want a key id of 1 to 64 letters, digits, underscores, dots and hyphens, not "+
-						"\"secret\"", kid)
+			return g, fmt.Errorf("--token-key %q: want a key id of 1 to 64 letters, digits, underscores, dots and "+
+				"hyphens, not \"secret\"", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
 	}
@@ -217,21 +214,16 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	switch {
 	case k.sandbox && k.alipayFile != "":
-		return g,
-			errors.New(
-				"--alipay-public-key does not go with --sandbox, which has its own payment gateway")
+		return g, errors.New("--alipay-public-key does not go with --sandbox, which has its own payment gateway")
 	case k.sandbox && k.shopFile != "":
-		return g,
-			errors.New("--alipay-private-key does not go with --sandbox, which creates its key pairs")
+		return g, errors.New("--alipay-private-key does not go with --sandbox, which creates its key pairs")
 	case k.sandbox && k.certFolder != "":
-		return g,
-			errors.New(
-				"--alipay-certificates does not go with --sandbox, which has its own payment gateway")
+		return g, errors.New("--alipay-certificates does not go with --sandbox, which has its own payment gateway")
 	case !k.sandbox && k.alipayFile == "" && slices.Contains(k.rotate, secrets.AlipayPublic):
 		return g, errors.New("--rotate=alipay-public-key: give the new key as well, with --alipay-public-key FILE")
 	case k.certFolder == "" && slices.Contains(k.rotate, certificates):
-		return g,
-			errors.New("--rotate=alipay-certificates: give the new ones as well, with --alipay-certificates FOLDER")
+		return g, errors.New("--rotate=alipay-certificates: give the new ones as well, with " +
+			"--alipay-certificates FOLDER")
 	}
 	err = k.read(&g)
 	return g, err
@@ -329,8 +321,7 @@ func (p *keyPlan) make() (err error) {
 	switch path := p.flags.path; {
 	case !p.flags.sandbox && p.have[secrets.GatewayPrivate] != "":
 		return fmt.Errorf("%s exists, so %s belongs to a sandbox: give --sandbox, or another path",
-			secrets.GatewayPrivate,
-			path)
+			secrets.GatewayPrivate, path)
 	case p.flags.sandbox && p.have[secrets.GatewayPrivate] == "" && p.have[secrets.AlipayPublic] != "":
 		return fmt.Errorf("%s exists without %s, so %s belongs to a real shop: give another path for a sandbox",
 			secrets.AlipayPublic, secrets.GatewayPrivate, path)
@@ -339,9 +330,8 @@ func (p *keyPlan) make() (err error) {
 			path)
 	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) &&
 		(p.theirs.private == "" || p.theirs.certs == nil):
-		return fmt.Errorf(
-			"%s belongs to the existing private key: a new key needs its certificate first, see docs/DEPLOY.md (other "+
-				"secrets: --rotate=NAME)", secrets.AppCert)
+		return fmt.Errorf("%s belongs to the existing private key: a new key needs its certificate first, see "+
+			"docs/DEPLOY.md (other secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
 	p.tickets(time.Now())
@@ -391,8 +381,20 @@ func (p *keyPlan) put(name, value, what string) {
 	p.steps = append(p.steps, keyStep{name, value, said})
 }
 
+// stays says why a value is not written.
+func (p *keyPlan) stays(name, said string) {
+	p.steps = append(p.steps, keyStep{name: name, said: said})
+}
+
 func (p *keyPlan) keep(name string) {
-	p.steps = append(p.steps, keyStep{name: name, said: "exists, unchanged (--rotate=" + name + " replaces it)"})
+	p.stays(name, "exists, unchanged (--rotate="+name+" replaces it)")
+}
+
+// random returns random bytes.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
 }
 
 func (p *keyPlan) tokens() {
@@ -405,10 +407,8 @@ func (p *keyPlan) tokens() {
 			p.keep(name)
 			continue
 		}
-		b := make([]byte, tokenKeyBytes)
-		_, _ = rand.Read(b) // never fails
-		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens",
-			tokenKeyBytes))
+		p.put(name, base64.RawURLEncoding.EncodeToString(random(tokenKeyBytes)),
+			fmt.Sprintf("%d random bytes, which sign shoppers' tokens", tokenKeyBytes))
 	}
 }
 
@@ -429,9 +429,7 @@ func (p *keyPlan) tickets(now time.Time) {
 			from, what = now.Add(keyDelay), what+"; the ones before go on checking"
 		}
 	}
-	b := make([]byte, ticketKeyBytes)
-	_, _ = rand.Read(b) // never fails
-	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(b), from).String(), what)
+	p.put(name, keys.Add(base64.RawURLEncoding.EncodeToString(random(ticketKeyBytes)), from).String(), what)
 }
 
 // webhook creates or replaces the secret of webhooks, if asked for. The one before stays beside the new one: its
@@ -443,9 +441,7 @@ func (p *keyPlan) webhook() {
 	case have != "" && !p.rotates(name):
 		p.keep(name)
 	default:
-		b := make([]byte, webhookKeyBytes)
-		_, _ = rand.Read(b) // never fails
-		both := strings.Fields("whsec_" + base64.StdEncoding.EncodeToString(b) + " " + have)
+		both := strings.Fields("whsec_" + base64.StdEncoding.EncodeToString(random(webhookKeyBytes)) + " " + have)
 		p.put(name, strings.Join(both[:min(len(both), 2)], " "), fmt.Sprintf(
 			"%d random bytes, which sign webhooks; the one before goes on signing beside it", webhookKeyBytes))
 	}
@@ -467,8 +463,7 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 	}
 	if p.have[private] == "" {
 		return nil, fmt.Errorf("%s exists without its private key %s: create a new pair with --rotate=%s", public,
-			private,
-			private)
+			private, private)
 	}
 	key, err := alipay.ParsePrivateKey(p.have[private])
 	if err != nil {
@@ -482,10 +477,9 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 	default:
 		if have, err := alipay.ParsePublicKey(p.have[public]); err != nil || !have.Equal(&key.PublicKey) {
 			return nil, fmt.Errorf("%s is not the public key of %s: create a new pair with --rotate=%s", public,
-				private,
-				private)
+				private, private)
 		}
-		p.steps = append(p.steps, keyStep{name: public, said: "exists, unchanged: it belongs to " + private})
+		p.stays(public, "exists, unchanged: it belongs to "+private)
 	}
 	return &key.PublicKey, nil
 }
@@ -497,16 +491,11 @@ func (p *keyPlan) given() error {
 		return err
 	}
 	p.shop = &key.PublicKey
-	have, err := alipay.ParsePrivateKey(p.have[secrets.ShopPrivate])
-	switch name := secrets.ShopPrivate; {
-	case err == nil && have.Equal(key): // perhaps in another encoding
-		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
-	case p.have[name] != "" && !p.rotates(name):
-		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
-	default:
-		p.put(name, p.theirs.private, "the shop's private key, from "+p.flags.shopFile)
+	if have, err := alipay.ParsePrivateKey(p.have[secrets.ShopPrivate]); err == nil && have.Equal(key) {
+		p.stays(secrets.ShopPrivate, "exists, with this value") // perhaps in another encoding
+		return nil
 	}
-	return nil
+	return p.take(secrets.ShopPrivate, p.theirs.private, "the shop's private key, from "+p.flags.shopFile)
 }
 
 // alipay stores Alipay's public key, if given.
@@ -514,18 +503,16 @@ func (p *keyPlan) alipay() error {
 	have, err := alipay.ParsePublicKey(p.have[secrets.AlipayPublic])
 	switch {
 	case p.theirs.key == nil && p.have[secrets.AlipayPublic] != "":
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "exists, unchanged (--rotate=" +
-			secrets.AlipayPublic + " --alipay-public-key FILE replaces it)"})
+		p.stays(secrets.AlipayPublic, "exists, unchanged (--rotate="+secrets.AlipayPublic+
+			" --alipay-public-key FILE replaces it)")
 	case p.theirs.key == nil:
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic,
-			said: "is missing: Alipay's console shows it once you have pasted the key below there; then repeat the " +
-				"command with --alipay-public-key FILE"})
+		p.stays(secrets.AlipayPublic, "is missing: Alipay's console shows it once you have pasted the key below "+
+			"there; then repeat the command with --alipay-public-key FILE")
 	case p.theirs.key.Equal(p.shop):
-		return fmt.Errorf(
-			"--alipay-public-key %s: this is the shop's own public key; give Alipay's, which its console shows in "+
-				"exchange", p.flags.alipayFile)
+		return fmt.Errorf("--alipay-public-key %s: this is the shop's own public key; give Alipay's, which its "+
+			"console shows in exchange", p.flags.alipayFile)
 	case err == nil && p.theirs.key.Equal(have):
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "exists, with this value"})
+		p.stays(secrets.AlipayPublic, "exists, with this value")
 	case p.have[secrets.AlipayPublic] != "" && !p.rotates(secrets.AlipayPublic):
 		return fmt.Errorf("%s exists with another key: replace it with --rotate=%s", secrets.AlipayPublic,
 			secrets.AlipayPublic)
@@ -544,15 +531,14 @@ func (p *keyPlan) certificates() error {
 			if p.have[name] == "" {
 				said = "is missing: repeat the command with --alipay-certificates FOLDER"
 			}
-			p.steps = append(p.steps, keyStep{name: name, said: said})
+			p.stays(name, said)
 		}
 		return nil
 	}
 	private := cmp.Or(p.theirs.private, p.have[secrets.ShopPrivate])
 	if private == "" {
-		return fmt.Errorf(
-			"--alipay-certificates %s: store %s first, the private key that signed their request",
-			folder, secrets.ShopPrivate)
+		return fmt.Errorf("--alipay-certificates %s: store %s first, the private key that signed their request", folder,
+			secrets.ShopPrivate)
 	}
 	files := p.theirs.certs
 	if _, _, err := alipay.CheckCertificates(private, files[secrets.AppCert], files[secrets.AlipayCert],
@@ -562,7 +548,7 @@ func (p *keyPlan) certificates() error {
 	for _, name := range secrets.CertNames {
 		switch {
 		case p.have[name] == files[name]:
-			p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
+			p.stays(name, "exists, with this value")
 		case p.have[name] != "" && !p.rotates(certificates):
 			return fmt.Errorf("%s exists with another certificate: replace it with --rotate=%s", name, certificates)
 		default:

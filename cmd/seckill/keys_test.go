@@ -127,8 +127,7 @@ func TestKeysOfAShop(t *testing.T) {
 	run("alipay-public-key: replaced: ", []string{secrets.AlipayPublic}, "--alipay-public-key", theirs[1],
 		"--rotate=alipay-public-key")
 	m.refused(t, exitUsage, "so /seckill/test belongs to a real shop: give another path for a sandbox", "keys",
-		"--path",
-		testPath, "--sandbox", "--rotate")
+		"--path", testPath, "--sandbox", "--rotate")
 	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) ||
 		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.TicketSecret, secrets.CommandKey,
 			secrets.CommandPublic, secrets.ShopPrivate}) {
@@ -165,8 +164,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		t.Fatalf("the root file has %d bytes, which prove nothing", len(first.Root))
 	}
 	args := []string{"keys", "--path", testPath, "--alipay-certificates"}
-	m.refused(t, exitUsage, "store alipay-private-key first",
-		append(args, folder(t, first))...)
+	m.refused(t, exitUsage, "store alipay-private-key first", append(args, folder(t, first))...)
 	m.set(secrets.JWTSecret, strings.Repeat("x", 43))
 	m.set(secrets.TicketSecret, "1764000000:a-secret-of-tickets")
 	var seed [32]byte
@@ -221,9 +219,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	m.refused(t, exitUsage, "a new key needs its certificate first", "keys", "--path", testPath,
 		"--alipay-private-key", theirKey, "--rotate=alipay-private-key")
 	m.refused(t, exitUsage, "alipay-private-key exists with another value: replace it with --rotate=alipay-private-key",
-		"keys",
-		"--path", testPath, "--alipay-private-key", theirKey,
-		"--alipay-certificates", folder(t, second))
+		"keys", "--path", testPath, "--alipay-private-key", theirKey, "--alipay-certificates", folder(t, second))
 	ours := alipaytest.Make(t, theirs, shop, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
 	m.keys(t, "--alipay-private-key", theirKey, "--alipay-certificates", folder(t, ours),
 		"--rotate=alipay-private-key,alipay-certificates")
@@ -236,8 +232,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		t.Errorf("rotated %v", names)
 	}
 	m.refused(t, exitUsage, "so /seckill/test belongs to a real shop: give another path for a sandbox", "keys",
-		"--path",
-		testPath, "--sandbox")
+		"--path", testPath, "--sandbox")
 }
 
 // TestTheSameKeyInAnotherText checks that private keys are compared as keys, whatever their encoding.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -27,9 +26,7 @@ func (p *keyPlan) commands(now time.Time) {
 		if err == nil { // else nobody could use it: replace it at once
 			from, said = now.Add(keyDelay), what+"; the one before signs for a quarter of an hour more"
 		}
-		var seed [ed25519.SeedSize]byte
-		_, _ = rand.Read(seed[:]) // never fails
-		keys, err = keys.Add(seed, from), nil
+		keys, err = keys.Add([ed25519.SeedSize]byte(random(ed25519.SeedSize)), from), nil
 		p.put(name, keys.String(), said)
 	}
 	if err != nil {
@@ -39,7 +36,7 @@ func (p *keyPlan) commands(now time.Time) {
 		p.put(secrets.CommandPublic, public, "the public part, with which functions check commands")
 		return
 	}
-	p.steps = append(p.steps, keyStep{name: secrets.CommandPublic, said: "exists, unchanged: it belongs to " + name})
+	p.stays(secrets.CommandPublic, "exists, unchanged: it belongs to "+name)
 }
 
 // readSalts reads the secret of salts from a private key of reports.
@@ -60,7 +57,7 @@ func (p *keyPlan) take(name, value, what string) error {
 	switch {
 	case value == "":
 	case p.have[name] == value:
-		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
+		p.stays(name, "exists, with this value")
 	case p.have[name] != "" && !p.rotates(name):
 		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
 	default:

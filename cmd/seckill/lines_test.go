@@ -34,14 +34,27 @@ func try(t *testing.T, steps ...step) {
 	}
 }
 
-// refuses checks that each step prints nothing on stdout, and on stderr one line with its text.
-func refuses(t *testing.T, steps ...step) {
+// shows checks that each step prints its texts among others.
+func shows(t *testing.T, steps ...step) {
 	t.Helper()
 	for _, s := range steps {
-		refused(t, s.code, s.stderr, words(s.line)...)
+		code, stdout, stderr := command(t, words(s.line)...)
+		if code != s.code || !strings.Contains(stdout, s.stdout) || !strings.Contains(stderr, s.stderr) {
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d, %q, %q", s.line, code, stdout, stderr, s.code, s.stdout,
+				s.stderr)
+		}
 	}
 }
 
+// refuses checks that each command line, put in place of a star, is refused with the text beside it.
+func refuses(t *testing.T, code int, star string, lines [][2]string) {
+	t.Helper()
+	for _, l := range lines {
+		refused(t, code, l[1], words(strings.Replace(star, "*", l[0], 1))...)
+	}
+}
+
+// refused checks that a command prints nothing on stdout, and on stderr one line with a text.
 func refused(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
 	got, stdout, stderr := command(t, args...)

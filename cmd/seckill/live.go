@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,7 +25,7 @@ const (
 )
 
 func liveCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var once bool
 	cmd := &cobra.Command{
 		Use:   "live ITEM",
@@ -52,12 +52,11 @@ Before the sale, the last lines say what is not ready; "doctor" checks a stack's
 }
 
 // live prints an item's figures, each second unless once. After a fault it asks again, less and less often.
-func (f *moneyFlags) live(cmd *cobra.Command, s *shop, item string, once bool) error {
-	ctx, wait := cmd.Context(), liveEvery
+func (f *shopFlags) live(cmd *cobra.Command, s *shop, item string, once bool) error {
+	ctx, pause := cmd.Context(), liveEvery
 	screen := waitingOn(cmd.OutOrStdout()).w != nil && !once
 	for first := true; ; first = false {
-		seen, err := s.Live(ctx, item)
-		err = s.explain(err, "item "+item)
+		seen, err := give[watch.Seen](cmd, s, "item "+item, &operator.ReadLive{Item: item})
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C ends the watching
@@ -65,28 +64,18 @@ func (f *moneyFlags) live(cmd *cobra.Command, s *shop, item string, once bool) e
 			return err
 		case err != nil:
 			fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %v\n", err)
-			wait = min(2*wait, liveSlowest)
+			pause = min(2*pause, liveSlowest)
 		default:
-			if wait = liveEvery; screen {
+			if pause = liveEvery; screen {
 				fmt.Fprint(cmd.OutOrStdout(), clearScreen)
 			}
 			if err := f.print(cmd, nil, &seen, func(p *page) { p.live(&seen) }); err != nil || once {
 				return err
 			}
 		}
-		if !sleep(ctx, wait) {
-			return nil
+		if wait(ctx, pause) != nil {
+			return nil //nolint:nilerr // Ctrl-C ends the watching
 		}
-	}
-}
-
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 

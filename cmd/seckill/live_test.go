@@ -31,14 +31,8 @@ func TestLive(t *testing.T) {
 		t.Errorf("%q", stdout)
 	}
 	t.Log(stdout)
-	if code, _, stderr := command(t, words("live 2009 --once"+at)...); code != exitUsage ||
-		!strings.Contains(stderr, "has no such item") {
-		t.Errorf("an unknown item: %d %s", code, stderr)
-	}
-	if code, stdout, _ := command(t, words("live 2002 --json"+at)...); code != exitOK ||
-		!strings.Contains(stdout, `"held": 0`) || !strings.Contains(stdout, `"at": "`) {
-		t.Errorf("%d %s", code, stdout)
-	}
+	shows(t, step{"live 2009 --once" + at, exitUsage, "", "has no such item"},
+		step{"live 2002 --json" + at, exitOK, `"held": 0`, ""}, step{"live 2002 --json" + at, exitOK, `"at": "`, ""})
 	ctx, cancel := context.WithCancel(t.Context())
 	out := stops{cancel: cancel, left: 2}
 	if code := run(ctx, words("live 2002"+at), &out, &out, noEnv); code != exitOK ||
@@ -67,24 +61,12 @@ func TestRedrive(t *testing.T) {
 		}
 	}
 	parked("sent")
-	code, stdout, stderr := command(t, words("redrive orders"+at)...)
-	if want := "About 1 message is moved back to orders."; code != exitOK || strings.TrimSpace(stdout) != want {
-		t.Errorf("exit %d: %q, want %q\n%s", code, stdout, want, stderr)
-	}
+	try(t, step{"redrive orders" + at, exitOK, "About 1 message is moved back to orders.\n", ""})
 	parked("moved back, and unreadable still")
-	code, stdout, _ = command(t, words("redrive closings"+at)...)
-	if code != exitOK || !strings.Contains(stdout, "Nothing to do") {
-		t.Errorf("of none: exit %d: %s", code, stdout)
-	}
-	if code, _, stderr := command(t, words("redrive acts"+at)...); code != exitUsage ||
-		!strings.Contains(stderr, "want orders or closings") {
-		t.Errorf("another queue: exit %d: %s", code, stderr)
-	}
-	code, stdout, _ = command(t, words("live 2002 --once"+at)...)
+	shows(t, step{"redrive closings" + at, exitOK, "Nothing to do", ""},
+		step{"redrive acts" + at, exitUsage, "", "want orders or closings"})
 	for _, want := range []string{"redrive queue=orders ", "changed, by ", "redrive queue=closings", "unchanged, by "} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("exit %d: no %q in\n%s", code, want, stdout)
-		}
+		shows(t, step{"live 2002 --once" + at, exitOK, want, ""})
 	}
 }
 

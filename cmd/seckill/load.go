@@ -256,8 +256,7 @@ func progressLine(g crowd.Progress) string {
 		return fmt.Sprintf("opens in %v", -g.Since.Round(time.Second))
 	}
 	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came,
-		g.Placed, g.Paid,
-		g.SoldOut+g.Refused, g.Failed)
+		g.Placed, g.Paid, g.SoldOut+g.Refused, g.Failed)
 }
 
 // waitingLine describes what shoppers wait for, and until when; "" if none waits.

@@ -45,51 +45,34 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		if code != exitOK || json.Unmarshal([]byte(stdout), &report) != nil || report.Options["seed"] != 6.0 {
 			t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 		}
-		for _, tt := range []struct{ args, want string }{
-			{"", "several items are on sale: name one with --item"},
-			{"--item 9", "--item 9: " + base + " has no such item"},
-			{"--item 2002 --count 3", "--count 3: the limit of item 2002 is 1"},
-		} {
-			code, stdout, stderr := command(t, append(args, strings.Fields(tt.args)...)...)
-			if code != exitUsage || stdout != "" || !strings.Contains(stderr, tt.want) {
-				t.Errorf("%s: exit %d\n%s%s", tt.args, code, stdout, stderr)
-			}
-		}
+		on := strings.Join(args, " ")
+		shows(t, step{on, exitUsage, "", "several items are on sale: name one with --item"},
+			step{on + " --item 9", exitUsage, "", "--item 9: " + base + " has no such item"},
+			step{on + " --item 2002 --count 3", exitUsage, "", "--count 3: the limit of item 2002 is 1"})
 	}, "--stock", "20")
 }
 
 func TestLoadRefusesInOneLine(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		behaviour, args string
-		code            int
-		want            string
-	}{
-		{"no shoppers", "--shoppers 0", exitUsage, "--shoppers 0: want 1 to 5000000"},
-		{"shares over one", "--pay 0.9 --cancel 0.2", exitUsage, "together: want at most 1"},
-		{"no share", "--repeat 20", exitUsage, "--repeat 20: want a share, 0 to 1"},
-		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
-		{"two secrets", "--secret a --path /x/y", exitUsage, "give one of them"},
-		{"bad path", "--path x", exitUsage, `--path "x"`},
-		{"no folder", "--journal /nowhere/at/all", exitUsage, "--journal: open /nowhere/at/all"},
-		{"a word", "--ramp soon", exitUsage, `"soon"`},
-		{"argument too many", "2002", exitUsage, `"2002": unexpected argument`},
-		{"nobody there", "--url http://127.0.0.1:1", exitFault, "nothing answers at http://127.0.0.1:1"},
-	} {
-		code, stdout, stderr := command(t, append([]string{"load"}, strings.Fields(tt.args)...)...)
-		last := stderr[strings.LastIndex(strings.TrimSuffix(stderr, "\n"), "\n")+1:]
-		if code != tt.code || stdout != "" || !strings.Contains(last, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
-		}
-	}
+	refuses(t, exitUsage, "load *", [][2]string{
+		{"--shoppers 0", "--shoppers 0: want 1 to 5000000"},
+		{"--pay 0.9 --cancel 0.2", "together: want at most 1"},
+		{"--repeat 20", "--repeat 20: want a share, 0 to 1"},
+		{"--url localhost", "want an address such as http://localhost:8100"},
+		{"--secret a --path /x/y", "give one of them"},
+		{"--path x", `--path "x"`},
+		{"--journal /nowhere/at/all", "--journal: open /nowhere/at/all"},
+		{"--ramp soon", `"soon"`},
+		{"2002", `"2002": unexpected argument`},
+	})
+	shows(t, step{"load --url http://127.0.0.1:1", exitFault, "", "nothing answers at http://127.0.0.1:1"})
 }
 
 // TestLoadTakesAStacksSecret checks that the sale accepts tokens signed with the secret from Secrets Manager.
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
 	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
-		"load",
-		"--path", testPath)
+		"load", "--path", testPath)
 	m.keys(t, "--sandbox")
 	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()["jwt-secret"]}[name] }
 	started(t, secret, func(printed string) {
@@ -120,20 +103,5 @@ func TestProgressSaysWhomItWaitsFor(t *testing.T) {
 		"to be placed, " +
 		"3 to pay or cancel, 4 for the shop to hear that they paid; until 12:10:00 at most\n"; w.String() != want {
 		t.Errorf("got  %q\nwant %q", w.String(), want)
-	}
-}
-
-func TestLoadHelp(t *testing.T) {
-	t.Parallel()
-	code, stdout, stderr := command(t, "load", "--help")
-	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill run --stock 1000") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
-		"--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--bots", "--stock", "--checks"} {
-		if !strings.Contains(stdout, flag+" ") {
-			t.Errorf("no %s in the help", flag)
-		}
 	}
 }

@@ -46,92 +46,60 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 	t.Cleanup(func() { taken.Close() })
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
 	dir := t.TempDir()
-	file := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		want      string
-	}{
-		{"taken port", []string{"run", "--port", port}, "port " + port +
-			" is in use: stop the program that uses it, or choose another one with --port"},
-		{"port too large", []string{"run", "--port", "65536"}, "--port 65536: want 1 to 65535"},
-		{"port negative", []string{"run", "--port", "-1"}, "--port -1"},
-		{"port a word", []string{"run", "--port", "http"}, `--port "http": want a whole number`},
-		{"hold too short", []string{"run", "--hold", "4s"}, "--hold 4s: want 5s to 24h"},
-		{"hold too long", []string{"run", "--hold", "24h1s"}, "--hold 24h0m1s: want 5s to 24h"},
-		{"hold negative", []string{"run", "--hold=-15m"}, "--hold -15m0s"},
-		{"hold without a unit", []string{"run", "--hold", "15"}, `--hold "15": want a duration such as 30s`},
-		{"days negative", []string{"run", "--network-retention-days", "-1"}, "want a whole number of 0 to 65535"},
-		{"shoppers a word", []string{"plan", "--shoppers", "x"}, `--shoppers "x": want a whole number (see: `},
-		{"share a word", []string{"plan", "--first", "x"}, `--first "x": want a number`},
-		{"a switch with a word", []string{"plan", "--edge=x"}, `--edge "x": want true or false`},
-		{"replay of no day", []string{"events", "replay"}, "--day is missing: want a day such as 2026-11-11"},
-		{"a user without its flag", []string{"blocks", "add", "1004"}, `"1004": give --user 1004`},
-		{"a range without its flag", []string{"blocks", "remove", "10.0.0.0/24"},
-			`"10.0.0.0/24": give --network 10.0.0.0/24`},
-		{"a word without its flag", []string{"blocks", "list", "x"}, `"x": unexpected argument`},
-		{"stock zero", []string{"run", "--stock", "0"}, "--stock 0: want 1 to 1000000"},
-		{"stock too large", []string{"run", "--stock", "1000001"}, "--stock 1000001"},
-		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
-		{"refunds alone negative", []string{"run", "--refund-alone-yuan", "-1"},
-			"--refund-alone-yuan -1: want 0 to 1000000"},
-		{"refunds alone overflow", []string{"run", "--refund-alone-yuan", "92233720368547759"},
-			"--refund-alone-yuan 92233720368547759: want 0 to 1000000"},
-		{"refunds a day negative", []string{"run", "--refund-alone-daily", "-1"},
-			"--refund-alone-daily -1: want 0 to 1000000"},
-		{"fault unknown", []string{"run", "--gateway-faults", "lost=1"},
-			`--gateway-faults: fault "lost" is not known; known: notification-lost, `},
-		{"fault's share", []string{"run", "--gateway-faults", "notification-lost=2"},
-			"--gateway-faults: fault notification-lost: share 2: want 0 to 1"},
-		{"issuer without a client", []string{"run", "--issuers", "https://id.example.com"},
-			"--issuers https://id.example.com: want ISSUER|CLIENT_ID"},
-		{"two issuers of staff", []string{"run", "--staff-issuer", "https://a.example|b|c"},
-			"--staff-issuer https://a.example|b|c: want ISSUER|CLIENT_ID"},
-		{"claims of staff", []string{"run", "--staff-issuer", "https://a.example|b", "--staff-claims", "groups|x"},
+	file := func(name, content string) string { return written(t, name, []byte(content)) }
+	const badItems = "id,title,price,sk_price,start_time,end_time,stock,limit\n" +
+		"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n"
+	refuses(t, exitUsage, "*", [][2]string{
+		{"run --port " + port,
+			"port " + port + " is in use: stop the program that uses it, or choose another one with --port"},
+		{"run --port 65536", "--port 65536: want 1 to 65535"},
+		{"run --port -1", "--port -1"},
+		{"run --port http", `--port "http": want a whole number`},
+		{"run --hold 4s", "--hold 4s: want 5s to 24h"},
+		{"run --hold 24h1s", "--hold 24h0m1s: want 5s to 24h"},
+		{"run --hold=-15m", "--hold -15m0s"},
+		{"run --hold 15", `--hold "15": want a duration such as 30s`},
+		{"run --network-retention-days -1", "want a whole number of 0 to 65535"},
+		{"plan --shoppers x", `--shoppers "x": want a whole number (see: `},
+		{"plan --first x", `--first "x": want a number`},
+		{"plan --edge=x", `--edge "x": want true or false`},
+		{"events replay", "--day is missing: want a day such as 2026-11-11"},
+		{"blocks add 1004", `"1004": give --user 1004`},
+		{"blocks remove 10.0.0.0/24", `"10.0.0.0/24": give --network 10.0.0.0/24`},
+		{"blocks list x", `"x": unexpected argument`},
+		{"run --stock 0", "--stock 0: want 1 to 1000000"},
+		{"run --stock 1000001", "--stock 1000001"},
+		{"run --limit 0", "--limit 0: want 1 to 1000"},
+		{"run --refund-alone-yuan -1", "--refund-alone-yuan -1: want 0 to 1000000"},
+		{"run --refund-alone-yuan 92233720368547759", "--refund-alone-yuan 92233720368547759: want 0 to 1000000"},
+		{"run --refund-alone-daily -1", "--refund-alone-daily -1: want 0 to 1000000"},
+		{"run --gateway-faults lost=1", `--gateway-faults: fault "lost" is not known; known: notification-lost, `},
+		{"run --gateway-faults notification-lost=2", "--gateway-faults: fault notification-lost: share 2: want 0 to 1"},
+		{"run --issuers https://id.example.com", "--issuers https://id.example.com: want ISSUER|CLIENT_ID"},
+		{"run --staff-issuer https://a.example|b|c", "--staff-issuer https://a.example|b|c: want ISSUER|CLIENT_ID"},
+		{"run --staff-issuer https://a.example|b --staff-claims groups|x",
 			"--staff-claims groups|x: want groups' claim|prefix|"},
-		{"issuer without https", []string{"run", "--issuers", "http://id.example.com|shop"}, "want an https address"},
-		{"keys nowhere", []string{"run", "--keys", ""}, "--keys: want a directory"},
-		{"keys in a file", []string{"run", "--port", "0", "--keys", file("keys", "")}, "directory of keys: "},
-		{"a key that is none", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))},
+		{"run --issuers http://id.example.com|shop", "want an https address"},
+		{"run --keys \"\"", "--keys: want a directory"},
+		{"run --port 0 --keys " + file("keys", ""), "directory of keys: "},
+		{"run --port 0 --keys " + filepath.Dir(file(local.AppPrivateFile, "x")),
 			local.AppPrivateFile + ": neither PEM nor base64"},
-		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
-		{"unknown command", []string{"start"}, `unknown command "start"`},
-		{"argument too many", []string{"run", "8100"}, `"8100"`},
-		{"no seeds", []string{"sim", "--seeds", "0"}, "--seeds: want at least 1, or --minutes"},
-		{"figures of a part", []string{"sim", "--figures", "page.md"}, "--figures: wants "},
-		{"figures of some faults", []string{"sim", "--seeds", "100000", "--faults=crash", "--figures", "page.md"},
-			"--figures: wants "},
-		{"file missing", []string{"run", "--items", filepath.Join(dir, "none.csv")}, "no such file"},
-		{"file without a name", []string{"run", "--items", ""}, "--items: want the name"},
-		{"a folder", []string{"run", "--items", dir}, "is a directory"},
-		{"file with a bad line",
-			[]string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
-				"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
-		{"unknown demo", []string{"run", "--demo", "x"}, "--demo x: want shop, contract or none"},
-		{"none and stock", []string{"run", "--demo", "none", "--stock", "2"}, "--demo none has no items"},
-		{"demo and items", []string{"run", "--demo", "shop", "--items", file("y.json", "[]")}, "want only one of them"},
-		{"contract and stock", []string{"run", "--demo", "contract", "--limit", "2"}, "one per shopper"},
-		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "set them in the file"},
-	} {
-		t.Run(tt.behaviour, func(t *testing.T) {
-			t.Parallel()
-			var stdout, stderr bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a command that is run by mistake
-			defer cancel()
-			code := run(ctx, tt.args, &stdout, &stderr, noEnv)
-			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 ||
-				!strings.Contains(stderr.String(), tt.want) {
-				t.Errorf("run %v: exit %d\nstdout %q\nstderr %q\nwant exit %d and one line with %q", tt.args, code,
-					stdout.String(), stderr.String(), exitUsage, tt.want)
-			}
-		})
-	}
+		{"run --ports 1", "unknown flag: --ports"},
+		{"start", `unknown command "start"`},
+		{"run 8100", `"8100"`},
+		{"sim --seeds 0", "--seeds: want at least 1, or --minutes"},
+		{"sim --figures page.md", "--figures: wants "},
+		{"sim --seeds 100000 --faults=crash --figures page.md", "--figures: wants "},
+		{"run --items " + filepath.Join(dir, "none.csv"), "no such file"},
+		{"run --items \"\"", "--items: want the name"},
+		{"run --items " + dir, "is a directory"},
+		{"run --items " + file("bad.csv", badItems), `line 2: sk_price "1.005"`},
+		{"run --demo x", "--demo x: want shop, contract or none"},
+		{"run --demo none --stock 2", "--demo none has no items"},
+		{"run --demo shop --items " + file("y.json", "[]"), "want only one of them"},
+		{"run --demo contract --limit 2", "one per shopper"},
+		{"run --items " + file("x.json", "[]") + " --stock 5", "set them in the file"},
+	})
 }
 
 // TestGroupsRefuseOtherWords: every command that has commands names a word that is none of them.
@@ -141,7 +109,7 @@ func TestGroupsRefuseOtherWords(t *testing.T) {
 	for _, c := range rootCommand(noEnv).Commands() {
 		if c.HasSubCommands() {
 			groups++
-			refuses(t, step{c.Name() + " nonsense", exitUsage, "", `"nonsense"`})
+			refused(t, exitUsage, `"nonsense"`, words(c.Name()+" nonsense")...)
 		}
 	}
 	if groups < 10 {
@@ -151,14 +119,18 @@ func TestGroupsRefuseOtherWords(t *testing.T) {
 
 func TestHelpHasExamplesEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"},
-		{"version", "--help"}, {"orders", "--help"}, {"orders", "list", "--help"}, {"orders", "show", "--help"},
-		{"orders", "confirm", "--help"}, {"orders", "ship", "--help"}, {"orders", "note", "--help"},
-		{"orders", "hide", "--help"}, {"orders", "export", "--help"}} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), args, &stdout, &stderr, noEnv)
-		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {
-			t.Errorf("%v: exit %d, %s%s", args, code, stdout.String(), stderr.String())
+	try := func(args ...string) {
+		t.Helper()
+		code, stdout, stderr := command(t, args...)
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill ") {
+			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)
+		}
+	}
+	try()
+	for _, top := range rootCommand(noEnv).Commands() {
+		try(top.Name(), "--help")
+		for _, c := range top.Commands() {
+			try(top.Name(), c.Name(), "--help")
 		}
 	}
 }
@@ -176,10 +148,9 @@ func TestRunHelpExplainsTheFaults(t *testing.T) {
 
 func TestVersionIsOneWord(t *testing.T) {
 	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"version"}, &stdout, &stderr, noEnv)
-	if code != exitOK || !regexp.MustCompile(`^\S+\n$`).MatchString(stdout.String()) || stderr.Len() > 0 {
-		t.Errorf("exit %d, %q, %q", code, stdout.String(), stderr.String())
+	if code, stdout, stderr := command(t, "version"); code != exitOK ||
+		!regexp.MustCompile(`^\S+\n$`).MatchString(stdout) || stderr != "" {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 }
 

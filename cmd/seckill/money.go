@@ -11,64 +11,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// moneyFlags are the flags of the commands about money.
-type moneyFlags struct {
-	target
-	printer
-	why, who string
-}
-
-// add adds the flags to a command.
-func (f *moneyFlags) add(cmd *cobra.Command) {
-	f.on(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-}
-
-// addWords adds the flags of a command that an order's history records.
-func (f *moneyFlags) addWords(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters, for the order's history")
-	f.named(cmd)
-}
-
-// named adds the flag of a command that records who gave it.
-func (f *moneyFlags) named(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
-}
-
 // payments opens the shop, with words for a command that records who gave it, and why.
-func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
+func (f *shopFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	if words && strings.TrimSpace(f.why) == "" {
 		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
 	}
 	return f.signed(cmd, words)
 }
 
-// signed opens the shop, with words for a command that records who gave it.
-func (f *moneyFlags) signed(cmd *cobra.Command, words bool) (*shop, error) {
-	deployed, err := f.isDeployed(cmd)
-	named := cmd.Flags().Changed("who")
-	switch {
-	case err != nil:
-		return nil, err
-	case words && deployed && named:
-		return nil, errors.New("--who does not go with --stack: its back office records the AWS identity that you use")
-	case words && named && strings.TrimSpace(f.who) == "":
-		return nil, errors.New("--who is empty: give your name, 1 to 64 characters")
-	case words && !deployed && !named && loginName() == "":
-		return nil, errors.New("--who is missing, and this machine does not know your login name: give your name")
-	}
-	s, err := f.shop(cmd)
-	if err == nil && named {
-		s.Who = f.who
-	}
-	return s, err
-}
-
 // checkOrder refuses a malformed order id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
-		return fmt.Errorf(
-			"ORDER %q: want an order id: o and 31 more letters and digits (old orders: 26 more)", id)
+		return fmt.Errorf("ORDER %q: want an order id: o and 31 more letters and digits (old orders: 26 more)", id)
 	}
 	return nil
 }
@@ -87,7 +41,7 @@ func orderArg(optional bool) cobra.PositionalArgs {
 }
 
 func paymentsCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var raw bool
 	cmd := &cobra.Command{
 		Use:   "payments [ORDER]",
@@ -97,9 +51,7 @@ sweeps, refunds that the payment provider refused, which a person has to handle,
 orders whose payment is unknown ("seckill unknown"). With ORDER, show everything about one order's
 money: its payments, the provider's notifications, and its history.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
-reads the data. The command changes nothing. Times are UTC. With --stack, the AWS credentials need
-sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`,
+The command changes nothing. Times are UTC.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw   with the buyer's account
@@ -114,11 +66,11 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 				return err
 			}
 			if len(args) == 1 {
-				c, err := t.Case(cmd.Context(), args[0], raw)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &c, func(p *page) { p.moneyCase(&c, raw) })
+				return answer(&f, cmd, t, "order "+args[0], &operator.ReadCase{Order: args[0], Raw: raw},
+					func(p *page, c *operator.MoneyCase) { p.moneyCase(c, raw) })
 			}
-			open, err := t.Open(cmd.Context())
-			return f.print(cmd, t.explain(err, ""), &open, func(p *page) { p.open(&open, f.sameShop()) })
+			return answer(&f, cmd, t, "", &operator.ListMoney{},
+				func(p *page, open *operator.OpenMoney) { p.open(open, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -127,7 +79,7 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and execute-api:Invoke (doc
 }
 
 func refundCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var again, restock, withdraw bool
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
@@ -142,9 +94,8 @@ order with the same --restock. "seckill payments" lists those that wait; --withd
 With --again, retry the order's open refunds at once, including those that the payment provider
 refused. Use it after the cause is fixed.
 
-The order's history, which "seckill payments ORDER" shows, records who gave the command and why. The
-shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function does
-the work. A repetition refunds nothing twice.`,
+The order's history, which "seckill payments ORDER" shows, records who gave the command and why. A
+repetition refunds nothing twice.`,
 		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --withdraw --why "she keeps it"
@@ -161,36 +112,27 @@ the work. A repetition refunds nothing twice.`,
 			if err != nil {
 				return err
 			}
-			var done operator.MoneyChange
-			if again {
-				done, err = t.Again(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidAgain(&done))
-				})
+			var c operator.Command = &operator.Refund{Order: args[0], Why: f.why, Restock: restock}
+			said := func(done *operator.MoneyChange) string { return f.saidRefund(done, restock) }
+			switch {
+			case again:
+				c, said = &operator.Again{Order: args[0], Why: f.why}, f.saidAgain
+			case withdraw:
+				c, said = &operator.Withdraw{Order: args[0], Why: f.why}, f.saidWithdraw
 			}
-			if withdraw {
-				err = t.Give(cmd.Context(), &operator.Withdraw{Order: args[0], Why: f.why}, &done)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidWithdraw(&done))
-				})
-			}
-			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
-			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-				p.line("%s", f.saidRefund(&done, restock))
-			})
+			return f.changed(cmd, t, args[0], c, said)
 		},
 	}
 	f.add(cmd)
 	f.addWords(cmd)
 	cmd.Flags().BoolVar(&restock, "restock", false, "sell the order's units again; else they stay out of sale")
-	cmd.Flags().BoolVar(&again, "again", false,
-		"retry the order's open refunds at once, including refused ones")
+	cmd.Flags().BoolVar(&again, "again", false, "retry the order's open refunds at once, including refused ones")
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "drop the order's refund that waits for a second person")
 	return cmd
 }
 
 func unknownCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	var trade string
 	cmd := &cobra.Command{
 		Use:   "unknown [ORDER --why TEXT [--trade NUMBER]]",
@@ -203,8 +145,7 @@ With --trade, ask the payment provider about that trade of the order, whatever t
 and record its money if it is paid, as its notification would have done: the order becomes paid, or
 the money goes back. Use it for a payment that "seckill reconcile" finds on the bill only.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
-does the work. Times are UTC.`,
+Times are UTC.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 20261122220014 --why "on the bill"
@@ -219,22 +160,15 @@ does the work. Times are UTC.`,
 			if err != nil {
 				return err
 			}
-			if trade != "" {
-				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidRecorded(&done, trade))
-				})
+			switch {
+			case trade != "":
+				return f.changed(cmd, t, args[0], &operator.RecordTrade{Order: args[0], TradeNo: trade, Why: f.why},
+					func(done *operator.MoneyChange) string { return f.saidRecorded(done, trade) })
+			case len(args) == 1:
+				return f.changed(cmd, t, args[0], &operator.Ask{Order: args[0], Why: f.why}, f.saidAsk)
 			}
-			if len(args) == 1 {
-				done, err := t.Ask(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
-					p.line("%s", f.saidAsk(&done))
-				})
-			}
-			open, err := t.Open(cmd.Context())
-			return f.print(cmd, t.explain(err, ""), &open.Unknown, func(p *page) {
-				p.unknown(&open.Unknown, f.sameShop())
-			})
+			open, err := give[operator.OpenMoney](cmd, t, "", &operator.ListMoney{})
+			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -244,8 +178,14 @@ does the work. Times are UTC.`,
 	return cmd
 }
 
+// changed gives a command about an order's money, and says what it did.
+func (f *shopFlags) changed(cmd *cobra.Command, s *shop, order string, c operator.Command,
+	said func(*operator.MoneyChange) string) error {
+	return answer(f, cmd, s, "order "+order, c, func(p *page, done *operator.MoneyChange) { p.line("%s", said(done)) })
+}
+
 // saidRefund describes the outcome of a refund.
-func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
+func (f *shopFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	decided := ""
 	if restock {
 		decided = "; that refund decided about its units"
@@ -266,8 +206,7 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 			c.Order, c.Refused.Yuan(), c.Order, f.sameShop(), c.Order, f.sameShop())
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: %[2]s yuan of order %[1]s are already going back%[3]s. %[4]s", c.Order,
-			c.Due.Yuan(),
-			decided, f.lookAt(c))
+			c.Due.Yuan(), decided, f.lookAt(c))
 	}
 	units := "its units stay out of sale"
 	if restock {
@@ -285,7 +224,7 @@ func restockFlag(is bool) string {
 }
 
 // saidWithdraw describes the outcome of withdrawing a refund.
-func (f *moneyFlags) saidWithdraw(c *operator.MoneyChange) string {
+func (f *shopFlags) saidWithdraw(c *operator.MoneyChange) string {
 	if !c.Changed {
 		return fmt.Sprintf("Nothing to do: no refund of order %s waits. %s", c.Order, f.lookAt(c))
 	}
@@ -293,7 +232,7 @@ func (f *moneyFlags) saidWithdraw(c *operator.MoneyChange) string {
 }
 
 // saidAgain describes the outcome of a retry.
-func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
+func (f *shopFlags) saidAgain(c *operator.MoneyChange) string {
 	if c.Asked == 0 {
 		return fmt.Sprintf("Nothing to do: order %s is %s, and none of its money is due back. %s", c.Order, c.State,
 			f.lookAt(c))
@@ -303,17 +242,16 @@ func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
 }
 
 // saidAsk describes the outcome of asking about an order.
-func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
+func (f *shopFlags) saidAsk(c *operator.MoneyChange) string {
 	if c.State != seckill.Closing {
 		return fmt.Sprintf("Nothing to do: order %s is %s. %s", c.Order, c.State, f.lookAt(c))
 	}
 	return fmt.Sprintf("Order %s: the shop asks the payment provider again within a minute whether it is paid. %s",
-		c.Order,
-		f.lookAt(c))
+		c.Order, f.lookAt(c))
 }
 
 // saidRecorded describes what happened to a trade's money.
-func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
+func (f *shopFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
 	switch {
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: the payment of trade %s is already recorded. %s", trade, f.lookAt(c))
@@ -327,6 +265,6 @@ func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string 
 }
 
 // lookAt names the command that shows an order's money.
-func (f *moneyFlags) lookAt(c *operator.MoneyChange) string {
+func (f *shopFlags) lookAt(c *operator.MoneyChange) string {
 	return "See: seckill payments " + c.Order + f.sameShop()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -20,25 +21,24 @@ const (
 
 // orderFlags are the flags of the commands about orders.
 type orderFlags struct {
-	moneyFlags
+	shopFlags
 	operator.ListOrders
 }
 
 // filters adds the flags that choose orders.
 func (f *orderFlags) filters(cmd *cobra.Command) { flagsOf(cmd, &f.ListOrders, "cursor", "limit") }
 
-// query reads the flags that choose orders.
-func (f *orderFlags) query() (q fulfil.Query, err error) {
+// check refuses flags that choose no orders.
+func (f *orderFlags) check() error {
 	switch l := &f.ListOrders; {
 	case (l.Item == "") == (l.User == ""):
-		return q, errors.New("--item ID or --user ID: give one of them")
+		return errors.New("--item ID or --user ID: give one of them")
 	case l.User != "" && !seckill.ValidUserID(l.User):
-		return q, fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", l.User)
+		return fmt.Errorf("--user %+.60q: want a user id, up to 19 digits without a leading zero", l.User)
 	case !l.To.IsZero() && !l.From.Before(l.To):
-		return q, errors.New("--from and --to: want --from before --to")
+		return errors.New("--from and --to: want --from before --to")
 	}
-	return fulfil.Query{Item: f.Item, User: f.User, State: f.State, Asked: f.Asked, Hidden: f.All, From: f.From,
-		To: f.To}, nil
+	return nil
 }
 
 func listOrdersCommand(f *orderFlags) *cobra.Command {
@@ -59,8 +59,7 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
   seckill orders list --item 2002 --refund-asked --from 2026-11-11T02:00:00Z --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := f.query()
-			if err != nil {
+			if err := f.check(); err != nil {
 				return err
 			}
 			if limit < 1 || limit > maxOrders {
@@ -71,7 +70,7 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 				return err
 			}
 			list := operator.OrderList{Orders: []operator.Order{}}
-			list.Next, err = eachOrder(cmd, s, q, after, limit, func(page []operator.Order, _ string) error {
+			list.Next, err = eachOrder(cmd, s, f.ListOrders, after, limit, func(page []operator.Order, _ string) error {
 				list.Orders = append(list.Orders, page...)
 				return nil
 			})
@@ -89,8 +88,8 @@ expired, 4 confirmed, 5 cancelled, 6 hidden, 7 shipped, 8 received, 9 completed.
 
 // known returns an error if a shop says that it has no such item. It is not an error if the shop does not say.
 func known(cmd *cobra.Command, s *shop, item string) error {
-	var refused *operator.Refusal
-	if _, err := s.Item(cmd.Context(), item); errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
+	_, err := operator.Give[json.RawMessage](cmd.Context(), &s.Client, &operator.ReadItem{Item: item})
+	if refusedAs(err, seckill.CodeItemUnknown) {
 		return s.explain(err, "item "+item)
 	}
 	return nil
@@ -98,17 +97,17 @@ func known(cmd *cobra.Command, s *shop, item string) error {
 
 // eachOrder calls do with each page of orders and where the next one begins, until limit of them; 0: all. It returns
 // where the next page begins. Once a page was read, it repeats what fails for a moment.
-func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit int,
-	do func(page []operator.Order, next string) error) (next string, err error) {
-	said := newProgress(cmd.ErrOrStderr())
-	for n := 0; ; {
-		size := fulfil.MaxPage
+func eachOrder(cmd *cobra.Command, s *shop, c operator.ListOrders, after string, limit int,
+	do func(page []operator.Order, next string) error) (string, error) {
+	said, n := newProgress(cmd.ErrOrStderr()), 0
+	err := s.steps(after, func(next string) (_ string, err error) {
+		c.Cursor, c.Limit = next, fulfil.MaxPage
 		if limit > 0 {
-			size = min(size, limit-n)
+			c.Limit = min(c.Limit, limit-n)
 		}
 		var p operator.OrderList
 		read := func(ctx context.Context) (err error) {
-			p, err = s.Orders(ctx, q, after, size)
+			p, err = operator.Give[operator.OrderList](ctx, &s.Client, &c)
 			return err
 		}
 		if n == 0 {
@@ -117,20 +116,23 @@ func eachOrder(cmd *cobra.Command, s *shop, q fulfil.Query, after string, limit 
 			err = tried(cmd, s, "after "+counted(n, "order", "orders"), read)
 		}
 		if err != nil {
-			return after, err
+			return "", err
 		}
-		if p.Next == after && p.Next != "" {
-			return after, fmt.Errorf("%w: its pages do not end", operator.ErrAnswer)
+		if p.Next == next && next != "" {
+			return next, nil
 		}
 		if err := do(p.Orders, p.Next); err != nil {
-			return after, err
+			return "", err
 		}
-		n, after = n+len(p.Orders), p.Next
-		if after == "" || limit > 0 && n >= limit {
-			return after, nil
+		if n, after = n+len(p.Orders), p.Next; limit > 0 && n >= limit {
+			return "", nil
 		}
-		said.line("%s", counted(n, "order", "orders"))
-	}
+		if after != "" {
+			said.line("%s", counted(n, "order", "orders"))
+		}
+		return after, nil
+	})
+	return after, err
 }
 
 // orders prints a list of orders.

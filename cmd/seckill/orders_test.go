@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// orderShop is a shop that only knows commands about orders.
+// orderShop is a shop of item 2002 that knows commands about orders and items.
 type orderShop struct {
 	t      *testing.T
 	url    string
@@ -39,20 +38,8 @@ func newOrderShop(t *testing.T) *orderShop {
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
 	s := &orderShop{t: t, ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), clock: clock,
 		before: func([]byte) bool { return true }}
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewOrderHandler(fulfil.New(fulfil.Deps{
-		Ledger: s.ledger, Clock: clock})))
-	s.url = served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		event, err := io.ReadAll(r.Body)
-		if !s.before(event) {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		answer, e := handle(r.Context(), event)
-		if err := errors.Join(err, e); err != nil {
-			t.Error(err)
-		}
-		_, _ = w.Write(answer)
-	})).URL
+	s.url = running(t, func(event []byte) bool { return s.before(event) }, itemHandler(t, upcoming("2002", 5)),
+		operator.NewOrderHandler(fulfil.New(fulfil.Deps{Ledger: s.ledger, Clock: clock})))
 	return s
 }
 
@@ -106,13 +93,25 @@ func TestOrdersCommands(t *testing.T) {
 	t.Parallel()
 	s := newOrderShop(t)
 	s.try(step{"list --item 2002", exitOK, "No orders.\n", ""})
+	unpaid := s.order(false)
+	o, err := s.ledger.Order(t.Context(), unpaid)
+	err = errors.Join(err, s.ledger.BeginClosing(t.Context(), o, seckill.Expired, s.clock.Now(), "not paid in time"))
+	closing, e := s.ledger.Order(t.Context(), unpaid)
+	if err = errors.Join(err, e, s.ledger.GiveBack(t.Context(), closing, s.clock.Now(), "closed")); err != nil {
+		t.Fatal(err)
+	}
+	s.try(step{"hide " + unpaid + " --why a~test", exitOK, "Order ORDER: hidden. It is expired.\n", ""},
+		step{"list --item 2002", exitOK, "No orders.\n", ""},
+		step{"hide " + unpaid + " --why a~test --undo", exitOK, "Order ORDER: on the lists. It is expired.\n", ""},
+		step{"hide " + unpaid + " --why a~test", exitOK, "Order ORDER: hidden. It is expired.\n", ""})
+	shows(t, step{"orders list --item 2002 --hidden --url " + s.url, exitOK, "expired  6 ", ""})
 	id, open := s.order(true), s.order(false)
 	header := "  order  item  user  count  yuan  state  older  made  changed  carrier  number  refund asked\n"
 	s.try(
 		step{"list --item 2002 --state paid", exitOK, header +
-			"  ORDER  2002  1001  1  99.00  paid  2  TIME  TIME  -  -  -\n", ""},
-		step{"list --user 1002", exitOK, header +
-			"  ORDER  2002  1002  1  99.00  pending_payment  1  TIME  TIME  -  -  -\n", ""},
+			"  ORDER  2002  1002  1  99.00  paid  2  TIME  TIME  -  -  -\n", ""},
+		step{"list --user 1003", exitOK, header +
+			"  ORDER  2002  1003  1  99.00  pending_payment  1  TIME  TIME  -  -  -\n", ""},
 		step{"list --item 2002 --refund-asked", exitOK, "No orders.\n", ""},
 		step{"list --item 2002 --to 2026-11-11T02:00:00Z", exitOK, "No orders.\n", ""},
 		step{"confirm " + id + " --who ann", exitOK, "Order ORDER: confirmed. It is confirmed.\n", ""},
@@ -122,40 +121,37 @@ func TestOrdersCommands(t *testing.T) {
 		step{"ship " + id + " --carrier SF --number 1 --who ann", exitOK, "Shipped: order ORDER, with SF, 1.\n", ""},
 		step{"ship " + id + " --carrier SF --number 1", exitOK,
 			"Nothing to do: order ORDER is shipped so already.\n", ""},
-		step{"show " + id, exitOK, "Order ORDER\n  item  2002, =1+1\n  user  1001\n" +
+		step{"show " + id, exitOK, "Order ORDER\n  item  2002, =1+1\n  user  1002\n" +
 			"  units  1, of which 1 are not for sale\n  yuan  99.00\n  state  shipped, older 7\n  parcel  SF, 1\n\n" +
 			"  time  state  by\n  TIME  pending_payment  placed\n  TIME  paid  notify\n" +
 			"  TIME  confirmed  confirmed by ann\n  TIME  confirmed  note by ann: a gift\n" +
 			"  TIME  shipped  shipped by ann\n", ""})
-	for _, r := range []step{
-		{"list", exitUsage, "", "--item ID or --user ID: give one of them"},
-		{"list --item 2002 --user 1", exitUsage, "", "--item ID or --user ID: give one of them"},
-		{"list --item x", exitUsage, "", `--item "x": want 1 to 19 digits`},
-		{"list --user x", exitUsage, "", `--user "x": want a user id`},
-		{"list --item 2002 --state lost", exitUsage, "", `--state "lost": want pending_payment, closing, paid,`},
-		{"list --item 2002 --from noon", exitUsage, "", `--from "noon": want a time such as`},
-		{"list --item 2002 --from 2026-11-11T02:00:00Z --to 2026-11-11T02:00:00Z", exitUsage, "", "--from before --to"},
-		{"list --item 2002 --limit 0", exitUsage, "", "--limit 0: want 1 to 100000"},
-		{"show x", exitUsage, "", `ORDER "x": want an order id`},
-		{"show " + someOrder, exitUsage, "", "has no such order"},
-		{"confirm " + open, exitUsage, "", "it is pending_payment"},
-		{"note " + id, exitUsage, "", "--why is missing"},
-		{"hide " + id + " --why x", exitUsage, "", "one for which nothing is left to do; it is shipped"},
-		{"ship " + open + " --carrier SF --number 1 --confirm", exitUsage, "", "it is pending_payment"},
-		{"ship " + id + " --carrier SF --number 2", exitUsage, "",
-			"stays as it is: want one that is not shipped; it is, with SF, 1"},
-		{"ship " + id + " --carrier SF", exitUsage, "", "--carrier and --number are missing"},
-		{"ship --carrier SF --number 1", exitUsage, "", "ORDER is missing"},
-		{"ship " + id + " --csv x.csv", exitUsage, "", "--csv goes with no ORDER"},
-		{"ship --csv none.csv", exitUsage, "", "no such file"},
-		{"ship --csv " + written(t, "a.csv", []byte("order,carrier\nx,SF\n")), exitUsage, "",
+	refuses(t, exitUsage, "orders * --url "+s.url, [][2]string{
+		{"list", "--item ID or --user ID: give one of them"},
+		{"list --item 2002 --user 1", "--item ID or --user ID: give one of them"},
+		{"list --item 9999", "item 9999: " + s.url + " has no such item"},
+		{"list --item x", `--item "x": want 1 to 19 digits`},
+		{"list --user x", `--user "x": want a user id`},
+		{"list --item 2002 --state lost", `--state "lost": want pending_payment, closing, paid,`},
+		{"list --item 2002 --from noon", `--from "noon": want a time such as`},
+		{"list --item 2002 --from 2026-11-11T02:00:00Z --to 2026-11-11T02:00:00Z", "--from before --to"},
+		{"list --item 2002 --limit 0", "--limit 0: want 1 to 100000"},
+		{"show x", `ORDER "x": want an order id`},
+		{"show " + someOrder, "has no such order"},
+		{"confirm " + open, "it is pending_payment"},
+		{"note " + id, "--why is missing"},
+		{"hide " + id + " --why x", "one for which nothing is left to do; it is shipped"},
+		{"ship " + open + " --carrier SF --number 1 --confirm", "it is pending_payment"},
+		{"ship " + id + " --carrier SF --number 2", "stays as it is: want one that is not shipped; it is, with SF, 1"},
+		{"ship " + id + " --carrier SF", "--carrier and --number are missing"},
+		{"ship --carrier SF --number 1", "ORDER is missing"},
+		{"ship " + id + " --csv x.csv", "--csv goes with no ORDER"},
+		{"ship --csv none.csv", "no such file"},
+		{"ship --csv " + written(t, "a.csv", []byte("order,carrier\nx,SF\n")),
 			"line 1: the column number is missing; nothing was changed"},
-		{"export --item 2002", exitUsage, "", "--csv FILE is missing"},
-		{"export --item 2002 --csv " + filepath.Join(t.TempDir(), "no", "x.csv"), exitUsage, "", "no such file"},
-	} {
-		r.line = "orders " + r.line + " --url " + s.url
-		refuses(t, r)
-	}
+		{"export --item 2002", "--csv FILE is missing"},
+		{"export --item 2002 --csv " + filepath.Join(t.TempDir(), "no", "x.csv"), "no such file"},
+	})
 }
 
 // TestOrdersPages: a page says how to get the next one, and the pages together have every order once.

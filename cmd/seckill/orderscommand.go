@@ -11,18 +11,12 @@ func ordersCommand() *cobra.Command {
 carrier and number. Its shopper says that it came, or 15 days pass; 7 days later it is completed. Money
 goes back with "seckill refund", and "seckill events delivery ORDER" says where to ship.
 
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
-does the work. An order's history has who changed it, and when. Every command may be repeated. No
-answer has an address. Times are UTC.`,
+An order's history has who changed it, and when. Every command may be repeated. No answer has an
+address. Times are UTC.`,
 		Example: `  seckill orders list --item 2002 --state paid
   seckill orders ship obbbbbbbbbbbbbbbbbbbbbbbbbb --carrier SF --number SF1000001 --confirm
   seckill orders export --item 2002 --state paid --csv day.csv
   seckill orders ship --csv day.csv --confirm`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(listOrdersCommand(&f), shipOrdersCommand(&f), exportOrdersCommand(&f))
-	return cmd
+	return f.group(cmd, listOrdersCommand(&f), shipOrdersCommand(&f), exportOrdersCommand(&f))
 }

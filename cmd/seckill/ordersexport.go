@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/api/operator"
-	"github.com/your-org/seckill/shared/flow/office/fulfil"
 )
 
 func exportOrdersCommand(f *orderFlags) *cobra.Command {
@@ -33,7 +32,7 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
   seckill orders export --user 1001 --csv -`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := f.query()
+			err := f.check()
 			switch {
 			case err != nil:
 				return err
@@ -49,13 +48,13 @@ Fill in carrier and number, and "seckill orders ship --csv" takes the same file.
 			if file == "-" {
 				w := csv.NewWriter(cmd.OutOrStdout())
 				_ = w.Write(orderColumns) // Flush reports errors
-				_, err := eachOrder(cmd, s, q, "", 0, func(page []operator.Order, _ string) error {
+				_, err := eachOrder(cmd, s, f.ListOrders, "", 0, func(page []operator.Order, _ string) error {
 					return writeOrders(w, page)
 				})
 				w.Flush()
 				return s.explain(errors.Join(err, w.Error()), "")
 			}
-			n, err := exportTo(cmd, s, q, file)
+			n, err := exportTo(cmd, s, f.ListOrders, file)
 			return f.print(cmd, err, map[string]any{"orders": n, "file": file}, func(p *page) {
 				p.line("Exported %s to %s.", counted(n, "order", "orders"), printable(file))
 			})
@@ -78,7 +77,7 @@ func writeOrders(w *csv.Writer, page []operator.Order) error {
 }
 
 // exportTo writes the orders that a query chooses to a file, and returns how many they are.
-func exportTo(cmd *cobra.Command, s *shop, q fulfil.Query, name string) (orders int, err error) {
+func exportTo(cmd *cobra.Command, s *shop, q operator.ListOrders, name string) (orders int, err error) {
 	what, err := json.Marshal([]any{s.name, q})
 	if err != nil {
 		return 0, err

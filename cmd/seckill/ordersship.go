@@ -82,8 +82,8 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 	if err != nil {
 		return err
 	}
-	var done fulfil.Shipped
-	err = s.Give(cmd.Context(), &operator.Ship{Parcels: operator.Parcels{parcel}, Confirm: f.confirm}, &done)
+	done, err := operator.Give[fulfil.Shipped](cmd.Context(), &s.Client,
+		&operator.Ship{Parcels: operator.Parcels{parcel}, Confirm: f.confirm})
 	if err == nil && len(done.Faults) > 0 {
 		err = fmt.Errorf("order %s stays as it is: %s", parcel.Order,
 			strings.TrimPrefix(done.Faults[0].What, "order: "))
@@ -92,8 +92,7 @@ func (f *shipFlags) shipOne(cmd *cobra.Command, parcel fulfil.Parcel) error {
 		if done.Same > 0 {
 			p.line("Nothing to do: order %s is shipped so already.", parcel.Order)
 		} else {
-			p.line("Shipped: order %s, with %s, %s.", parcel.Order, printable(parcel.Carrier),
-				printable(parcel.Number))
+			p.line("Shipped: order %s, with %s, %s.", parcel.Order, printable(parcel.Carrier), printable(parcel.Number))
 		}
 	})
 }
@@ -232,7 +231,9 @@ func (s *shipment) call(batch []parcelLine, dry bool) (done fulfil.Shipped, err 
 		parcels[i] = batch[i].Parcel
 	}
 	err = tried(s.cmd, s.shop, lineOf(batch[0].n), func(ctx context.Context) (err error) {
-		return s.shop.Give(ctx, &operator.Ship{Parcels: parcels, Confirm: s.confirm, Dry: dry}, &done)
+		done, err = operator.Give[fulfil.Shipped](ctx, &s.shop.Client,
+			&operator.Ship{Parcels: parcels, Confirm: s.confirm, Dry: dry})
+		return err
 	})
 	for _, f := range done.Faults {
 		if f.At < 0 || f.At >= len(batch) {

@@ -57,8 +57,8 @@ A picture for the shop has up to ` + fmt.Sprintf("%.1f MiB and %d million pixels
 				if err != nil {
 					return err
 				}
-				if err = s.Give(cmd.Context(), &operator.KeepPicture{Data: data}, &kept); err != nil {
-					return s.explain(err, "")
+				if kept, err = give[operator.PictureKept](cmd, s, "", &operator.KeepPicture{Data: data}); err != nil {
+					return err
 				}
 			}
 			return say(cmd, "%s (%d by %d, %d KiB)", kept.Path, kept.Width, kept.Height, (kept.Bytes+1023)>>10)

@@ -45,36 +45,29 @@ func TestPlanChangesAStack(t *testing.T) {
 	g := newGate(t, nil)
 	g.parameters = map[string]string{"Size": "planned",
 		"Plan": strings.Replace(plan.SizeText(plan.Large), "BuyProvisioned=0", "BuyProvisioned=300", 1)}
-	args := []string{"plan", "--stack", "sale", "--with"}
-	code, stdout, stderr := command(t, append(args, "BuyRate=500,CacheEcpu=9000")...)
+	code, stdout, stderr := command(t, words("plan --stack sale --with BuyRate=500,CacheEcpu=9000")...)
 	want := strings.NewReplacer("BuyRate=1000", "BuyRate=500", "CacheEcpu=0", "CacheEcpu=9000", "BuyProvisioned=0",
 		"BuyProvisioned=300").Replace("Size=planned Plan=" + plan.SizeText(plan.Large) + "\n")
 	if code != exitOK || stdout != want || stderr != "" {
 		t.Errorf("exit %d, %s%s, want %s", code, stdout, stderr, want)
 	}
-	for with, want := range map[string]string{"Rate=1": "--with: no number is called Rate",
-		"BuyRate=0": "--with: BuyRate=0: want [1-9]", "ConsumeConcurrency=30": "want (20|50|"} {
-		if code, _, stderr := command(t, append(args, with)...); code != exitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit %d, %s, want %q", with, code, stderr, want)
-		}
-	}
+	refuses(t, exitUsage, "plan --stack sale --with *", [][2]string{
+		{"Rate=1", "--with: no number is called Rate"},
+		{"BuyRate=0", "--with: BuyRate=0: want [1-9]"},
+		{"ConsumeConcurrency=30", "want (20|50|"},
+	})
 }
 
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]string{
-		"--shoppers 1 --units 1":             "--at is missing: give the opening of the sale, such as",
-		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
-		small + " --json --overrides":        "--json and --overrides contradict each other: give one of them",
-		small + " --units 0":                 "--units 0: want 1 to 1000000",
-		small + " --checks hard":             `--checks "hard": want off, standard or strict`,
-		"--stack sale":                       "want --stack NAME and --with NAME=NUMBER together",
-		"--with BuyRate=1":                   "want --stack NAME and --with NAME=NUMBER together",
-		small + " now":                       "now",
-	} {
-		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)
-		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: exit %d, %s%s; want %q", args, code, stdout, stderr, want)
-		}
-	}
+	refuses(t, exitUsage, "plan *", [][2]string{
+		{"--shoppers 1 --units 1", "--at is missing: give the opening of the sale, such as"},
+		{"--shoppers 1 --units 1 --at monday", `--at "monday": want a time with its zone`},
+		{small + " --json --overrides", "--json and --overrides contradict each other: give one of them"},
+		{small + " --units 0", "--units 0: want 1 to 1000000"},
+		{small + " --checks hard", `--checks "hard": want off, standard or strict`},
+		{"--stack sale", "want --stack NAME and --with NAME=NUMBER together"},
+		{"--with BuyRate=1", "want --stack NAME and --with NAME=NUMBER together"},
+		{small + " now", "now"},
+	})
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/your-org/seckill/proof/audit"
 	"github.com/your-org/seckill/proof/report"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/cloudmetrics"
+	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -232,7 +234,7 @@ func (f *makeFlags) refusedByRun(ctx context.Context, item string, _, _ time.Tim
 		return report.Refusals{}, err
 	}
 	s := r.shop()
-	seen, err := s.Live(ctx, item)
+	seen, err := operator.Give[watch.Seen](ctx, &s.Client, &operator.ReadLive{Item: item})
 	m := seen.Metrics
 	return report.Refusals{Source: report.RefusedRun, From: m.Value.Since, Until: m.At, Requests: m.Value.Refusals},
 		s.explain(err, "item "+item)

@@ -13,13 +13,6 @@ import (
 	"github.com/your-org/seckill/proof/report"
 )
 
-// reported runs `seckill report …`.
-func reported(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	defer http.DefaultClient.CloseIdleConnections()
-	return command(t, append([]string{"report"}, args...)...)
-}
-
 // TestReportOfARunningShop makes a report of a running shop and of its dump, checks it, damages it, and proves an
 // order.
 func TestReportOfARunningShop(t *testing.T) {
@@ -28,12 +21,12 @@ func TestReportOfARunningShop(t *testing.T) {
 	t.Setenv("HOME", dir)
 	sys := sold(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	refused, err := http.Post(sys.URL()+"/seckill/buy", "application/json", strings.NewReader("{}"))
-	if err != nil || refused.Body.Close() != nil || refused.StatusCode != http.StatusForbidden {
-		t.Fatalf("a purchase without a token: %v %v", refused, err)
+	denied, err := http.Post(sys.URL()+"/seckill/buy", "application/json", strings.NewReader("{}"))
+	if err != nil || denied.Body.Close() != nil || denied.StatusCode != http.StatusForbidden {
+		t.Fatalf("a purchase without a token: %v %v", denied, err)
 	}
-	code, out, fault := reported(t, "make", "--url", sys.URL(), "--item", local.DemoLive, "--out", at("a.jsonl.gz"),
-		"--html", at("a.html"), "--again", "1ms")
+	code, out, fault := command(t, words("report make --url "+sys.URL()+" --item 2002 --again 1ms --out "+
+		at("a.jsonl.gz")+" --html "+at("a.html"))...)
 	notFinal := "seckill: item " + local.DemoLive + " was read before its sale's end: this report is not final\n"
 	if code != exitOK || fault != notFinal || !strings.Contains(out, "has 4 orders in") {
 		t.Fatalf("exit %d, %s%s", code, out, fault)
@@ -52,15 +45,15 @@ func TestReportOfARunningShop(t *testing.T) {
 		}
 	}
 	verifier := regexp.MustCompile(`demo\.seckill\.example\+\S+`).FindString(out)
-	code, out, _ = reported(t, "verify", at("a.jsonl.gz"), "--key", verifier)
+	code, out, _ = command(t, "report", "verify", at("a.jsonl.gz"), "--key", verifier)
 	if code != exitOK || !strings.Contains(out, "As it was signed by "+verifier+": 4 orders") ||
 		!strings.Contains(out, "Item "+local.DemoLive+" was read before its sale's end: not final.\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if _, out, _ = reported(t, "verify", at("a.jsonl.gz"), "--json"); !strings.Contains(out, `"final": false`) {
+	if _, out, _ = command(t, "report", "verify", at("a.jsonl.gz"), "--json"); !strings.Contains(out, `"final": false`) {
 		t.Errorf("as JSON: %s", out)
 	}
-	if code, out, _ = reported(t, "show", at("a.jsonl.gz")); code != exitOK ||
+	if code, out, _ = command(t, "report", "show", at("a.jsonl.gz")); code != exitOK ||
 		!strings.Contains(out, "I1 NoOversell") || !strings.Contains(out, "held in the end  4") ||
 		!strings.Contains(out, "the run itself") || !regexp.MustCompile(`token_missing +1\n`).MatchString(out) {
 		t.Errorf("exit %d, %s", code, out)
@@ -82,16 +75,16 @@ func TestReportOfARunningShop(t *testing.T) {
 	if _, err := f.ReadFrom(resp.Body); err != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
-	if code, out, fault = reported(t, "key", "shop.example", "--out", at("key")); code != exitOK {
+	if code, out, fault = command(t, "report", "key", "shop.example", "--out", at("key")); code != exitOK {
 		t.Fatalf("exit %d, %s%s", code, out, fault)
 	}
-	refuses(t, step{"report key shop.example --out " + at("key"), exitUsage, "", at("key") + " exists already, and " +
-		"nothing is replaced: choose another name"})
+	refused(t, exitUsage, at("key")+" exists already, and nothing is replaced: choose another name",
+		words("report key shop.example --out "+at("key"))...)
 	if info, err := os.Stat(at("key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key's file: %v, %v", info.Mode(), err)
 	}
-	code, out, fault = reported(t, "make", "--dump", at("dump"), "--item", local.DemoLive, "--out", at("b.jsonl"),
-		"--key", at("key"))
+	remake := "report make --item 2002 --dump " + at("dump") + " --out " + at("b.jsonl") + " --key " + at("key")
+	code, out, fault = command(t, words(remake)...)
 	if code != exitOK || !strings.Contains(out, "has 4 orders in") {
 		t.Fatalf("of a dump: exit %d, %s%s", code, out, fault)
 	}
@@ -103,19 +96,18 @@ func TestReportOfARunningShop(t *testing.T) {
 		t.Errorf("the report of a dump: %s", text)
 	}
 	order := regexp.MustCompile(`"order":"(\w+)"`).FindStringSubmatch(string(text))[1]
-	_, salt, _ := reported(t, "salt", order, "--key", at("key"))
+	_, salt, _ := command(t, "report", "salt", order, "--key", at("key"))
 	proofOf(t, at, order, strings.TrimSpace(salt))
 	damaged := strings.Replace(string(text), `"count":1,`, `"count":2,`, 1)
 	if err := os.WriteFile(at("c.jsonl"), []byte(damaged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, fault = reported(t, "verify", at("c.jsonl"), "--key", at("key"))
+	code, out, fault = command(t, "report", "verify", at("c.jsonl"), "--key", at("key"))
 	if code != exitFault || !strings.Contains(out, "line 3: was changed") ||
 		!strings.Contains(fault, "not as it was signed") {
 		t.Errorf("damaged: exit %d, %s%s", code, out, fault)
 	}
-	refuses(t, step{"report make --dump " + at("dump") + " --item 2002 --out " + at("b.jsonl") + " --key " + at("key"),
-		exitUsage, "", "exists already"})
+	refused(t, exitUsage, "exists already", words(remake)...)
 }
 
 // proofOf proves an order to each of the four users who may have it: one of them does.
@@ -123,8 +115,8 @@ func proofOf(t *testing.T, at func(string) string, order, salt string) {
 	t.Helper()
 	own := 0
 	for _, user := range []string{"9000", "9001", "9002", "9003", "9004"} {
-		code, out, fault := reported(t, "proof", at("b.jsonl"), "--key", at("key"), "--order", order, "--user", user,
-			"--salt", salt)
+		code, out, fault := command(t, words("report proof "+at("b.jsonl")+" --key "+at("key")+" --order "+order+
+			" --user "+user+" --salt "+salt)...)
 		var p report.Proof
 		switch {
 		case code == exitOK && json.Unmarshal([]byte(out), &p) == nil && p.IsBuyer(salt, user):
@@ -140,21 +132,22 @@ func proofOf(t *testing.T, at func(string) string, order, salt string) {
 
 func TestReportRefuses(t *testing.T) {
 	t.Parallel()
-	refuses(t,
-		step{"report make --out x", exitUsage, "", "--item is missing"},
-		step{"report make --item 0 --out x", exitUsage, "", "want an item id"},
-		step{"report make --item 7", exitUsage, "", "--out is missing"},
-		step{"report make --item 7 --out x --stack s", exitUsage, "", "--key is missing"},
-		step{"report make --item 7 --out x --dump d", exitUsage, "", "--key is missing"},
-		step{"report make --item 7 --out x --dump d --stack s", exitUsage, "", "contradicts"},
-		step{"report make --item 7,8 --out x --dump d", exitUsage, "", "one --item"},
-		step{"report make --item 7 --out x --again 2h", exitUsage, "", "--again"},
-		step{"report verify", exitUsage, "", "FILE is missing"},
-		step{"report verify /nonexistent", exitUsage, "", "no such file"},
-		step{"report verify x --key nonsense", exitUsage, "", "want a verifier"},
-		step{"report proof x", exitUsage, "", "--order is missing"},
-		step{"report proof x --order o --user 1", exitUsage, "", "go together"},
-		step{"report salt o", exitUsage, "", "--key is missing"},
-		step{"report key shop", exitUsage, "", "--out is missing"},
-		step{"report key a+b --out x", exitUsage, "", "want a name"})
+	refuses(t, exitUsage, "report *", [][2]string{
+		{"make --out x", "--item is missing"},
+		{"make --item 0 --out x", "want an item id"},
+		{"make --item 7", "--out is missing"},
+		{"make --item 7 --out x --stack s", "--key is missing"},
+		{"make --item 7 --out x --dump d", "--key is missing"},
+		{"make --item 7 --out x --dump d --stack s", "contradicts"},
+		{"make --item 7,8 --out x --dump d", "one --item"},
+		{"make --item 7 --out x --again 2h", "--again"},
+		{"verify", "FILE is missing"},
+		{"verify /nonexistent", "no such file"},
+		{"verify x --key nonsense", "want a verifier"},
+		{"proof x", "--order is missing"},
+		{"proof x --order o --user 1", "go together"},
+		{"salt o", "--key is missing"},
+		{"key shop", "--out is missing"},
+		{"key a+b --out x", "want a name"},
+	})
 }

@@ -57,6 +57,19 @@ func checkedFile(name, verifier string) (*report.Checked, error) {
 	return report.Verify(f, verifier, nil)
 }
 
+// checkedBy checks a file by the verifier that a flag gives. A missing file is the caller's to mend.
+func checkedBy(flag, name string) (*report.Checked, error) {
+	verifier, err := verifierOf(flag)
+	if err != nil {
+		return nil, err
+	}
+	c, err := checkedFile(name, verifier)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return c, err
+	}
+	return nil, faultError{err}
+}
+
 const verifierUsage = "the shop's verifier, NAME+ID+KEY, or a file with it (default: the one that the report names)"
 
 func reportVerifyCommand() *cobra.Command {
@@ -76,13 +89,9 @@ is wrong.`,
   seckill report verify sale.jsonl.gz --json`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			verifier, err := verifierOf(key)
+			c, err := checkedBy(key, args[0])
 			if err != nil {
 				return err
-			}
-			c, err := checkedFile(args[0], verifier)
-			if err != nil {
-				return readFault(err)
 			}
 			p := printer{json: asJSON}
 			if err := p.print(cmd, nil, c, func(p *page) { p.checked(c) }); err != nil {
@@ -94,14 +103,6 @@ is wrong.`,
 	cmd.Flags().StringVar(&key, "key", "", verifierUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
-}
-
-// readFault returns the error of a file: a missing one is the caller's to mend.
-func readFault(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return faultError{err}
 }
 
 func notOK(name string, c *report.Checked) error {
@@ -123,13 +124,9 @@ writes the same as a page.`,
   seckill report show sale.jsonl --html sale.html`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			verifier, err := verifierOf(key)
+			c, err := checkedBy(key, args[0])
 			if err != nil {
 				return err
-			}
-			c, err := checkedFile(args[0], verifier)
-			if err != nil {
-				return readFault(err)
 			}
 			if html != "" {
 				err = newFile(html, published, func(w io.Writer) error { return report.WriteHTML(w, c) })

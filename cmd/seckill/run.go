@@ -173,8 +173,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	f.StringVar(&s.reportKey, "report-key", "",
 		"file with the private key of reports, whose salts orders show (default the demo key of \"report make\")")
 	f.BoolVar(&s.noPush, "no-push", false, "push nothing to pages: they poll for their orders")
-	f.StringVar(&s.gatewayFaults, "gateway-faults", "",
-		"payment faults, such as notification-lost=0.2,unknown=0.1")
+	f.StringVar(&s.gatewayFaults, "gateway-faults", "", "payment faults, such as notification-lost=0.2,unknown=0.1")
 	f.StringSliceVar(&s.issuers, "issuers", nil,
 		"where shoppers sign in, ISSUER|CLIENT_ID; several, separated by commas (default the demo issuer)")
 	f.StringVar(&s.staffIssuer, "staff-issuer", "", "where staff sign in, ISSUER|CLIENT_ID (default by a link only)")

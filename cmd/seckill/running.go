@@ -47,7 +47,7 @@ func newRunningShop(address string) (*runningShop, error) {
 func (s *runningShop) shop() *shop {
 	c := operator.Client{Who: cmp.Or(loginName(), "seckill"), Call: s.operate}
 	return &shop{Client: c, name: s.base, answers: s.base, now: func(ctx context.Context) (time.Time, error) {
-		h, err := c.Health(ctx)
+		h, err := operator.Give[operator.Health](ctx, &c, &operator.ReadHealth{})
 		return h.Now, err
 	}}
 }

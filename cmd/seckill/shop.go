@@ -27,6 +27,8 @@ type shop struct {
 func (s *shop) explain(err error, subject string) error {
 	var refused *operator.Refusal
 	switch {
+	case errors.As(err, new(faultError)): // is in words already
+		return err
 	case errors.Is(err, operator.ErrAnswer):
 		return faultError{fmt.Errorf("%s: %w: does %s have the version of this tool?", s.answers, err, s.name)}
 	case !errors.As(err, &refused):
@@ -43,6 +45,12 @@ func (s *shop) explain(err error, subject string) error {
 		return fmt.Errorf("%s: %w", subject, refused)
 	}
 	return err
+}
+
+// refusedAs reports whether the shop refused a command with a code.
+func refusedAs(err error, code seckill.Code) bool {
+	var refused *operator.Refusal
+	return errors.As(err, &refused) && refused.Code == code
 }
 
 // loginName returns the caller's login name, "" if this machine does not know it.

@@ -226,8 +226,7 @@ func (f *simFlags) bar(r sim.Run, w io.Writer) *progressbar.ProgressBar {
 		n = -1
 	}
 	return progressbar.NewOptions64(n, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond),
 		progressbar.OptionClearOnFinish())
 }
 

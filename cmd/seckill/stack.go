@@ -99,10 +99,8 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		// EC2's metadata service is the last source that the SDK tries, so no other source has credentials.
 		if strings.Contains(err.Error(), "EC2 IMDS") {
-			return cfg,
-				errors.New(
-					"no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and " +
-						"AWS_SECRET_ACCESS_KEY")
+			return cfg, errors.New("no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and " +
+				"AWS_SECRET_ACCESS_KEY")
 		}
 		return cfg, fmt.Errorf("no AWS credentials: %w", err)
 	}
@@ -132,8 +130,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	for _, output := range []string{apiOutput, stageOutput} {
 		if s.outputOf(output) == "" {
 			return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never "+
-				"deployed whole",
-				s.stack, s.found.StackStatus, output)
+				"deployed whole", s.stack, s.found.StackStatus, output)
 		}
 	}
 	s.office, err = office.Open(cfg, s.account, s.api, s.stage)

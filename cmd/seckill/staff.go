@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,27 +13,20 @@ import (
 )
 
 func staffCommand() *cobra.Command {
-	var f moneyFlags
+	var f shopFlags
 	cmd := &cobra.Command{
 		Use:   "staff",
 		Short: "List and end the sign-ins of staff in browsers",
 		Long: `List and end the sign-ins of staff in browsers. Whoever is signed in gives commands on the page
-/admin. A role that somebody loses at the issuer is gone within 5 minutes; "end" does it at once.
-
-The shop is a running one ("seckill run", --url) or a stack on AWS (--stack).`,
+/admin. A role that somebody loses at the issuer is gone within 5 minutes; "end" does it at once.`,
 		Example: `  seckill staff link                            sign a browser in to a running shop
   seckill staff sessions --stack seckill-prod
   seckill staff end id.example.com/9f3c --stack seckill-prod`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f.on(cmd)
-	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	cmd.AddCommand(staffLinkCommand(&f))
-	return cmd
+	return f.group(cmd, staffLinkCommand(&f))
 }
 
-func staffLinkCommand(f *moneyFlags) *cobra.Command {
+func staffLinkCommand(f *shopFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "link",
 		Short: "Print a link that signs a browser in to a running shop's back office",
@@ -86,7 +78,6 @@ func (p *page) sessions(out *operator.Sessions) {
 		for i, r := range s.Roles {
 			roles[i] = string(r)
 		}
-		at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 		p.row(s.Who, s.Name, strings.Join(roles, ","), at(s.Began), at(s.Confirmed), at(s.Ends))
 	}
 	if out.More {

@@ -12,8 +12,16 @@ import (
 // target holds the flags that name a shop.
 type target struct{ url, stack, region, profile, role string }
 
-// on adds the flags to a command and to its subcommands.
+// aShop is the end of the help of a command that a shop executes.
+const aShop = `
+
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose functions do the work
+and log who gave the command. With --stack, the AWS credentials need sts:GetCallerIdentity,
+cloudformation:DescribeStacks and execute-api:Invoke (docs/DEPLOY.md).`
+
+// on adds the flags to a command and to its subcommands, and to its help what a shop is.
 func (t *target) on(cmd *cobra.Command) {
+	cmd.Long += aShop
 	f := cmd.PersistentFlags()
 	f.StringVar(&t.url, "url", defaultURL, "address of a running shop")
 	f.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of --url")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
@@ -24,7 +25,8 @@ func testContract(t *testing.T, s *stack) {
 	shop := &contracttest.Shop{Client: s.Client, Secret: s.secret, Items: contracttest.NewCatalog(time.Now(),
 		newItemID), Shoppers: newShoppers(100), Patience: patience}
 	s.load(t, shop.Items.All()...)
-	if _, err := s.operator.SetStopped(t.Context(), shop.Items.Stopped.ID, true); err != nil {
+	if _, err := operator.Give[operator.ItemChange](t.Context(), &s.operator,
+		&operator.Stop{Item: shop.Items.Stopped.ID}); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
 	t.Run("lists", shop.Lists)

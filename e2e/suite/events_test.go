@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
@@ -71,16 +72,19 @@ func testEvents(t *testing.T, s *stack) {
 	})
 	eventually(t, "counts of every change", func() string {
 		want := sale.moved(t)
-		if c, err := s.operator.Counts(t.Context(), sale.item.ID); err != nil || c.Total != want {
+		if c, err := operator.Give[operator.Counts](t.Context(), &s.operator,
+			&operator.ReadCounts{Item: sale.item.ID}); err != nil || c.Total != want {
 			return fmt.Sprintf("%+v, %v, want %+v", c.Total, err, want)
 		}
 		return ""
 	})
 	order, _ := sale.mustRows(t)[ledger.TableOrders][0]["id"].(string)
-	if told, err := s.operator.Tell(t.Context(), order); err != nil || told.Changes == 0 {
+	if told, err := operator.Give[operator.Told](t.Context(), &s.operator,
+		&operator.Tell{Order: order}); err != nil || told.Changes == 0 {
 		t.Errorf("tell again: %+v, %v", told, err)
 	}
-	if d, err := s.operator.Delivery(t.Context(), order); err != nil || d.Order != order || d.Address == "" {
+	if d, err := operator.Give[operator.Delivery](t.Context(), &s.operator,
+		&operator.ReadDelivery{Order: order}); err != nil || d.Order != order || d.Address == "" {
 		t.Errorf("delivery of %s: %+v, %v", order, d, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/watch"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -25,7 +26,7 @@ func testLive(t *testing.T, s *stack) {
 	var seen watch.Seen
 	eventually(t, "figures of the sale", func() string {
 		var err error
-		seen, err = s.operator.Live(t.Context(), sale.item.ID)
+		seen, err = operator.Give[watch.Seen](t.Context(), &s.operator, &operator.ReadLive{Item: sale.item.ID})
 		stock, counts := seen.Stock.Value, seen.Counts.Value.Total
 		if err != nil || stock.Left != 2 || stock.Held != 3 || stock.Awaiting != 0 ||
 			counts != (seckill.Count{Placed: 3, Paid: 2}) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -49,14 +50,16 @@ func testRefund(t *testing.T, s *stack) {
 		t.Fatalf("paying: %v, %v", a, err)
 	}
 	p.await(t, seckill.Paid)
-	done, err := s.operator.Refund(t.Context(), order, "tried by the suite", true)
+	done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator,
+		&operator.Refund{Order: order, Why: "tried by the suite", Restock: true})
 	if err != nil || !done.Changed || done.Due != sale.item.Price {
 		t.Fatalf("refund: %+v, %v", done, err)
 	}
-	if done, err := s.operator.Refund(t.Context(), order, "tried by the suite", true); err != nil || done.Changed {
+	if done, err := operator.Give[operator.MoneyChange](t.Context(), &s.operator,
+		&operator.Refund{Order: order, Why: "tried by the suite", Restock: true}); err != nil || done.Changed {
 		t.Errorf("the same again: %+v, %v", done, err)
 	}
-	if _, err := s.operator.Open(t.Context()); err != nil {
+	if _, err := operator.Give[operator.OpenMoney](t.Context(), &s.operator, &operator.ListMoney{}); err != nil {
 		t.Errorf("open: %v", err)
 	}
 	s.minute(t, "RefundFunction")
@@ -67,7 +70,7 @@ func testRefund(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-	c, err := s.operator.Case(t.Context(), order, false)
+	c, err := operator.Give[operator.MoneyCase](t.Context(), &s.operator, &operator.ReadCase{Order: order})
 	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) == 0 ||
 		c.Notifications[0].Outcome != seckill.NotificationRecorded {
 		t.Errorf("case: %+v, %v", c, err)
@@ -81,15 +84,15 @@ func testBill(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	s.minute(t, "ReconcileFunction")
 	day := seckill.Day(time.Now().Add(-34 * time.Hour)) // the schedule handles a day 10 hours after its end
-	before, err := s.operator.Reconciled(t.Context(), day)
+	before, err := operator.Give[operator.Reconciled](t.Context(), &s.operator, &operator.ListReconciled{Day: day})
 	if err != nil || len(before.Reconciliations) == 0 {
 		t.Fatalf("by the schedule: %+v, %v", before, err)
 	}
-	r, err := s.operator.Reconcile(t.Context(), day)
+	r, err := operator.Give[seckill.Reconciliation](t.Context(), &s.operator, &operator.Reconcile{Day: day})
 	if err != nil || r.Day != day {
 		t.Fatalf("by an operator: %+v, %v", r, err)
 	}
-	all, err := s.operator.Reconciled(t.Context(), day)
+	all, err := operator.Give[operator.Reconciled](t.Context(), &s.operator, &operator.ListReconciled{Day: day})
 	if n := len(all.Reconciliations); err != nil || n < 2 || !all.Reconciliations[n-1].At.Equal(r.At) {
 		t.Errorf("kept: %+v, %v; want the operator's last", all, err)
 	}

@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -45,7 +48,8 @@ func (s *stack) sellItem(t *testing.T, it seckill.Listing) *sale {
 // load imports items and waits until those that belong there are in the stock.
 func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	t.Helper()
-	if _, err := s.operator.Import(t.Context(), items); err != nil {
+	if _, err := operator.Give[stage.Imported](t.Context(), &s.operator,
+		&operator.Import{Items: itemfile.Format(items)}); err != nil {
 		t.Fatalf("import: %v", err)
 	}
 	// repair opens a sale that has begun, because only it checks whether units are sold already. Run it now instead
@@ -59,7 +63,8 @@ func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 			continue
 		}
 		eventually(t, "stock that has item "+it.ID, func() string {
-			if _, err := s.operator.SetStopped(t.Context(), it.ID, false); err != nil {
+			if _, err := operator.Give[operator.ItemChange](t.Context(), &s.operator,
+				&operator.Resume{Item: it.ID}); err != nil {
 				return err.Error()
 			}
 			return ""

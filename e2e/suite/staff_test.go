@@ -215,7 +215,7 @@ func testStaff(t *testing.T, s *stack) {
 		!strings.Contains(text, "cross_site") {
 		t.Errorf("another site: %d %s", status, text)
 	}
-	sessions, err := s.operator.Sessions(t.Context())
+	sessions, err := operator.Give[operator.Sessions](t.Context(), &s.operator, &operator.ListSessions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,8 @@ func testStaff(t *testing.T, s *stack) {
 	if at < 0 || len(sessions.Sessions) < len(seckill.Roles()) {
 		t.Fatalf("sessions %+v", sessions)
 	}
-	if done, err := s.operator.EndSessions(t.Context(), sessions.Sessions[at].Who); err != nil || done.Ended != 1 {
+	if done, err := operator.Give[operator.SessionsEnded](t.Context(), &s.operator,
+		&operator.EndSessions{Person: sessions.Sessions[at].Who}); err != nil || done.Ended != 1 {
 		t.Errorf("end: %+v, %v", done, err)
 	}
 	if status, text := last.give(operator.Sample("open")); status != http.StatusUnauthorized {

@@ -112,9 +112,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	release := d.parameters["Release"]
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
-		c.fault(
-			"%s answers %d: the function shop fails or is throttled, see its log (make logs "+
-				"FUNCTION=ShopFunction)", url, answer.StatusCode)
+		c.fault("%s answers %d: the function shop fails or is throttled, see its log (make logs "+
+			"FUNCTION=ShopFunction)", url, answer.StatusCode)
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
 		c.fault("%s answers 429 because the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:
@@ -125,9 +124,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":
 		c.fault("%s does not answer like this system: check the parameter PublicUrl", url)
 	case release != "" && health.Version != release:
-		c.fault(
-			"%s runs release %s, the stack has %s: an update is in progress, or the alias still sends traffic "+
-				"to the old version", url, health.Version, release)
+		c.fault("%s runs release %s, the stack has %s: an update is in progress, or the alias still sends traffic "+
+			"to the old version", url, health.Version, release)
 	default:
 		c.ok("%s answers, release %s, in %d ms", url, health.Version, ended.Sub(began).Milliseconds())
 	}
@@ -146,13 +144,11 @@ func (d *Doctor) clocks(_ context.Context, c *check) {
 		said = true
 		switch skew = skew.Round(shown); {
 		case skew > MaxSkew:
-			c.fault(
-				"%s is %v ahead of this machine's: if this machine's is wrong, set it by NTP; sales open and "+
-					"close by the functions' clock", whose, skew)
+			c.fault("%s is %v ahead of this machine's: if this machine's is wrong, set it by NTP; sales open and "+
+				"close by the functions' clock", whose, skew)
 		case skew < -MaxSkew:
-			c.fault(
-				"%s is %v behind this machine's: if this machine's is wrong, set it by NTP; sales open and "+
-					"close by the functions' clock", whose, -skew)
+			c.fault("%s is %v behind this machine's: if this machine's is wrong, set it by NTP; sales open and "+
+				"close by the functions' clock", whose, -skew)
 		default:
 			c.ok("%s and this machine's agree within %v", whose, MaxSkew)
 		}

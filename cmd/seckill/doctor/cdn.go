@@ -31,8 +31,7 @@ func (d *Doctor) cdn(ctx context.Context, c *check) {
 	case err != nil:
 		c.unasked("for the stack "+name+" in "+cdnRegion, err)
 	case found == nil:
-		c.fault("the stack has Edge=%s, but there is no stack %s in %s: make deploy EDGE=true", edge, name,
-			cdnRegion)
+		c.fault("the stack has Edge=%s, but there is no stack %s in %s: make deploy EDGE=true", edge, name, cdnRegion)
 	default:
 		c.through(ctx, found)
 		if topic := stacks.Output(found, "AlarmTopic"); topic != "" {

@@ -112,9 +112,8 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 		}
 	case !strings.Contains(aws.ToString(f.Description), c.parameters["Deployment"]):
 		return func() {
-			c.fault(
-				"%s serves version %s, which the last deployment did not publish, so later changes have no "+
-					"effect: run make deploy", name, aws.ToString(f.Version))
+			c.fault("%s serves version %s, which the last deployment did not publish, so later changes have no "+
+				"effect: run make deploy", name, aws.ToString(f.Version))
 		}
 	}
 	began := time.Now()
@@ -164,7 +163,7 @@ func (d *Doctor) redis(ctx context.Context, c *check) {
 	client := d.As(d.role)
 	for range tries {
 		began := time.Now()
-		h, err := client.Health(ctx)
+		h, err := operator.Give[operator.Health](ctx, &client, &operator.ReadHealth{})
 		ended := time.Now()
 		var refused *operator.Refusal
 		switch {

@@ -30,7 +30,7 @@ func (d *Doctor) office(ctx context.Context, c *check) {
 	var may, mayNot []string
 	for _, role := range seckill.Roles() {
 		client := d.As(role)
-		_, err := client.Health(ctx)
+		_, err := operator.Give[operator.Health](ctx, &client, &operator.ReadHealth{})
 		var failed *office.Error
 		var refused *operator.Refusal
 		switch {

@@ -92,8 +92,7 @@ func (c *check) reserved(have int32) {
 		c.fault(
 			"up to %.0f payment notifications may come at once, and notify has %.0f reserved instances: Alipay gets "+
 				"503 for the others; raise NotifyConcurrency of Plan to %[1].0f or more, or lower NotifyBurst",
-			l.Notifying(),
-			l.NotifyKept)
+			l.Notifying(), l.NotifyKept)
 	case reserves && fits:
 		c.ok("%d instances are reserved for the functions that a crowd must not starve", wanted)
 	case reserves:
@@ -114,10 +113,8 @@ func (c *check) concurrency(account *types.AccountLimit, crowd string, rate floa
 	}
 	need := int32(math.Ceil(rate*plan.Occupied)) + background
 	if have < need {
-		c.fault(
-			"%s, which need about %d Lambda instances; the account has %d: request an increase of its quota of "+
-				"concurrent executions (Service Quotas, L-B99A9384)",
-			crowd, need, have)
+		c.fault("%s, which need about %d Lambda instances; the account has %d: request an increase of its quota of "+
+			"concurrent executions (Service Quotas, L-B99A9384)", crowd, need, have)
 		return
 	}
 	c.ok("%s, which need about %d of the account's %d Lambda instances", crowd, need, have)

@@ -38,7 +38,9 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 			s.token(secrets.JWTPrefix + kid)
 		}
 	}
-	s.tickets()
+	if _, ok := parsed(s, secrets.TicketSecret, jwtauth.ParseTicketKeys); ok {
+		c.ok("%s exists", secrets.TicketSecret)
+	}
 	if d.parameters["RedisPassword"] == "true" && s.stored(secrets.RedisPassword) != "" {
 		c.ok("%s exists", secrets.RedisPassword)
 	}
@@ -70,13 +72,10 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		return
 	}
 	if theirs := s.public(secrets.AlipayPublic); theirs != nil && shop != nil && theirs.Equal(&shop.PublicKey) {
-		c.fault(
-			"%s is the shop's own public key: store Alipay's, which its console shows (seckill keys --path %s "+
-				"--rotate=%s --alipay-public-key FILE)",
-			secrets.AlipayPublic, path, secrets.AlipayPublic)
+		c.fault("%s is the shop's own public key: store Alipay's, which its console shows (seckill keys --path %s "+
+			"--rotate=%s --alipay-public-key FILE)", secrets.AlipayPublic, path, secrets.AlipayPublic)
 	} else if theirs != nil && shop != nil {
-		c.ok(
-			"both keys for Alipay are valid; only a payment shows whether its console has the shop's public key")
+		c.ok("both keys for Alipay are valid; only a payment shows whether its console has the shop's public key")
 	}
 }
 
@@ -154,30 +153,22 @@ func (s *stored) token(name string) {
 	}
 }
 
-// tickets checks the keys of tickets.
-func (s *stored) tickets() {
-	name := secrets.TicketSecret
+// parsed returns what a value says, or nothing if it is missing or says nothing, which it reports.
+func parsed[T any](s *stored, name string, parse func(string) (T, error)) (says T, ok bool) {
 	v := s.stored(name)
 	if v == "" {
-		return
+		return says, false
 	}
-	if _, err := jwtauth.ParseTicketKeys(v); err != nil {
+	says, err := parse(v)
+	if err != nil {
 		s.fault("%s is invalid: %v; to replace it: %s --rotate=%s", name, err, s.makes(name), name)
-		return
 	}
-	s.ok("%s exists", name)
+	return says, err == nil
 }
 
-func (s *stored) private(short string) *rsa.PrivateKey {
-	v := s.stored(short)
-	if v == "" {
-		return nil
-	}
-	key, err := alipay.ParsePrivateKey(v)
-	if err != nil {
-		s.fault("%s is invalid: %v; to replace it: %s --rotate=%s", short, err, s.makes(short), short)
-		return nil
-	}
+// private returns a private key, or nil.
+func (s *stored) private(name string) *rsa.PrivateKey {
+	key, _ := parsed(s, name, alipay.ParsePrivateKey)
 	return key
 }
 
@@ -231,8 +222,7 @@ func (s *stored) pair(public, private string, key *rsa.PrivateKey) {
 	case have == nil || key == nil:
 	case !have.Equal(&key.PublicKey):
 		s.fault("%s is not the public key of %s; to create a new pair: seckill keys --path %s --sandbox --rotate=%s",
-			public,
-			private, s.path, private)
+			public, private, s.path, private)
 	default:
 		s.ok("%s and %s are a pair", private, public)
 	}

@@ -21,9 +21,8 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 	}
 	switch s := d.Stack.StackStatus; {
 	case s == types.StackStatusUpdateRollbackComplete:
-		c.fault(
-			"the last update was rolled back, so the previous release runs: see the stack's events (aws " +
-				"cloudformation describe-stack-events)")
+		c.fault("the last update was rolled back, so the previous release runs: see the stack's events (aws " +
+			"cloudformation describe-stack-events)")
 	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
 		c.fault("the stack is %s: deploy it again, or delete it if it never ran", s)
 	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete,

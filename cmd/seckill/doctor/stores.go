@@ -49,11 +49,9 @@ func (c *check) depth(name, function string, d seckill.Depth) {
 	case d.Visible > 0:
 		c.fault(
 			"messages waiting in %s: %d; a sale is in progress, or %s does not keep up (docs/runbooks/queue-age.md)",
-			name, d.Visible,
-			function)
+			name, d.Visible, function)
 	case d.InFlight+d.Delayed > 0:
-		c.ok("no message waits in %s; %d are in flight, %d are delayed", name, d.InFlight,
-			d.Delayed)
+		c.ok("no message waits in %s; %d are in flight, %d are delayed", name, d.InFlight, d.Delayed)
 	default:
 		c.ok("%s is empty", name)
 	}
@@ -106,9 +104,8 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 	case len(lost) > 0 && d.StandIn:
 		c.unasked("for backups", errors.New("the stand-in for AWS has none"))
 	case len(lost) > 0:
-		c.fault(
-			"tables without point-in-time recovery (%s): aws dynamodb update-continuous-backups "+
-				"--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
+		c.fault("tables without point-in-time recovery (%s): aws dynamodb update-continuous-backups "+
+			"--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
 			strings.Join(lost, ", "))
 	case backed > 0:
 		c.ok("%d of %d tables have point-in-time recovery", backed, len(dynamoledger.Schema()))

@@ -72,8 +72,7 @@ func Read(in io.Reader, format Format, line func(n int, cell func(column string)
 	text, err := r.line()
 	switch {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("it is empty: its first line should name the columns %s",
-			strings.Join(r.Required, " and "))
+		return fmt.Errorf("it is empty: its first line should name the columns %s", strings.Join(r.Required, " and "))
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: save it as UTF-8")
 	case err != nil:

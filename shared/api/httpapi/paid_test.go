@@ -28,43 +28,6 @@ func TestWhatShoppersSayOfTheirOrders(t *testing.T) {
 	}
 }
 
-func TestRefusedWordsOfShoppers(t *testing.T) {
-	tooLong := seckill.CheckLine("reason", "", shop.MaxReason)
-	for name, c := range map[string]struct {
-		path, body string
-		headers    []string
-		err        error
-		code       seckill.Code
-		detail     string // in English
-		called     bool
-	}{
-		"no token": {receivedPath, "", []string{"Authorization", "-"}, nil, seckill.CodeToken, "sign in", false},
-		"no order": {"/order/x/received", "", nil, nil, seckill.CodeOrderUnknown, "no such", false},
-		"another state": {receivedPath, "", nil, seckill.Refuse(seckill.CodeWrongState), seckill.CodeWrongState,
-			"as it is", true},
-		"no ledger": {receivedPath, "", nil, seckill.ErrSignLater, seckill.CodeUnavailable, "busy", true},
-		"request, token": {requestPath, `{"reason":"x"}`, []string{"Authorization", "-"}, nil, seckill.CodeToken,
-			"sign in", false},
-		"request of none": {"/order/x/refund-request", `{"reason":"x"}`, nil, nil, seckill.CodeOrderUnknown, "no such",
-			false},
-		"no body":      {requestPath, "", nil, nil, seckill.CodeInvalid, "could not be read", false},
-		"no object":    {requestPath, `"x"`, nil, nil, seckill.CodeInvalid, "could not be read", false},
-		"no text":      {requestPath, `{"reason":1}`, nil, nil, seckill.CodeInvalid, "1 to 500 characters", false},
-		"reason twice": {requestPath, `{"reason":"x","reason":"y"}`, nil, nil, seckill.CodeInvalid, "1 to 500", false},
-		"reason long":  {requestPath, `{"reason":"x"}`, nil, tooLong, seckill.CodeInvalid, "1 to 500", true},
-		"body large": {requestPath, strings.Repeat(" ", maxReasonBody+1), nil, nil, seckill.CodeTooLarge, "too large",
-			false},
-	} {
-		h, s := newStubs()
-		s.err = c.err
-		w := do(t, h, "POST", c.path, c.body, append([]string{"Accept-Language", "en"}, c.headers...)...)
-		got := want(t, w, c.code)
-		if detail, _ := got["detail"].(string); !strings.Contains(detail, c.detail) || (s.calls > 0) != c.called {
-			t.Errorf("%s: %s after %d calls, want %q", name, w.Body, s.calls, c.detail)
-		}
-	}
-}
-
 // TestAnOrderShowsItsParcel checks that a shipped order has carrier, number and the shopper's reason, others nothing.
 func TestAnOrderShowsItsParcel(t *testing.T) {
 	h, s := newStubs()

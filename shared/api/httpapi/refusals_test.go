@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -104,19 +105,26 @@ func TestTokensAreCountedByWhatIsWrong(t *testing.T) {
 		}
 		return token
 	}
+	parts := strings.Split(good, ".")
+	changed := base64.RawURLEncoding.EncodeToString([]byte(`{"iss":1,"sub":"1","exp":9999999999}`))
 	want := map[seckill.Reason]int{}
 	for header, reason := range map[string]seckill.Reason{
 		"-": seckill.TokenMissing, "": seckill.TokenMalformed, "Basic " + good: seckill.TokenMalformed,
-		"Bearer x": seckill.TokenMalformed,
-		"Bearer " + sign("a guess", now.Add(time.Hour)): seckill.TokenSignature,
-		"Bearer " + sign(secret, now):                   seckill.TokenExpired,
+		"Bearer x": seckill.TokenMalformed, "Bearer": seckill.TokenMalformed, "Bearer ": seckill.TokenMalformed,
+		good: seckill.TokenMalformed,
+		"Bearer " + parts[0] + "." + changed + "." + parts[2]: seckill.TokenSignature,
+		"Bearer " + sign("a guess", now.Add(time.Hour)):       seckill.TokenSignature,
+		"Bearer " + sign(secret, now):                         seckill.TokenExpired,
 		// {"alg":"none"}
 		"Bearer eyJhbGciOiJub25lIn0" + good[strings.Index(good, "."):]: seckill.TokenAlgorithm,
 		// {"alg":"HS256","kid":"x"}
 		"Bearer eyJhbGciOiJIUzI1NiIsImtpZCI6IngifQ" + good[strings.Index(good, "."):]:         seckill.TokenKey,
 		"Bearer " + good[:strings.LastIndex(good, ".")+1] + strings.Repeat("A", len("sig")*4): seckill.TokenSignature,
 	} {
-		do(t, c.Handler, "GET", "/order/list", "", "Authorization", header)
+		w := do(t, c.Handler, "GET", "/order/list", "", "Authorization", header)
+		if w.Code != http.StatusForbidden || c.flows.calls != 0 {
+			t.Errorf("%s: %d, %d calls of the flow", header, w.Code, c.flows.calls)
+		}
 		want[reason]++
 	}
 	r := httptest.NewRequest("GET", "/order/list", nil)

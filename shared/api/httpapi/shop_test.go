@@ -258,49 +258,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestIllFormedIDsAreUnknown(t *testing.T) {
-	for _, c := range []struct {
-		method, path string
-		code         seckill.Code
-	}{
-		{"GET", "/seckill/detail/abc", seckill.CodeItemUnknown},
-		{"GET", "/seckill/detail/042", seckill.CodeItemUnknown},
-		{"GET", "/seckill/detail/12345678901234567890", seckill.CodeItemUnknown},
-		{"GET", "/seckill/order/4.2", seckill.CodeItemUnknown},
-		{"GET", "/order/42", seckill.CodeOrderUnknown},
-		{"GET", "/order/o%00", seckill.CodeOrderUnknown},
-		{"POST", "/order/" + strings.ToUpper(orderID) + "/cancel", seckill.CodeOrderUnknown},
-	} {
-		h, s := newStubs()
-		want(t, do(t, h, c.method, c.path, ""), c.code)
-		if s.calls != 0 {
-			t.Errorf("%s: the flow was called", c.path)
-		}
-	}
-}
-
-func TestShopRefusals(t *testing.T) {
-	for _, c := range []struct {
-		method, path string
-		err          *seckill.Error
-	}{
-		{"GET", "/seckill/detail/42", seckill.Refuse(seckill.CodeItemUnknown)},
-		{"GET", "/seckill/order/42", seckill.Refuse(seckill.CodeItemUnknown)},
-		{"GET", "/seckill/order/42", seckill.Refuse(seckill.CodeNotReady)},
-		{"GET", "/order/" + orderID, seckill.Refuse(seckill.CodeOrderUnknown)},
-		{"POST", "/order/" + orderID + "/cancel", seckill.Refuse(seckill.CodeOrderUnknown)},
-		{"POST", "/order/" + orderID + "/cancel", &seckill.Error{Code: seckill.CodeStillQueued, Order: orderID}},
-		{"POST", "/order/" + orderID + "/cancel", &seckill.Error{Code: seckill.CodeNotCancelable, Order: orderID}},
-		{"GET", "/seckill/ing", seckill.Refuse(seckill.CodeUnavailable)},
-		{"GET", "/seckill/will", seckill.Refuse(seckill.CodeInternal)},
-		{"GET", "/order/list", seckill.Refuse(seckill.CodeUnavailable)},
-	} {
-		h, s := newStubs()
-		s.err = c.err
-		want(t, do(t, h, c.method, c.path, ""), c.err.Code)
-	}
-}
-
 // TestShoppersSeeWhatTheyGave: an order's answer has each text that its shopper gave, under the name that it has
 // everywhere. Only staff see the name that the sign-in gave, and the network address.
 func TestShoppersSeeWhatTheyGave(t *testing.T) {

@@ -234,9 +234,3 @@ func (h *ActivityHandler) read(a *seckill.Activity) Activity {
 	return Activity{fileOf(a), a.StateAt(h.flow.Clock.Now()), a.Offline, a.Resumes, a.MadeBy, a.MadeFrom, a.Made,
 		a.Deleted}
 }
-
-// Activity returns an activity with its items.
-func (c *Client) Activity(ctx context.Context, id string) (out ActivityView, err error) {
-	err = c.Give(ctx, &ReadActivity{Activity: id}, &out)
-	return out, err
-}

@@ -102,29 +102,3 @@ func (c *HandleAct) Do(ctx context.Context, flow *acts.Flow) (Done, error) {
 	err := flow.Handle(ctx, c.Act, signature(c.Who), c.Why)
 	return Done{Result: true, Outcome: changed}, err
 }
-
-// ActsWanted says which acts Acts lists.
-type ActsWanted struct {
-	Day, Item string // "": today, of every item
-	All       bool   // also those that are handled
-	Cursor    string // "" or the Next of an earlier page
-	Limit     int
-}
-
-// Acts lists suspicious acts of a day, by time.
-func (c *Client) Acts(ctx context.Context, w ActsWanted) (out ActPage, err error) {
-	err = c.Give(ctx, &ListActs{Day: w.Day, Item: w.Item, All: w.All, Cursor: w.Cursor, Limit: w.Limit}, &out)
-	return out, err
-}
-
-// Act reads one.
-func (c *Client) Act(ctx context.Context, id string) (out Act, err error) {
-	err = c.Give(ctx, &ReadAct{Act: id}, &out)
-	return out, err
-}
-
-// HandleAct records that the caller handled an act, and why.
-func (c *Client) HandleAct(ctx context.Context, id, why string) error {
-	var ok bool
-	return c.Give(ctx, &HandleAct{Act: id, Why: why}, &ok)
-}

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -35,13 +36,13 @@ func TestActsThroughClientAndHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := operator.Act{ID: a.ID, At: now, Item: "1", Action: "ticket", Result: "ok", Status: "suspicious",
-		Rules: "fast",
-		User:  "1001", UserHash: "u", NetworkHash: "n", Agent: "curl/8", Referrer: "r", TookMs: 1000}
-	got, err := client.Act(t.Context(), a.ID)
+		Rules: "fast", User: "1001", UserHash: "u", NetworkHash: "n", Agent: "curl/8", Referrer: "r", TookMs: 1000}
+	got, err := operator.Give[operator.Act](t.Context(), &client, &operator.ReadAct{Act: a.ID})
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
-	if err := client.HandleAct(t.Context(), a.ID, "a secret thought"); err != nil {
+	handled := &operator.HandleAct{Act: a.ID, Why: "a secret thought"}
+	if _, err := operator.Give[bool](t.Context(), &client, handled); err != nil {
 		t.Fatal(err)
 	}
 	if log := w.audit.String(); !strings.Contains(log, `"command":"handle","act":"`+a.ID+`","result":"changed"`) ||
@@ -50,25 +51,22 @@ func TestActsThroughClientAndHandler(t *testing.T) {
 	}
 	want.Status, want.Handled, want.By, want.Note = "handled", now, "assumed-role/Operators/liu", "a secret thought"
 	for all, list := range map[bool][]operator.Act{true: {want}, false: {}} {
-		page, err := client.Acts(t.Context(), operator.ActsWanted{All: all, Limit: 10})
+		page, err := operator.Give[operator.ActPage](t.Context(), &client, &operator.ListActs{All: all, Limit: 10})
 		if diff := cmp.Diff(operator.ActPage{Acts: list}, page); err != nil || diff != "" {
 			t.Errorf("all %v: %v, %s", all, err, diff)
 		}
 	}
-	for what, err := range map[string]error{
-		"no limit":  second(client.Acts(t.Context(), operator.ActsWanted{})),
-		"a bad day": second(client.Acts(t.Context(), operator.ActsWanted{Day: "yesterday", Limit: 1})),
-		"a bad id":  second(client.Act(t.Context(), "x")),
-		"no act":    second(client.Act(t.Context(), seckill.ActID(now, "cd"))),
-		"no reason": client.HandleAct(t.Context(), a.ID, ""),
+	for what, c := range map[string]operator.Command{
+		"no limit":  &operator.ListActs{},
+		"a bad day": &operator.ListActs{Day: "yesterday", Limit: 1},
+		"a bad id":  &operator.ReadAct{Act: "x"},
+		"no act":    &operator.ReadAct{Act: seckill.ActID(now, "cd")},
+		"no reason": &operator.HandleAct{Act: a.ID},
 	} {
-		if operator.CodeOf(err) != seckill.CodeInvalid {
-			var r *operator.Refusal
-			if !errors.As(err, &r) || r.Code != seckill.CodeInvalid {
-				t.Errorf("%s: %v", what, err)
-			}
+		_, err := operator.Give[json.RawMessage](t.Context(), &client, c)
+		var r *operator.Refusal
+		if operator.CodeOf(err) != seckill.CodeInvalid && (!errors.As(err, &r) || r.Code != seckill.CodeInvalid) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }

@@ -34,10 +34,3 @@ func (c *ListAudit) Do(ctx context.Context, flow *audit.Flow) (Done, error) {
 	list, next, err := flow.List(ctx, c.Day, c.Cursor, c.Limit)
 	return readDone(AuditPage{Entries: list, Next: next}, err)
 }
-
-// Audit lists entries of a day of the audit log, at most seckill.MaxAuditPage; day "" is today, cursor "" or the Next
-// of an earlier page.
-func (c *Client) Audit(ctx context.Context, day, cursor string, limit int) (out AuditPage, err error) {
-	err = c.Give(ctx, &ListAudit{Day: day, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}

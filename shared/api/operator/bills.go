@@ -54,15 +54,3 @@ func (c *ListReconciled) Do(ctx context.Context, flow *reconcile.Flow) (Done, er
 	list, err := flow.Kept(ctx, c.Day)
 	return readDone(Reconciled{Day: c.Day, Reconciliations: append([]seckill.Reconciliation{}, list...)}, err)
 }
-
-// Reconcile compares a day's bill with the ledger now.
-func (c *Client) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
-	err = c.Give(ctx, &Reconcile{Day: day}, &out)
-	return out, err
-}
-
-// Reconciled lists the stored results of a day.
-func (c *Client) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
-	err = c.Give(ctx, &ListReconciled{Day: day}, &out)
-	return out, err
-}

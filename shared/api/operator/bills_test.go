@@ -2,7 +2,6 @@ package operator_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +34,14 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{Lines: lines, Others: 1}, nil
 }
 
+func match(t *testing.T, c *operator.Client, day string) (seckill.Reconciliation, error) {
+	return operator.Give[seckill.Reconciliation](t.Context(), c, &operator.Reconcile{Day: day})
+}
+
+func kept(t *testing.T, c *operator.Client, day string) (operator.Reconciled, error) {
+	return operator.Give[operator.Reconciled](t.Context(), c, &operator.ListReconciled{Day: day})
+}
+
 // TestBillsThroughClientAndHandler checks that a day can be compared twice, that both results are listed, and that
 // the audit log has who did it and the number of differences.
 func TestBillsThroughClientAndHandler(t *testing.T) {
@@ -57,7 +64,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		}
 		w.audit.Reset()
 	}
-	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || all.Day != yesterday ||
+	if all, err := kept(t, &client, yesterday); err != nil || all.Day != yesterday ||
 		all.Reconciliations == nil || len(all.Reconciliations) != 0 {
 		t.Errorf("before: %+v, %v", all, err)
 	}
@@ -66,51 +73,45 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	for range 2 {
 		clock.Advance(time.Minute)
 		one := seckill.Reconciliation{Day: yesterday, At: clock.Now(), Payments: 1, Captured: 88_80, Others: 1,
-			Count: 1,
-			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: order, TradeNo: "t-1",
+			Count: 1, Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: order, TradeNo: "t-1",
 				There: 88_80}}}
-		got, err := client.Reconcile(t.Context(), yesterday)
+		got, err := match(t, &client, yesterday)
 		if diff := cmp.Diff(one, got); err != nil || diff != "" {
 			t.Errorf("%v, want (-), got (+):\n%s", err, diff)
 		}
 		audited(`"command":"reconcile","day":"` + yesterday + `","differences":1,"result":"changed"`)
 		want = append(want, one)
 	}
-	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || cmp.Diff(want, all.Reconciliations) != "" {
+	if all, err := kept(t, &client, yesterday); err != nil || cmp.Diff(want, all.Reconciliations) != "" {
 		t.Errorf("%v, want (-), got (+):\n%s", err, cmp.Diff(want, all.Reconciliations))
 	}
 	w.audit.Reset()
 
 	var refused *operator.Refusal
-	if _, err := client.Reconcile(t.Context(), seckill.Day(now)); !errors.As(err, &refused) ||
+	if _, err := match(t, &client, seckill.Day(now)); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	audited(`"result":"invalid_request"`)
 	before := seckill.Day(now.Add(-48 * time.Hour))
-	if got, err := client.Reconcile(t.Context(), before); err != nil || !got.NoBill {
+	if got, err := match(t, &client, before); err != nil || !got.NoBill {
 		t.Errorf("a day without a bill: %+v, %v", got, err)
 	}
 	audited(`"day":"` + before + `","no_bill":true,"result":"changed"`)
 	broken := operator.Client{Who: "a", Call: handle(nil)}
-	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) ||
+	if _, err := match(t, &broken, yesterday); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable ||
 		refused.Detail != "alipay: bill of "+yesterday+": line 17: 业务类型 \"转账\"" {
 		t.Errorf("a bill that cannot be read: %v", err)
 	}
 	audited(`"result":"unavailable"`)
 	for _, bad := range []string{"", "2026-02-30", "20260228", "yesterday"} {
-		if _, err := client.Reconcile(t.Context(), bad); seckill.CodeOf(err) != seckill.CodeInvalid {
+		if _, err := match(t, &client, bad); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("day %q: %v, want it refused before it is sent", bad, err)
 		}
-		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "reconcile", "who": "a",
-			"day": bad}})
-		if out, err := handle(book)(t.Context(), event); err != nil ||
-			!strings.Contains(string(out), `"code":"invalid_request"`) {
-			t.Errorf("day %q as an event: %s, %v", bad, out, err)
-		}
+		w.event(t, handle(book), `"command":"reconcile","who":"a","day":"`+bad+`"`, "day")
 	}
-	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || len(all.Reconciliations) != 2 {
+	if all, err := kept(t, &client, yesterday); err != nil || len(all.Reconciliations) != 2 {
 		t.Errorf("after what was refused: %+v, %v", all, err)
 	}
 }
@@ -138,11 +139,11 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 	}}
 	for range reconcile.MaxKept {
 		clock.Advance(time.Minute)
-		if _, err := client.Reconcile(t.Context(), yesterday); err != nil {
+		if _, err := match(t, &client, yesterday); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := client.Reconciled(t.Context(), yesterday)
+	all, err := kept(t, &client, yesterday)
 	if err != nil || len(all.Reconciliations) != reconcile.MaxKept ||
 		len(all.Reconciliations[0].Differences) != seckill.MaxDifferences || size > 4<<20 {
 		t.Errorf("%d reconciliations, %d bytes, %v", len(all.Reconciliations), size, err)

@@ -142,22 +142,3 @@ func (c *ListBlocks) Do(ctx context.Context, flow *block.Flow) (Done, error) {
 	}
 	return readDone(out, nil)
 }
-
-// Block writes blocks, up to block.MaxPut; with dry it only checks them. If the result names unknown items, nothing
-// was written.
-func (c *Client) Block(ctx context.Context, blocks []Block, dry bool) (out block.Done, err error) {
-	err = c.Give(ctx, &PutBlocks{Blocks: blocks, Dry: dry}, &out)
-	return out, err
-}
-
-// Blocks lists blocks, those of one subject or, if it is "", all; cursor is "" or the Next of an earlier page.
-func (c *Client) Blocks(ctx context.Context, subject, cursor string, limit int) (out BlockPage, err error) {
-	err = c.Give(ctx, &ListBlocks{Subject: subject, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}
-
-// Unblock removes a block; item is "" for the one of every item. It reports whether there was one.
-func (c *Client) Unblock(ctx context.Context, subject, item string) (dropped bool, err error) {
-	err = c.Give(ctx, &DropBlock{Subject: subject, Item: item}, &dropped)
-	return dropped, err
-}

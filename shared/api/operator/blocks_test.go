@@ -2,8 +2,6 @@ package operator_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -36,8 +34,10 @@ func TestBlocksThroughClientAndHandler(t *testing.T) {
 		w.audit.Reset()
 	}
 	until := now.Add(time.Hour)
-	done, err := client.Block(t.Context(), []operator.Block{{Subject: "203.0.113.7", Reason: "a script", Until: until}},
-		false)
+	put := func(blocks ...operator.Block) (block.Done, error) {
+		return operator.Give[block.Done](t.Context(), &client, &operator.PutBlocks{Blocks: blocks})
+	}
+	done, err := put(operator.Block{Subject: "203.0.113.7", Reason: "a script", Until: until})
 	if want := (block.Done{Made: 1}); err != nil || cmp.Diff(want, done) != "" {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -46,20 +46,22 @@ func TestBlocksThroughClientAndHandler(t *testing.T) {
 	want := operator.BlockPage{Blocks: []operator.Block{{Subject: "203.0.113.7/32", Reason: "a script", Until: until,
 		By: "assumed-role/Operators/liu", Made: now}}}
 	for _, subject := range []string{"", "203.0.113.7/32"} {
-		page, err := client.Blocks(t.Context(), subject, "", 9)
+		page, err := operator.Give[operator.BlockPage](t.Context(), &client,
+			&operator.ListBlocks{Subject: subject, Limit: 9})
 		if diff := cmp.Diff(want, page); err != nil || diff != "" {
 			t.Errorf("list %q: %v, want (-), got (+):\n%s", subject, err, diff)
 		}
 		audited(`"command":"blocks",`)
 	}
-	if done, err := client.Block(t.Context(), []operator.Block{{Subject: "1001", Item: "8", Reason: "a script"},
-		{Subject: "1002", Reason: "a script"}}, false); err != nil || cmp.Diff(block.Done{Unknown: []string{"8"}},
-		done) != "" {
+	done, err = put(operator.Block{Subject: "1001", Item: "8", Reason: "a script"},
+		operator.Block{Subject: "1002", Reason: "a script"})
+	if diff := cmp.Diff(block.Done{Unknown: []string{"8"}}, done); err != nil || diff != "" {
 		t.Errorf("an unknown item: %+v, %v", done, err)
 	}
 	audited(`"command":"block","blocks":2,"made":0,"changed":0,"result":"unchanged"`)
 	for _, want := range []bool{true, false} {
-		if got, err := client.Unblock(t.Context(), "203.0.113.7", ""); err != nil || got != want {
+		got, err := operator.Give[bool](t.Context(), &client, &operator.DropBlock{Subject: "203.0.113.7"})
+		if err != nil || got != want {
 			t.Errorf("unblock: %v, %v", got, err)
 		}
 		audited(`"command":"unblock","subject":"203.0.113.7","result":"` + map[bool]string{true: "changed",
@@ -71,8 +73,9 @@ func TestBlockEventsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBlockHandler(block.New(block.Deps{Ledger: l,
-		Items: memory.NewItems(), Clock: clock})))
+	var w shop // provides the audit log
+	handle := operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewBlockHandler(block.New(block.Deps{
+		Ledger: l, Items: memory.NewItems(), Clock: clock})))
 	for event, field := range map[string]string{
 		`"who":"a","command":"block"`:                                                                        "blocks",
 		`"who":"a","command":"block","blocks":[{"subject":"1001","reason":""}]`:                              "reason",
@@ -89,15 +92,7 @@ func TestBlockEventsThatAreRefused(t *testing.T) {
 		`"who":"a","command":"blocks","limit":1001`:                                                          "limit",
 		`"who":"a","command":"blocks","limit":1,"cursor":"x"`:                                                "after",
 	} {
-		out, err := handle(t.Context(), []byte(`{"operator":{`+event+`}}`))
-		var a struct {
-			Result  json.RawMessage
-			Problem struct{ Code, Field string }
-		}
-		if err = errors.Join(err, json.Unmarshal(out, &a)); err != nil || a.Result != nil ||
-			a.Problem.Code != "invalid_request" || a.Problem.Field != field {
-			t.Errorf("%s: %s, %v; want %s refused", event, out, err, field)
-		}
+		w.event(t, handle, event, field)
 	}
 	for shard := range seckill.BlockShards {
 		if p, err := l.ListBlocks(context.Background(), shard, "", 1); err != nil || len(p.Rows) > 0 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/your-org/seckill/shared/api/itemfile"
-	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -41,18 +40,6 @@ var ErrAnswer = errors.New("what answered cannot be read")
 // ErrTooLarge: the items do not fit into one event.
 var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", itemfile.MaxSize>>20)
 
-// Import creates or changes items, all or none. ErrTooLarge: nothing was sent.
-func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
-	err = c.Give(ctx, &Import{Items: itemfile.Format(items)}, &done)
-	return done, err
-}
-
-// CheckImport judges items as Import does, and says what that would do. It changes nothing.
-func (c *Client) CheckImport(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
-	err = c.Give(ctx, &Import{Items: itemfile.Format(items), Dry: true}, &done)
-	return done, err
-}
-
 // LeftOut names the items that an export lacks because their rows cannot be read.
 type LeftOut struct{ Rows []string }
 
@@ -67,8 +54,8 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	all := []json.RawMessage{}
 	var unreadable []string
 	for after := ""; ; {
-		var p page
-		if err := c.Give(ctx, &Export{After: after}, &p); err != nil {
+		p, err := Give[page](ctx, c, &Export{After: after})
+		if err != nil {
 			return nil, err
 		}
 		var items []json.RawMessage
@@ -102,61 +89,42 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// SetStopped stops or resumes an item's sale; it returns nil once both the items table and the stock have the change.
-func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it ItemChange, err error) {
-	var command Command = &Resume{Item: id}
-	if stopped {
-		command = &Stop{Item: id}
+// Give sends a command and returns its answer.
+func Give[A any](ctx context.Context, to *Client, command Command) (result A, err error) {
+	b, err := to.give(ctx, command)
+	if err != nil {
+		return result, err
 	}
-	err = c.Give(ctx, command, &it)
-	return it, err
+	if err := json.Unmarshal(b, &result); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	return result, nil
 }
 
-// AddStock raises an item's stock to n units in total.
-func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange, err error) {
-	err = c.Give(ctx, &AddStock{Item: id, Stock: n}, &it)
-	return it, err
-}
-
-// Item returns an item, with how far a save may change each field.
-func (c *Client) Item(ctx context.Context, id string) (it ItemView, err error) {
-	err = c.Give(ctx, &ReadItem{Item: id}, &it)
-	return it, err
-}
-
-// Health returns the handler's time and the state of Redis as it sees it.
-func (c *Client) Health(ctx context.Context) (h Health, err error) {
-	err = c.Give(ctx, &ReadHealth{}, &h)
-	return h, err
-}
-
-// Give sends a command and decodes its result.
-func (c *Client) Give(ctx context.Context, command Command, result any) error {
+// give sends a command and returns its answer as JSON.
+func (c *Client) give(ctx context.Context, command Command) (json.RawMessage, error) {
 	event, err := encode(command, c.Who)
 	if errors.Is(err, seckill.Refuse(seckill.CodeTooLarge)) {
-		return ErrTooLarge
+		return nil, ErrTooLarge
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := c.Call(ctx, event)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var a answer
 	var refused Refusal
 	switch err := json.Unmarshal(b, &a); {
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrAnswer, err)
+		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 	case a.Problem != nil && json.Unmarshal(a.Problem, &refused) == nil && refused.Code != "":
-		return &refused
+		return nil, &refused
 	case a.Result == nil:
-		return ErrAnswer
+		return nil, ErrAnswer
 	}
-	if err := json.Unmarshal(a.Result, result); err != nil {
-		return fmt.Errorf("%w: %w", ErrAnswer, err)
-	}
-	return nil
+	return a.Result, nil
 }
 
 // encode returns the event of a command. Its errors are CodeInvalid, and CodeTooLarge above MaxEvent.

@@ -29,7 +29,7 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 		b, err := w.handle(t.Context(), event)
 		return string(b), err
 	}
-	first, err := w.client.Item(t.Context(), "7")
+	first, err := operator.Give[operator.ItemView](t.Context(), &w.client, &operator.ReadItem{Item: "7"})
 	if err != nil || first.State != seckill.ItemWaiting || !strings.Contains(string(first.Item), `"version":1`) ||
 		len(first.Rules) != 15 {
 		t.Fatalf("%+v, %v", first, err)
@@ -90,8 +90,8 @@ func TestAnEditorReadsSavesAndIsRefused(t *testing.T) {
 		t.Errorf("the list: %s, %v", b, err)
 	}
 	var refused *operator.Refusal
-	if _, err := w.client.Item(t.Context(), "99"); !errors.As(err, &refused) ||
-		refused.Code != seckill.CodeItemUnknown {
+	_, err = operator.Give[operator.ItemView](t.Context(), &w.client, &operator.ReadItem{Item: "99"})
+	if !errors.As(err, &refused) || refused.Code != seckill.CodeItemUnknown {
 		t.Errorf("no such item: %v", err)
 	}
 }

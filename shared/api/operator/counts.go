@@ -68,16 +68,3 @@ func (c *Recount) Do(ctx context.Context, flow *count.Flow) (Done, error) {
 	out := Recounted{step.Orders, step.Next, int(math.Ceil(step.Wait.Seconds()))}
 	return Done{Result: out, Outcome: changed, More: []slog.Attr{slog.Int("orders", step.Orders)}}, err
 }
-
-// Counts returns an item's counts.
-func (c *Client) Counts(ctx context.Context, item string) (out Counts, err error) {
-	err = c.Give(ctx, &ReadCounts{Item: item}, &out)
-	return out, err
-}
-
-// Recount counts the next orders of an item anew; cursor is "" to begin, which empties the counts, or the previous
-// step's Next.
-func (c *Client) Recount(ctx context.Context, item, cursor string) (out Recounted, err error) {
-	err = c.Give(ctx, &Recount{Item: item, Cursor: cursor}, &out)
-	return out, err
-}

@@ -49,8 +49,7 @@ func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 	for i := range texts {
 		texts[i] = base64.RawURLEncoding.EncodeToString(d.Random.Bytes(signInBytes))
 	}
-	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0],
-		len(r.CookiesNamed(d.leftName())) > 0)
+	address, err := d.Sessions.Start(r.Context(), d.grant(texts), texts[0], len(r.CookiesNamed(d.leftName())) > 0)
 	if err != nil {
 		d.Log.WarnContext(r.Context(), "staff cannot sign in", "err", err)
 		d.say(w, r, http.StatusServiceUnavailable, "unavailable")

@@ -37,9 +37,3 @@ func (c *Erase) Do(ctx context.Context, flow *erase.Flow) (Done, error) {
 	return Done{Result: Erased(step), Outcome: changedIf(step.Erased > 0), More: []slog.Attr{
 		slog.Int("orders", step.Orders), slog.Int("erased", step.Erased)}}, err
 }
-
-// Erase erases the addresses of a user's next orders; cursor is "" or the previous step's Next.
-func (c *Client) Erase(ctx context.Context, user, cursor string) (out Erased, err error) {
-	err = c.Give(ctx, &Erase{User: user, Cursor: cursor}, &out)
-	return out, err
-}

@@ -87,21 +87,3 @@ func (c *ReadDelivery) Do(ctx context.Context, flow *tell.Flow) (Done, error) {
 	o, err := flow.Delivery(ctx, c.Order)
 	return readDone(Delivery{o.ID, o.State, o.Item, o.Title, o.Count, o.User, o.Name, o.Address, o.Network}, err)
 }
-
-// Tell tells every change of an order once more.
-func (c *Client) Tell(ctx context.Context, order string) (out Told, err error) {
-	err = c.Give(ctx, &Tell{Order: order}, &out)
-	return out, err
-}
-
-// Replay tells the changes of an item's next orders on a day once more; cursor is "" or the previous step's Next.
-func (c *Client) Replay(ctx context.Context, item, day, cursor string) (out Told, err error) {
-	err = c.Give(ctx, &Replay{Item: item, Day: day, Cursor: cursor}, &out)
-	return out, err
-}
-
-// Delivery returns where to ship an order.
-func (c *Client) Delivery(ctx context.Context, order string) (out Delivery, err error) {
-	err = c.Give(ctx, &ReadDelivery{Order: order}, &out)
-	return out, err
-}

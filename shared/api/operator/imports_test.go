@@ -12,6 +12,7 @@ import (
 
 	"github.com/your-org/seckill/shared/api/itemfile"
 	"github.com/your-org/seckill/shared/api/operator"
+	"github.com/your-org/seckill/shared/flow/sale/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -86,9 +87,13 @@ func TestACheckOfAnImportIsTheImport(t *testing.T) {
 	changed := item("9", time.Hour)
 	changed.Commodity.Title = "钟"
 	good := []seckill.Listing{there, changed, item("10", time.Hour)}
+	check := func(items ...seckill.Listing) (stage.Imported, error) {
+		return operator.Give[stage.Imported](t.Context(), &w.client,
+			&operator.Import{Items: itemfile.Format(items), Dry: true})
+	}
 	const want = "{[10] [9] [7] map[]} <nil>"
 	for range 2 {
-		if done, err := w.client.CheckImport(t.Context(), good); fmt.Sprint(done, err) != want {
+		if done, err := check(good...); fmt.Sprint(done, err) != want {
 			t.Errorf("checked: %v, %v; want %s", done, err, want)
 		}
 	}
@@ -131,7 +136,7 @@ func TestACheckOfAnImportIsTheImport(t *testing.T) {
 	bad := item("9", time.Hour)
 	bad.Stock = 1
 	var refused *operator.Refusal
-	if _, err := w.client.CheckImport(t.Context(), []seckill.Listing{bad}); !errors.As(err, &refused) ||
+	if _, err := check(bad); !errors.As(err, &refused) ||
 		refused.Wrong != 1 || refused.Lines[0].N != 1 {
 		t.Errorf("refused by the shop alone: %v", err)
 	}

@@ -93,18 +93,6 @@ func Watches(body []byte) bool {
 	return err == nil && c.given().Command == cmdLive
 }
 
-// Live returns what the live screen shows of an item.
-func (c *Client) Live(ctx context.Context, item string) (out watch.Seen, err error) {
-	err = c.Give(ctx, &ReadLive{Item: item}, &out)
-	return out, err
-}
-
-// Level returns an item and its units, as the machine sees them that has the stock.
-func (c *Client) Level(ctx context.Context, item string) (out seckill.LiveStock, err error) {
-	err = c.Give(ctx, &ReadLevel{Item: item}, &out)
-	return out, err
-}
-
 // LiveSource reads the figures of live rows that are not in the ledger. It implements watch.Source.
 type LiveSource struct {
 	Items   Client      // of whatever has the stock
@@ -129,7 +117,7 @@ var (
 func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveStock, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
-	out, err := s.Items.Level(ctx, item)
+	out, err := Give[seckill.LiveStock](ctx, &s.Items, &ReadLevel{Item: item})
 	return out, coded(err)
 }
 
@@ -137,7 +125,7 @@ func (s *LiveSource) LiveStock(ctx context.Context, item string) (seckill.LiveSt
 func (s *LiveSource) Servers(ctx context.Context) ([]seckill.LiveServer, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
-	h, err := s.Items.Health(ctx)
+	h, err := Give[Health](ctx, &s.Items, &ReadHealth{})
 	out := make([]seckill.LiveServer, len(h.Redis))
 	for i := range h.Redis {
 		out[i] = seckill.LiveServer{Address: h.Redis[i].Address, Problem: problemOf(&h.Redis[i])}

@@ -68,6 +68,51 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	return w
 }
 
+// take imports items.
+func (w *shop) take(ctx context.Context, items ...seckill.Listing) (stage.Imported, error) {
+	return operator.Give[stage.Imported](ctx, &w.client, &operator.Import{Items: itemfile.Format(items)})
+}
+
+// refused checks that a command is refused with a code and, unless it is "", a detail, and is in the audit log.
+func (w *shop) refused(t *testing.T, name, who string, err error, code seckill.Code, detail string) {
+	t.Helper()
+	var refused *operator.Refusal
+	if !errors.As(err, &refused) || refused.Code != code || detail != "" && refused.Detail != detail {
+		t.Errorf("%s: %#v, want %s %q", name, err, code, detail)
+	}
+	lines := w.lines(t)
+	if len(lines) != 1 || lines[0]["result"] != string(code) || lines[0]["who"] != who || lines[0]["level"] != "WARN" {
+		t.Errorf("%s: audit %v", name, lines)
+	}
+}
+
+// event checks that an event is refused for a field, with a line in the audit log.
+func (w *shop) event(t *testing.T, handle func(context.Context, []byte) ([]byte, error), event, field string) {
+	t.Helper()
+	out, err := handle(t.Context(), []byte(`{"operator":{`+event+`}}`))
+	var a struct {
+		Result  json.RawMessage
+		Problem struct{ Code, Field string }
+	}
+	if err = errors.Join(err, json.Unmarshal(out, &a)); err != nil || a.Result != nil ||
+		a.Problem.Code != "invalid_request" || a.Problem.Field != field {
+		t.Errorf("%s: %s, %v; want %s refused", event, out, err, field)
+	}
+	if n := strings.Count(w.audit.String(), "\n"); n != 1 {
+		t.Errorf("%s: %d lines in the audit log", event, n)
+	}
+	w.audit.Reset()
+}
+
+// line is a line of the audit log.
+func line(who, result string, more ...any) map[string]any {
+	m := map[string]any{"level": "INFO", "msg": "operator", "who": who, "result": result}
+	for i := 0; i < len(more); i += 2 {
+		m[more[i].(string)] = more[i+1]
+	}
+	return m
+}
+
 // lines returns the audit log without its times, and empties it.
 func (w *shop) lines(t *testing.T) (out []map[string]any) {
 	t.Helper()
@@ -87,52 +132,38 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("7", time.Minute))
 	ctx := t.Context()
-	line := func(result string, more ...any) map[string]any {
-		m := map[string]any{"level": "INFO", "msg": "operator", "who": w.client.Who, "result": result}
-		for i := 0; i < len(more); i += 2 {
-			m[more[i].(string)] = more[i+1]
-		}
-		return m
-	}
+	line := func(result string, more ...any) map[string]any { return line(w.client.Who, result, more...) }
 	state := func(s seckill.ItemState, stock int, changed bool) string {
-		return fmt.Sprint(s, stock, stock, true, changed)
+		return fmt.Sprint(s, stock, stock, true, changed, " <nil>")
 	}
-	change := func(it operator.ItemChange, err error) string {
-		if err != nil {
-			return err.Error()
-		}
-		return fmt.Sprint(it.State, it.Stock, it.Left, it.Loaded, it.Changed)
-	}
-	stop := func(stopped bool) func() string {
-		return func() string { return change(w.client.SetStopped(ctx, "7", stopped)) }
-	}
-	add := func(n int) func() string { return func() string { return change(w.client.AddStock(ctx, "7", n)) } }
-	in := func(items ...seckill.Listing) func() string {
+	change := func(c operator.Command) func() string {
 		return func() string {
-			done, err := w.client.Import(ctx, items)
-			return fmt.Sprint(done, err)
+			it, err := operator.Give[operator.ItemChange](ctx, &w.client, c)
+			return fmt.Sprint(it.State, it.Stock, it.Left, it.Loaded, it.Changed, " ", err)
 		}
 	}
+	in := func(items ...seckill.Listing) func() string {
+		return func() string { return fmt.Sprint(w.take(ctx, items...)) }
+	}
+	stop, resume := change(&operator.Stop{Item: "7"}), change(&operator.Resume{Item: "7"})
+	add := func(n int) func() string { return change(&operator.AddStock{Item: "7", Stock: n}) }
 	for _, step := range []struct {
 		name  string
 		do    func() string
 		want  string
 		audit map[string]any
 	}{
-		{"stop", stop(true), state(seckill.ItemStopped, 10, true), line("changed", "command", "stop", "item", "7")},
-		{"stop again", stop(true), state(seckill.ItemStopped, 10, false), line("unchanged", "command", "stop", "item",
-			"7")},
-		{"resume", stop(false), state(seckill.ItemWaiting, 10, true), line("changed", "command", "resume", "item",
-			"7")},
-		{"more stock", add(12), state(seckill.ItemWaiting, 12, true), line("changed", "command", "add-stock", "item",
-			"7", "stock", 12.0)},
-		{"less stock", add(5), state(seckill.ItemWaiting, 12, false), line("unchanged", "command", "add-stock", "item",
-			"7", "stock", 5.0)},
-		{"import", in(item("8", time.Hour)), "{[8] [] [] map[]} <nil>", line("changed", "command", "import", "made",
-			[]any{"8"}, "changed", []any{})},
-		{"import again", in(item("8", time.Hour)), "{[] [] [8] map[]} <nil>", line("unchanged", "command",
-			"import", "made",
-			[]any{}, "changed", []any{})},
+		{"stop", stop, state(seckill.ItemStopped, 10, true), line("changed", "command", "stop", "item", "7")},
+		{"stop again", stop, state(seckill.ItemStopped, 10, false), line("unchanged", "command", "stop", "item", "7")},
+		{"resume", resume, state(seckill.ItemWaiting, 10, true), line("changed", "command", "resume", "item", "7")},
+		{"more stock", add(12), state(seckill.ItemWaiting, 12, true),
+			line("changed", "command", "add-stock", "item", "7", "stock", 12.0)},
+		{"less stock", add(5), state(seckill.ItemWaiting, 12, false),
+			line("unchanged", "command", "add-stock", "item", "7", "stock", 5.0)},
+		{"import", in(item("8", time.Hour)), "{[8] [] [] map[]} <nil>",
+			line("changed", "command", "import", "made", []any{"8"}, "changed", []any{})},
+		{"import again", in(item("8", time.Hour)), "{[] [] [8] map[]} <nil>",
+			line("unchanged", "command", "import", "made", []any{}, "changed", []any{})},
 	} {
 		if got := step.do(); got != step.want {
 			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
@@ -168,7 +199,7 @@ func TestHealth(t *testing.T) {
 		handler := operator.NewItemHandler(w.flow)
 		handler.Look = func(context.Context) []seckill.CacheNode { return nodes }
 		w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), handler)
-		got, err := w.client.Health(t.Context())
+		got, err := operator.Give[operator.Health](t.Context(), &w.client, &operator.ReadHealth{})
 		if diff := cmp.Diff(operator.Health{Now: now, Redis: nodes}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got\n%s", name, err, diff)
 		}
@@ -184,19 +215,18 @@ func TestStopIsInTheStock(t *testing.T) {
 	w := newShop(t, item("7", time.Minute))
 	reserve := func(order string) (seckill.ReserveCode, error) {
 		r, err := redisstock.New(w.redis).Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order,
-			Item: "7",
-			User: "1", Count: 1, Given: seckill.Given{Address: "x"}, Created: now}, true, time.Minute)
+			Item: "7", User: "1", Count: 1, Given: seckill.Given{Address: "x"}, Created: now}, true, time.Minute)
 		return r.Code, err
 	}
 	for _, step := range []struct {
-		stopped bool
-		want    seckill.ReserveCode
-	}{{true, seckill.ReserveStopped}, {false, seckill.Reserved}} {
-		if _, err := w.client.SetStopped(t.Context(), "7", step.stopped); err != nil {
+		c    operator.Command
+		want seckill.ReserveCode
+	}{{&operator.Stop{Item: "7"}, seckill.ReserveStopped}, {&operator.Resume{Item: "7"}, seckill.Reserved}} {
+		if _, err := operator.Give[operator.ItemChange](t.Context(), &w.client, step.c); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := reserve(fmt.Sprintf("o%t", step.stopped)); err != nil || got != step.want {
-			t.Errorf("stopped %t: reserve: %v, %v; want %v", step.stopped, got, err, step.want)
+		if got, err := reserve("o" + step.c.Spec().Name); err != nil || got != step.want {
+			t.Errorf("%s: reserve: %v, %v; want %v", step.c.Spec().Name, got, err, step.want)
 		}
 	}
 }
@@ -208,44 +238,25 @@ func TestRefusals(t *testing.T) {
 	smaller := item("9", time.Hour)
 	smaller.Stock = 1
 	for name, c := range map[string]struct {
-		do     func() error
+		c      operator.Command
 		code   seckill.Code
 		detail string
 	}{
-		"unknown item": {func() error {
-			_, err := w.client.SetStopped(ctx, "404", true)
-			return err
-		}, seckill.CodeItemUnknown, "There is no such item."},
-		"import refused": {func() error {
-			_, err := w.client.Import(ctx, []seckill.Listing{item("10", time.Hour), smaller})
-			return err
-		},
+		"unknown item": {&operator.Stop{Item: "404"}, seckill.CodeItemUnknown, "There is no such item."},
+		"import refused": {&operator.Import{Items: itemfile.Format([]seckill.Listing{item("10", time.Hour), smaller})},
 			seckill.CodeInvalid, "item 9: stock: 1 is less than the 10 that it has, and stock only grows"},
-		"no items": {func() error {
-			_, err := w.client.Import(ctx, nil)
-			return err
-		}, seckill.CodeInvalid, "items.json: no items in it"},
+		"no items": {&operator.Import{Items: []byte("[]")}, seckill.CodeInvalid, "items.json: no items in it"},
 	} {
-		err := c.do()
-		var refused *operator.Refusal
-		if !errors.As(err, &refused) || refused.Code != c.code || refused.Detail != c.detail {
-			t.Errorf("%s: %#v, want %s %q", name, err, c.code, c.detail)
-		}
-		lines := w.lines(t)
-		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who ||
-			lines[0]["level"] != "WARN" {
-			t.Errorf("%s: audit %v", name, lines)
-		}
+		_, err := operator.Give[json.RawMessage](ctx, &w.client, c.c)
+		w.refused(t, name, w.client.Who, err, c.code, c.detail)
 	}
 	if _, err := w.items.Get(ctx, "10"); !errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)) {
 		t.Errorf("imported beside a refused one: %v", err)
 	}
 	w.redis.Flush()
-	var refused *operator.Refusal
-	if _, err := w.client.SetStopped(ctx, "7", true); !errors.As(err, &refused) ||
-		refused.Code != seckill.CodeNotReady {
-		t.Errorf("the stock is lost: %v, want %s: it is not acknowledged", err, seckill.CodeNotReady)
-	}
+	w.lines(t)
+	_, err := operator.Give[json.RawMessage](ctx, &w.client, &operator.Stop{Item: "7"})
+	w.refused(t, "the stock is lost: it is not acknowledged", w.client.Who, err, seckill.CodeNotReady, "")
 }
 
 func TestEventsThatAreRefused(t *testing.T) {
@@ -324,7 +335,7 @@ func TestDescriptionsAreSanitizedHere(t *testing.T) {
 	w := newShop(t)
 	evil := item("7", time.Hour)
 	evil.Detail = `<b>x</b><script>alert(1)</script>`
-	if _, err := w.client.Import(t.Context(), []seckill.Listing{evil}); err != nil {
+	if _, err := w.take(t.Context(), evil); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := w.items.Description(t.Context(), "7", 1); err != nil || d.Detail != "<b>x</b>" {
@@ -353,7 +364,7 @@ func TestAFaultInAnImport(t *testing.T) {
 	w.flow.Items = &failing{w.items, 1}
 	file := []seckill.Listing{item("7", time.Hour), item("8", time.Hour)}
 	var refused *operator.Refusal
-	if _, err := w.client.Import(t.Context(), file); !errors.As(err, &refused) ||
+	if _, err := w.take(t.Context(), file...); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable {
 		t.Errorf("got %v, want %s", err, seckill.CodeUnavailable)
 	}
@@ -364,7 +375,7 @@ func TestAFaultInAnImport(t *testing.T) {
 		t.Errorf("audit -want +got\n%s", diff)
 	}
 	w.flow.Items = w.items
-	if done, err := w.client.Import(t.Context(), file); err != nil || fmt.Sprint(done) != "{[8] [] [7] map[]}" {
+	if done, err := w.take(t.Context(), file...); err != nil || fmt.Sprint(done) != "{[8] [] [7] map[]}" {
 		t.Errorf("again: %v, %v", done, err)
 	}
 }
@@ -404,7 +415,7 @@ func TestExportInPages(t *testing.T) {
 	}
 	w.events = nil
 	items = slices.Repeat(items, 4)
-	if _, err := w.client.Import(t.Context(), items); !errors.Is(err, operator.ErrTooLarge) || len(w.events) != 0 {
+	if _, err := w.take(t.Context(), items...); !errors.Is(err, operator.ErrTooLarge) || len(w.events) != 0 {
 		t.Errorf("import of too much: %v after %d calls, want %v and none", err, len(w.events), operator.ErrTooLarge)
 	}
 }
@@ -496,7 +507,8 @@ func TestStopWaitsForTheStockOnce(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("2", time.Minute))
 	w.flow.Stock = apart{w.flow.Stock, make(chan struct{})}
-	if it, err := w.client.SetStopped(t.Context(), "2", true); err != nil || it.Left != 10 || !it.Loaded {
+	it, err := operator.Give[operator.ItemChange](t.Context(), &w.client, &operator.Stop{Item: "2"})
+	if err != nil || it.Left != 10 || !it.Loaded {
 		t.Errorf("%+v, %v; want it stopped, 10 left", it, err)
 	}
 }

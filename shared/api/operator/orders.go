@@ -223,16 +223,3 @@ func orderOf(ctx context.Context, flow *fulfil.Flow, id string) (Order, error) {
 	out.History = o.History
 	return out, nil
 }
-
-// Order reads an order with its history.
-func (c *Client) Order(ctx context.Context, id string) (out Order, err error) {
-	err = c.Give(ctx, &ReadOrder{Order: id}, &out)
-	return out, err
-}
-
-// Orders lists orders; cursor is "" or the Next of an earlier page. A page may have fewer than limit.
-func (c *Client) Orders(ctx context.Context, q fulfil.Query, cursor string, limit int) (out OrderList, err error) {
-	err = c.Give(ctx, &ListOrders{Item: q.Item, User: q.User, State: q.State, All: q.Hidden, Asked: q.Asked,
-		From: q.From, To: q.To, Cursor: cursor, Limit: limit}, &out)
-	return out, err
-}

@@ -14,8 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestPagesFitAnAnswer: the largest page of each list, with the longest texts, fits what Lambda answers through API
-// Gateway: 6 MB, in which the page is a JSON text (ADR 49).
+// TestPagesFitAnAnswer: the largest page of each list, and the largest command that ships, with the longest texts, fits
+// what Lambda answers through API Gateway: 6 MB, in which the page is a JSON text (ADR 49).
 func TestPagesFitAnAnswer(t *testing.T) {
 	const most = 6_000_000
 	text := func(n int) string { return strings.Repeat(`"`, n) } // 4 bytes of an answer, as the longest character
@@ -52,6 +52,8 @@ func TestPagesFitAnAnswer(t *testing.T) {
 		"acts":   operator.ActPage{Acts: slices.Repeat([]operator.Act{act}, acts.MaxPage)},
 		"items":  operator.ItemRows{Items: slices.Repeat([]operator.ItemRow{item}, seckill.MaxItems)},
 		"blocks": operator.BlockPage{Blocks: slices.Repeat([]operator.Block{block}, operator.MaxBlockPage)},
+		"a command that ships": operator.Ship{Parcels: slices.Repeat(operator.Parcels{{Order: id,
+			Carrier: text(fulfil.MaxParcel), Number: text(fulfil.MaxParcel)}}, fulfil.MaxParcels)},
 	} {
 		b, err := json.Marshal(page)
 		if n := operator.TextSize(b); err != nil || n > most {

@@ -407,39 +407,3 @@ func (m *MoneyChange) attrs() []slog.Attr {
 	}
 	return out
 }
-
-// Open lists the money that is not yet where it belongs.
-func (c *Client) Open(ctx context.Context) (out OpenMoney, err error) {
-	err = c.Give(ctx, &ListMoney{}, &out)
-	return out, err
-}
-
-// Case reads everything about one order's money; raw: with unabridged notifications.
-func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
-	err = c.Give(ctx, &ReadCase{Order: id, Raw: raw}, &out)
-	return out, err
-}
-
-// Refund refunds a paid order; restock: its units are sold again; otherwise they are not.
-func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
-	err = c.Give(ctx, &Refund{Order: id, Why: why, Restock: restock}, &out)
-	return out, err
-}
-
-// Again retries an order's open refunds at once, including refused ones.
-func (c *Client) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.Give(ctx, &Again{Order: id, Why: why}, &out)
-	return out, err
-}
-
-// Ask makes the shop ask the provider at once whether a closing order is paid.
-func (c *Client) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
-	err = c.Give(ctx, &Ask{Order: id, Why: why}, &out)
-	return out, err
-}
-
-// RecordTrade asks the provider about one trade of an order and, if it is paid, records its money.
-func (c *Client) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
-	err = c.Give(ctx, &RecordTrade{Order: id, TradeNo: tradeNo, Why: why}, &out)
-	return out, err
-}

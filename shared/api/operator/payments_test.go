@@ -1,9 +1,7 @@
 package operator_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -110,6 +108,18 @@ func (w *payments) order(key, happens string) string {
 	return o.ID
 }
 
+func (w *payments) open() (operator.OpenMoney, error) {
+	return operator.Give[operator.OpenMoney](w.t.Context(), &w.client, &operator.ListMoney{})
+}
+
+func (w *payments) caseOf(c *operator.ReadCase) (operator.MoneyCase, error) {
+	return operator.Give[operator.MoneyCase](w.t.Context(), &w.client, c)
+}
+
+func (w *payments) change(c operator.Command) (operator.MoneyChange, error) {
+	return operator.Give[operator.MoneyChange](w.t.Context(), &w.client, c)
+}
+
 func (w *payments) sweep() {
 	w.t.Helper()
 	if err := w.flow.Sweep(w.t.Context()); err != nil && w.bank.err == nil {
@@ -122,16 +132,9 @@ func (w *payments) sweep() {
 func TestMoneyThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
-	ctx := t.Context()
-	line := func(result string, more ...any) map[string]any {
-		m := map[string]any{"level": "INFO", "msg": "operator", "who": w.client.Who, "result": result}
-		for i := 0; i < len(more); i += 2 {
-			m[more[i].(string)] = more[i+1]
-		}
-		return m
-	}
+	line := func(result string, more ...any) map[string]any { return line(w.client.Who, result, more...) }
 	open := func() string {
-		o, err := w.client.Open(ctx)
+		o, err := w.open()
 		var refused, unknown []string
 		for _, p := range o.Refused.Payments {
 			refused = append(refused, p.TradeNo+" "+p.Refused)
@@ -142,10 +145,22 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 		return fmt.Sprintf("due %d %s, refused %s %v, unknown %v, %v", o.Due.Count, o.Due.Amount.Yuan(),
 			o.Refused.Amount.Yuan(), refused, unknown, err)
 	}
-	change := func(c operator.MoneyChange, err error) string {
-		return fmt.Sprintf("%s %s %d %t %v", c.State, c.Due.Yuan(), c.Asked, c.Changed, err)
+	change := func(c operator.Command) func() string {
+		return func() string {
+			m, err := w.change(c)
+			return fmt.Sprintf("%s %s %d %t %v", m.State, m.Due.Yuan(), m.Asked, m.Changed, err)
+		}
+	}
+	swept := func(answer seckill.RefundAnswer) func() string {
+		return func() string {
+			w.bank.answer = answer
+			w.sweep()
+			return open()
+		}
 	}
 	paid, late := w.order("a", "paid"), w.order("bb", "late")
+	refund := change(&operator.Refund{Order: paid, Why: "broken", Restock: true})
+	again := change(&operator.Again{Order: late, Why: "paid in"})
 	for _, step := range []struct {
 		name  string
 		do    func() string
@@ -153,35 +168,19 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 		audit map[string]any
 	}{
 		{"late money is due", open, "due 1 88.80, refused 0.00 [], unknown [], <nil>", line("read", "command", "open")},
-		{"it is refused", func() string {
-			w.bank.answer = seckill.RefundAnswer{State: seckill.RefundRefused, Code: "BALANCE"}
-			w.sweep()
-			return open()
-		}, "due 0 0.00, refused 88.80 [t-bb BALANCE], unknown [], <nil>", line("read", "command", "open")},
-		{"a refund", func() string {
-			return change(w.client.Refund(ctx, paid, "broken", true))
-		}, "refund_due 88.80 0 true <nil>",
+		{"it is refused", swept(seckill.RefundAnswer{State: seckill.RefundRefused, Code: "BALANCE"}),
+			"due 0 0.00, refused 88.80 [t-bb BALANCE], unknown [], <nil>", line("read", "command", "open")},
+		{"a refund", refund, "refund_due 88.80 0 true <nil>",
 			line("changed", "command", "refund", "order", paid, "restock", true)},
-		{"a refund again", func() string {
-			return change(w.client.Refund(ctx, paid, "broken", false))
-		}, "refund_due 88.80 0 false <nil>",
+		{"a refund again", change(&operator.Refund{Order: paid, Why: "broken"}), "refund_due 88.80 0 false <nil>",
 			line("unchanged", "command", "refund", "order", paid)},
-		{"the refused one again", func() string {
-			return change(w.client.Again(ctx, late, "paid in"))
-		}, "refund_due 88.80 1 true <nil>",
+		{"the refused one again", again, "refund_due 88.80 1 true <nil>",
 			line("changed", "command", "again", "order", late)},
-		{"both are made", func() string {
-			w.bank.answer = seckill.RefundAnswer{State: seckill.RefundMade}
-			w.sweep()
-			return open()
-		}, "due 0 0.00, refused 0.00 [], unknown [], <nil>", line("read", "command", "open")},
-		{"a refund of one that is refunded", func() string {
-			return change(w.client.Refund(ctx, paid, "broken", true))
-		}, "refunded 0.00 0 false <nil>",
+		{"both are made", swept(seckill.RefundAnswer{State: seckill.RefundMade}),
+			"due 0 0.00, refused 0.00 [], unknown [], <nil>", line("read", "command", "open")},
+		{"a refund of one that is refunded", refund, "refunded 0.00 0 false <nil>",
 			line("unchanged", "command", "refund", "order", paid, "restock", true)},
-		{"nothing is owed", func() string {
-			return change(w.client.Again(ctx, late, "paid in"))
-		}, "refunded 0.00 0 false <nil>",
+		{"nothing is owed", again, "refunded 0.00 0 false <nil>",
 			line("unchanged", "command", "again", "order", late)},
 	} {
 		if got := step.do(); got != step.want {
@@ -197,12 +196,14 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 		" cancelled by the shopper], <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := change(w.client.Ask(ctx, closing, "the provider is back")); got != "closing 0.00 0 true <nil>" {
+	ask := change(&operator.Ask{Order: closing, Why: "the provider is back"})
+	if got := ask(); got != "closing 0.00 0 true <nil>" {
 		t.Errorf("ask: %s", got)
 	}
 	billed := w.order("ddd", "")
 	for _, want := range []string{"paid 0.00 0 true <nil>", "paid 0.00 0 false <nil>"} {
-		if got := change(w.client.RecordTrade(ctx, billed, "t-billed", "on the bill")); got != want {
+		record := change(&operator.RecordTrade{Order: billed, TradeNo: "t-billed", Why: "on the bill"})
+		if got := record(); got != want {
 			t.Errorf("record-trade: %s, want %s", got, want)
 		}
 	}
@@ -212,7 +213,7 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 		late:    "refund of trade t-bb wanted again by assumed-role/Operators/liu: paid in",
 		closing: "asked again by assumed-role/Operators/liu: the provider is back",
 	} {
-		c, err := w.client.Case(ctx, id, false)
+		c, err := w.caseOf(&operator.ReadCase{Order: id})
 		if err != nil || !strings.Contains(fmt.Sprint(c.History), want) {
 			t.Errorf("%v, history %v; want %q in it", err, c.History, want)
 		}
@@ -243,7 +244,7 @@ func TestACase(t *testing.T) {
 			Raw: "c=3"},
 			{ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: "recorded", Raw: "a=1&b=2"}}}
 	for _, raw := range []bool{true, false} {
-		got, err := w.client.Case(t.Context(), id, raw)
+		got, err := w.caseOf(&operator.ReadCase{Order: id, Raw: raw})
 		if !raw {
 			want.Notifications[0].Raw, want.Notifications[1].Raw = "", ""
 		}
@@ -257,7 +258,7 @@ func TestACase(t *testing.T) {
 		}
 	}
 	w.order("bb", "late")
-	if o, err := w.client.Open(t.Context()); err != nil || o.Due.Count != 1 || strings.Contains(w.said, "文三路") {
+	if o, err := w.open(); err != nil || o.Due.Count != 1 || strings.Contains(w.said, "文三路") {
 		t.Errorf("%+v, %v: %s", o, err, w.said)
 	}
 	if strings.Contains(w.audit.String(), "文三路") {
@@ -291,14 +292,14 @@ func TestPaymentsOnTheirWay(t *testing.T) {
 		}, refused},
 		{"made", func() {
 			w.bank.answer = seckill.RefundAnswer{State: seckill.RefundMade}
-			if _, err := w.client.Again(t.Context(), id, "mended"); err != nil {
+			if _, err := w.change(&operator.Again{Order: id, Why: "mended"}); err != nil {
 				t.Fatal(err)
 			}
 			w.sweep()
 		}, back},
 	} {
 		step.do()
-		c, err := w.client.Case(t.Context(), id, false)
+		c, err := w.caseOf(&operator.ReadCase{Order: id})
 		if diff := cmp.Diff([]operator.Payment{step.want}, c.Payments); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got\n%s", step.name, err, diff)
 		}
@@ -315,61 +316,38 @@ func TestALongListIsCut(t *testing.T) {
 	for i := range 1200 {
 		w.order(fmt.Sprint(i), "late")
 	}
-	o, err := w.client.Open(t.Context())
+	o, err := w.open()
 	if err != nil || o.Due.Count != 1201 || o.Due.Amount != 1201*88_80 || len(o.Due.Payments) != 1000 ||
-		o.Due.Payments[0].Order != first || len(w.said) > 1<<20 {
+		o.Due.Payments[0].Order != first || len(w.said) > 1<<20 || strings.Contains(w.said, `"more"`) {
 		t.Errorf("%v, %d of %d payments, %s yuan, %d bytes", err, len(o.Due.Payments), o.Due.Count, o.Due.Amount.Yuan(),
 			len(w.said))
 	}
 }
 
-// TestAListThatIsNotAll checks that an incomplete list says so, and a complete one does not.
-func TestAListThatIsNotAll(t *testing.T) {
+// TestListsThatAreNotAll checks that each incomplete list says so. When one is, refund's tests have.
+func TestListsThatAreNotAll(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
 	id := w.order("paid", "paid")
-	owe := func(trade, refused string) {
-		p := seckill.Payment{Order: id, TradeNo: trade, Amount: 1_00, State: seckill.RefundDue, At: now,
+	for i := range 2002 {
+		p := seckill.Payment{Order: id, TradeNo: fmt.Sprint(i), Amount: 1_00, State: seckill.RefundDue, At: now,
 			Cause: "notify", Due: now}
 		err := w.ledger.RecordPayment(t.Context(), p, seckill.Paid, seckill.Paid)
-		if refused != "" {
-			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, refused))
+		if i%2 == 1 {
+			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, "GONE"))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, step := range []struct {
-		name string
-		n    int
-		add  func(i int)
-		want string
-	}{
-		{"as many due as are read of a shard", 1000, func(i int) {
-			owe(fmt.Sprint("d", i), "")
-		}, "due 1000 1000.00 false, refused 0 0.00 false, unknown false, 0"},
-		{"one more", 1, func(int) { owe("d", "") }, "due 1000 1000.00 true, refused 0 0.00 false, unknown false, 1"},
-		{"as many refused as are read", 1000, func(i int) {
-			owe(fmt.Sprint("r", i), "GONE")
-		}, "due 1000 1000.00 true, refused 1000 1000.00 false, unknown false, 1"},
-		{"one more", 1, func(int) {
-			owe("r", "GONE")
-		}, "due 1000 1000.00 true, refused 1000 1000.00 true, unknown false, 2"},
-		{"one more closing than are looked at in all shards", 64*seckill.DueShards + 1, func(i int) {
-			w.order(fmt.Sprint(i), "closing")
-		},
-			"due 1000 1000.00 true, refused 1000 1000.00 true, unknown true, 3"},
-	} {
-		for i := range step.n {
-			step.add(i)
-		}
-		o, err := w.client.Open(t.Context())
-		got := fmt.Sprintf("due %d %s %t, refused %d %s %t, unknown %t, %d", o.Due.Count, o.Due.Amount.Yuan(),
-			o.Due.More, o.Refused.Count, o.Refused.Amount.Yuan(), o.Refused.More,
-			o.Unknown.More, strings.Count(w.said, `"more"`))
-		if err != nil || got != step.want {
-			t.Errorf("%s: %v, got %s, want %s", step.name, err, got, step.want)
-		}
+	for i := range 64*seckill.DueShards + 1 {
+		w.order(fmt.Sprint(i), "closing")
+	}
+	o, err := w.open()
+	if err != nil || o.Due.Count != 1000 || !o.Due.More || o.Refused.Count != 1000 || !o.Refused.More ||
+		!o.Unknown.More || strings.Count(w.said, `"more":true`) != 3 {
+		t.Errorf("%v: due %d %t, refused %d %t, unknown %t", err, o.Due.Count, o.Due.More, o.Refused.Count,
+			o.Refused.More, o.Unknown.More)
 	}
 }
 
@@ -380,61 +358,34 @@ func TestMoneyRefusals(t *testing.T) {
 	nobody := seckill.KeyedOrderID("7", "1001", "none")
 	waiting := w.order("a", "")
 	paid := w.order("bb", "paid")
-	of := func(_ operator.MoneyChange, err error) error { return err }
+	const reason = "The value of why must be 1 to 200 characters, no line breaks."
 	for name, c := range map[string]struct {
-		do     func() error
+		c      operator.Command
 		code   seckill.Code
 		detail string
 	}{
-		"case of no order": {func() error {
-			_, err := w.client.Case(ctx, nobody, false)
-			return err
-		}, seckill.CodeOrderUnknown, ""},
-		"refund of no order": {func() error {
-			return of(w.client.Refund(ctx, nobody, "x", false))
-		}, seckill.CodeOrderUnknown, ""},
-		"again of no order": {func() error {
-			return of(w.client.Again(ctx, nobody, "x"))
-		}, seckill.CodeOrderUnknown, ""},
-		"asking for no order": {func() error {
-			return of(w.client.Ask(ctx, nobody, "x"))
-		}, seckill.CodeOrderUnknown, ""},
-		"refund of an unpaid order": {func() error {
-			return of(w.client.Refund(ctx, waiting, "x", false))
-		}, seckill.CodeInvalid,
+		"case of no order":    {&operator.ReadCase{Order: nobody}, seckill.CodeOrderUnknown, ""},
+		"refund of no order":  {&operator.Refund{Order: nobody, Why: "x"}, seckill.CodeOrderUnknown, ""},
+		"again of no order":   {&operator.Again{Order: nobody, Why: "x"}, seckill.CodeOrderUnknown, ""},
+		"asking for no order": {&operator.Ask{Order: nobody, Why: "x"}, seckill.CodeOrderUnknown, ""},
+		"refund of an unpaid order": {&operator.Refund{Order: waiting, Why: "x"}, seckill.CodeInvalid,
 			"The order must be paid, and not completed; it is pending_payment."},
-		"asking for a paid order": {func() error {
-			return of(w.client.Ask(ctx, paid, "x"))
-		}, seckill.CodeInvalid, "The order must be closing; it is paid."},
-		"a trade that is none": {func() error {
-			return of(w.client.RecordTrade(ctx, paid, "t9", "x"))
-		}, seckill.CodeInvalid,
+		"asking for a paid order": {&operator.Ask{Order: paid, Why: "x"}, seckill.CodeInvalid,
+			"The order must be closing; it is paid."},
+		"a trade that is none": {&operator.RecordTrade{Order: paid, TradeNo: "t9", Why: "x"}, seckill.CodeInvalid,
 			"The value of trade_no must be a paid trade of the order; the provider says unknown."},
-		"a trade of no order": {func() error {
-			return of(w.client.RecordTrade(ctx, nobody, "t-billed", "x"))
-		}, seckill.CodeOrderUnknown, ""},
-		"a long reason": {func() error {
-			return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false))
-		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
-		"a reason on two lines": {func() error {
-			return of(w.client.Again(ctx, paid, "a\nb"))
-		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
-		"a blank reason": {func() error {
-			return of(w.client.Again(ctx, paid, " "))
-		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a trade of no order": {&operator.RecordTrade{Order: nobody, TradeNo: "t-billed", Why: "x"},
+			seckill.CodeOrderUnknown, ""},
+		"a long reason": {&operator.Refund{Order: paid, Why: strings.Repeat("因", 201)}, seckill.CodeInvalid,
+			reason},
+		"a reason on two lines": {&operator.Again{Order: paid, Why: "a\nb"}, seckill.CodeInvalid, reason},
+		"a blank reason":        {&operator.Again{Order: paid, Why: " "}, seckill.CodeInvalid, reason},
 	} {
-		err := c.do()
-		var refused *operator.Refusal
-		if !errors.As(err, &refused) || refused.Code != c.code || c.detail != "" && refused.Detail != c.detail {
-			t.Errorf("%s: %#v, want %s %q", name, err, c.code, c.detail)
-		}
-		lines := w.lines(t)
-		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who ||
-			lines[0]["level"] != "WARN" {
-			t.Errorf("%s: audit %v", name, lines)
-		}
+		_, err := w.change(c.c)
+		w.refused(t, name, w.client.Who, err, c.code, c.detail)
 	}
-	if c, err := w.client.Again(ctx, paid, strings.Repeat("\U0001F600", 200)); err != nil || c.Changed {
+	c, err := w.change(&operator.Again{Order: paid, Why: strings.Repeat("\U0001F600", 200)})
+	if err != nil || c.Changed {
 		t.Errorf("the longest reason: %+v, %v", c, err)
 	}
 	for id, want := range map[string]seckill.State{waiting: seckill.PendingPayment, paid: seckill.Paid} {
@@ -448,42 +399,22 @@ func TestMoneyEventsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
 	id := w.order("a", "paid")
-	for name, c := range map[string]struct {
-		command string
-		field   string
-	}{
-		"the other handler's":   {`"command":"stop","item":"7"`, "command"},
-		"nobody":                {`"command":"open","who":""`, "who"},
-		"a list of one order":   {`"command":"open","order":"` + id + `"`, "order"},
-		"a case of none":        {`"command":"case"`, "order"},
-		"a case of no id":       {`"command":"case","order":"o1"`, "order"},
-		"no reason":             {`"command":"refund","order":"` + id + `"`, "why"},
-		"a reason to look":      {`"command":"case","order":"` + id + `","why":"x"`, "why"},
-		"again with restock":    {`"command":"again","order":"` + id + `","why":"x","restock":true`, "restock"},
-		"a refund with raw":     {`"command":"refund","order":"` + id + `","why":"x","raw":true`, "raw"},
-		"an item's part":        {`"command":"refund","order":"` + id + `","why":"x","item":"7"`, "item"},
-		"a part of an amount":   {`"command":"refund","order":"` + id + `","why":"x","amount":"1.00"`, "operator"},
-		"more than one command": {`"command":"refund","order":["` + id + `"],"why":"x"`, "operator"},
+	of := `,"order":"` + id + `"`
+	for event, field := range map[string]string{
+		`"who":"a","command":"stop","item":"7"`:                         "command", // the other handler's
+		`"command":"open","who":""`:                                     "who",
+		`"who":"a","command":"open"` + of:                               "order",
+		`"who":"a","command":"case"`:                                    "order",
+		`"who":"a","command":"case","order":"o1"`:                       "order",
+		`"who":"a","command":"refund"` + of:                             "why",
+		`"who":"a","command":"case","why":"x"` + of:                     "why",
+		`"who":"a","command":"again","why":"x","restock":true` + of:     "restock",
+		`"who":"a","command":"refund","why":"x","raw":true` + of:        "raw",
+		`"who":"a","command":"refund","why":"x","item":"7"` + of:        "item",
+		`"who":"a","command":"refund","why":"x","amount":"1.00"` + of:   "operator",
+		`"who":"a","command":"refund","why":"x","order":["` + id + `"]`: "operator",
 	} {
-		who := `"who":"a",`
-		if strings.Contains(c.command, `"who"`) {
-			who = ""
-		}
-		out, err := w.handle(t.Context(), []byte(`{"operator":{`+who+c.command+`}}`))
-		var a struct {
-			Result  json.RawMessage
-			Problem struct{ Code, Field string }
-		}
-		if err == nil {
-			err = json.Unmarshal(out, &a)
-		}
-		if err != nil || a.Result != nil || a.Problem.Code != "invalid_request" || a.Problem.Field != c.field {
-			t.Errorf("%s: %s, %v; want %s refused", name, out, err, c.field)
-		}
-		if log := w.audit.Bytes(); bytes.Count(log, []byte("\n")) != 1 {
-			t.Errorf("%s: audit %s", name, log)
-		}
-		w.audit.Reset()
+		w.event(t, w.handle, event, field)
 	}
 	if o, err := w.ledger.Order(t.Context(), id); err != nil || o.State != seckill.Paid {
 		t.Errorf("afterwards %s, %v; want it untouched", o.State, err)
@@ -506,7 +437,7 @@ func TestSignatures(t *testing.T) {
 		w := newPayments(t)
 		w.client.Who = who
 		id := w.order("a", "paid")
-		if _, err := w.client.Refund(t.Context(), id, "broken", false); err != nil {
+		if _, err := w.change(&operator.Refund{Order: id, Why: "broken"}); err != nil {
 			t.Errorf("%s: %v", who, err)
 			continue
 		}
@@ -540,7 +471,7 @@ func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	} {
 		w.bank.err = tt.err
 		var refused *operator.Refusal
-		_, err := w.client.RecordTrade(t.Context(), id, "t-billed", "on the bill")
+		_, err := w.change(&operator.RecordTrade{Order: id, TradeNo: "t-billed", Why: "on the bill"})
 		if !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable || refused.Detail != tt.want ||
 			!strings.Contains(w.said, `"retry_after_ms":1000`) || strings.Contains(w.said, "S3CRET") {
 			t.Errorf("%v, want %s; answered %s", err, tt.want, w.said)
@@ -558,17 +489,17 @@ func TestMoneyOfSomethingElse(t *testing.T) {
 	stop()
 	w.client.Call = func(_ context.Context, event []byte) ([]byte, error) { return w.handle(stopped, event) }
 	var refused *operator.Refusal
-	if _, err := w.client.Open(t.Context()); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
+	if _, err := w.open(); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
 		t.Errorf("out of time: %v, want %s", err, seckill.CodeUnavailable)
 	}
 	items := newShop(t)
 	w.client.Call = items.handle
-	if _, err := w.client.Refund(t.Context(), id, "broken", false); !errors.As(err, &refused) ||
+	if _, err := w.change(&operator.Refund{Order: id, Why: "broken"}); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeInvalid {
 		t.Errorf("the stage function: %v, want %s", err, seckill.CodeInvalid)
 	}
 	w.client.Call = func(context.Context, []byte) ([]byte, error) { return []byte("null"), nil }
-	if _, err := w.client.Case(t.Context(), id, false); !errors.Is(err, operator.ErrAnswer) {
+	if _, err := w.caseOf(&operator.ReadCase{Order: id}); !errors.Is(err, operator.ErrAnswer) {
 		t.Errorf("an older release: %v, want %v", err, operator.ErrAnswer)
 	}
 }

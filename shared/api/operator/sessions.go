@@ -82,15 +82,3 @@ func (c *EndSessions) Do(ctx context.Context, flow *session.Flow) (Done, error) 
 	n, err := flow.EndAll(ctx, c.Person)
 	return Done{Result: SessionsEnded{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("ended", n)}}, err
 }
-
-// Sessions lists the staff who are signed in to the back office in a browser.
-func (c *Client) Sessions(ctx context.Context) (out Sessions, err error) {
-	err = c.Give(ctx, &ListSessions{}, &out)
-	return out, err
-}
-
-// EndSessions ends all sessions of a person at once.
-func (c *Client) EndSessions(ctx context.Context, who string) (out SessionsEnded, err error) {
-	err = c.Give(ctx, &EndSessions{Person: who}, &out)
-	return out, err
-}

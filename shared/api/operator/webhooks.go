@@ -41,9 +41,3 @@ func (*Redeliver) Do(ctx context.Context, flow *deliver.Flow) (Done, error) {
 	}
 	return Done{Result: Redelivered{n}, Outcome: changedIf(n > 0), More: []slog.Attr{slog.Int("orders", n)}}, err
 }
-
-// Redeliver makes the orders due again whose events were given up.
-func (c *Client) Redeliver(ctx context.Context) (out Redelivered, err error) {
-	err = c.Give(ctx, &Redeliver{}, &out)
-	return out, err
-}
