@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/flow/office/watch"
@@ -32,21 +31,6 @@ func TestLiveScreen(t *testing.T) {
 	}
 	if s := seen.Stock; s.Failed != "" || s.Value.Left != 10 || s.Value.Stock != 10 || !s.Value.Installed {
 		t.Errorf("stock %+v", s)
-	}
-	if q := seen.Queues; q.Failed != "" || len(q.Value) != 2 || q.Value[0].Name != "orders" {
-		t.Errorf("queues %+v", q)
-	}
-	if s := seen.Servers; s.Failed != "" || len(s.Value) != 1 || s.Value[0].Problem != "" {
-		t.Errorf("servers %+v", s)
-	}
-	for part, failed := range map[string]seckill.Code{"counts": seen.Counts.Failed, "money": seen.Money.Failed,
-		"metrics": seen.Metrics.Failed} {
-		if failed != "" {
-			t.Errorf("%s: %s", part, failed)
-		}
-	}
-	if age := seen.Now.Sub(seen.Stock.At); age < 0 || age > 10*time.Second {
-		t.Errorf("the stock is %v old", age)
 	}
 	if said := admin.End(); strings.Contains(said, `"command":"live"`) {
 		t.Errorf("a viewer leaves a trace: %s", said)

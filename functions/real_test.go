@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/your-org/seckill/functions/lambdatest"
-	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/driver/sqsqueue"
@@ -179,87 +178,6 @@ func (w *realDeployment) shop(method, path, user string) response {
 	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
 }
 
-// TestASaleOnRealServers sells five units to eight shoppers through all eight functions: one pays, one cancels, one
-// is refunded, and the two returned units are sold again.
-func TestASaleOnRealServers(t *testing.T) {
-	const item, stock, crowd = "2002", 5, 8
-	w := newRealDeployment(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the first purchase reads the item, the next one starts its rebuild
-		if r := ask(t, w.f["buy"], purchase(t, item, "1000")); r.text("code") != "not_ready" {
-			t.Fatalf("before the stock is there: %+v", r)
-		}
-	}
-	if n := w.pump(w.orders, "consume"); n != 1 {
-		t.Fatalf("%d wake messages done, want 1", n)
-	}
-	var buyers []string
-	for i := range crowd {
-		user := fmt.Sprint(1001 + i)
-		switch r := ask(t, w.f["buy"], purchase(t, item, user)); {
-		case r.Status == 200:
-			buyers = append(buyers, user)
-		case r.text("code") != "sold_out":
-			t.Errorf("shopper %s: %+v", user, r)
-		}
-	}
-	if len(buyers) != stock {
-		t.Fatalf("%d sold, want %d", len(buyers), stock)
-	}
-	var batch []seckill.Delivery
-	for until := time.Now().Add(time.Minute); len(batch) == 0; { // a receive may return none though there are some
-		var err error
-		if batch, err = w.orders.Receive(t.Context(), seckill.MaxBatch); err != nil || time.Now().After(until) {
-			t.Fatalf("%d messages, %v", len(batch), err)
-		}
-	}
-	for range 2 { // a batch is delivered twice: the second time there is nothing to do
-		w.handled("consume", batch)
-	}
-	for _, d := range batch {
-		if err := w.orders.Delete(t.Context(), d); err != nil {
-			t.Error(err)
-		}
-	}
-	w.pump(w.orders, "consume") // a receive may return fewer than there are
-
-	for _, user := range buyers {
-		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "pending_payment" ||
-			r.text("alipay_order") == "" {
-			t.Errorf("shopper %s: %+v", user, r)
-		}
-	}
-	w.paid(buyers[0], item)
-	w.cancelled(buyers[1], item)
-	w.paid(buyers[2], item)
-	w.refunded(buyers[2], item)
-
-	deadline := time.Now().Add(patience) // the instance remembers "sold out" for a second
-	for _, user := range []string{"2001", "2002"} {
-		for {
-			r := ask(t, w.f["buy"], purchase(t, item, user))
-			if r.Status == 200 {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("a unit that came back is not for sale: %+v", r)
-			}
-		}
-	}
-	w.pump(w.orders, "consume")
-	for _, step := range []string{"stage", "repair", "expire", "refund", "reconcile"} {
-		run(t, w.f[step], recorded(t, "schedule.json"), "null")
-	}
-	w.soldOnce(item, stock)
-	for step, f := range w.f {
-		if strings.Contains(f.Output(), "西湖") || strings.Contains(f.Output(), `"level":"ERROR"`) {
-			t.Errorf("%s:\n%s", step, f.Output())
-		}
-	}
-}
-
 // paid pays an order and delivers the notification twice.
 func (w *realDeployment) paid(user, item string) {
 	w.t.Helper()
@@ -272,63 +190,6 @@ func (w *realDeployment) paid(user, item string) {
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "paid" {
 		w.t.Errorf("after the notify: %+v", r)
-	}
-}
-
-// cancelled cancels an order and checks that its unit is given back.
-func (w *realDeployment) cancelled(user, item string) {
-	w.t.Helper()
-	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	if r := w.shop("POST", "/order/"+order+"/cancel", user); r.text("state") != "closing" {
-		w.t.Errorf("cancel: %+v", r)
-	}
-	if n := w.pump(w.closings, "expire"); n != 1 {
-		w.t.Errorf("%d closings done, want 1", n)
-	}
-	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "cancelled" {
-		w.t.Errorf("after closing: %+v", r)
-	}
-	if n := w.pump(w.orders, "consume"); n != 1 {
-		w.t.Errorf("%d returns done, want 1", n)
-	}
-}
-
-// refunded makes an operator refund an order with restock, and runs refund twice: the second time there is nothing to
-// do.
-func (w *realDeployment) refunded(user, item string) {
-	w.t.Helper()
-	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	operators := staff(w.f["refund"])
-	if done, err := operator.Give[operator.MoneyChange](w.t.Context(), &operators,
-		&operator.Refund{Order: order, Why: "broken", Restock: true}); err != nil || !done.Changed {
-		w.t.Fatalf("%+v, %v", done, err)
-	}
-	if open, err := operator.Give[operator.OpenMoney](w.t.Context(), &operators,
-		&operator.ListMoney{}); err != nil || open.Due.Count != 1 ||
-		open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
-		w.t.Errorf("open: %+v, %v", open, err)
-	}
-	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refund_due" {
-		w.t.Errorf("after the operator: %+v", r)
-	}
-	for range 2 {
-		run(w.t, w.f["refund"], recorded(w.t, "schedule.json"), "null")
-	}
-	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refunded" {
-		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
-	}
-	c, err := operator.Give[operator.MoneyCase](w.t.Context(), &operators, &operator.ReadCase{Order: order, Raw: true})
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) != 1 ||
-		c.Notifications[0].Raw == "" {
-		w.t.Errorf("case: %+v, %v", c, err)
-	}
-	for _, trade := range w.gateway.Trades() {
-		if trade.OutTradeNo == order && (len(trade.Refunds) != 1 || trade.Kept() != 0) {
-			w.t.Errorf("%+v, want its money back, once", trade)
-		}
-	}
-	if n := w.pump(w.orders, "consume"); n != 1 {
-		w.t.Errorf("%d returns done, want 1", n)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestActs(t *testing.T) {
 	ticket := map[string]any{"seckill_id": local.DemoLive, "proof": "e30="}
 	for user, header := range map[string]string{"1001": "Origin", "1002": "Accept"} { // the second comes from no page
 		if a := w.call(w.token(user), "POST", "/seckill/ticket", ticket, header,
-			"x"); a.status != http.StatusForbidden {
+			"x"); a.Status != http.StatusForbidden {
 			t.Fatalf("a wrong answer: %v", a)
 		}
 	}
@@ -44,8 +44,8 @@ func TestActs(t *testing.T) {
 		"?item=x": -1, "?status=odd": -1, "?limit=0": -1, "?limit=100001": -1, "?limit=x": -1} {
 		a := w.call("", "GET", "/_local/acts"+query, nil)
 		var got struct{ Acts []operator.Act }
-		if err := json.Unmarshal([]byte(a.raw), &got); err != nil || len(got.Acts) != max(want, 0) ||
-			(a.status == http.StatusOK) != (want >= 0) {
+		if err := json.Unmarshal([]byte(a.Raw), &got); err != nil || len(got.Acts) != max(want, 0) ||
+			(a.Status == http.StatusOK) != (want >= 0) {
 			t.Errorf("%s: %v, %v; want %d acts", query, a, err, want)
 		}
 	}

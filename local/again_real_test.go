@@ -32,7 +32,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	w := startKept(t, opt)
 	_, unpaid := w.bought("1001", item)
 	paid, pay := w.bought("1002", item)
-	if a := w.payAtCashier(pay); a.status != http.StatusOK {
+	if a := w.payAtCashier(pay); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}
 	w.awaitState("1002", item, seckill.Paid)
@@ -51,18 +51,18 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("an order whose message was lost with the queue was placed after %v", took)
 	}
-	if a := w.payAtCashier(unpaid); a.status != http.StatusOK {
-		t.Errorf("a pay string from before: %d", a.status)
+	if a := w.payAtCashier(unpaid); a.Status != http.StatusOK {
+		t.Errorf("a pay string from before: %d", a.Status)
 	} else {
 		w.awaitState("1001", item, seckill.Paid)
 	}
 	if a := w.call("", "POST", "/seckill/alipay/notify", notification, "Content-Type",
-		"application/x-www-form-urlencoded"); a.raw != "success" {
+		"application/x-www-form-urlencoded"); a.Raw != "success" {
 		t.Errorf("a genuine notification from before: %v", a)
 	}
 	w.Clock.Advance(time.Minute)
 	w.awaitState("1002", item, seckill.Refunded)
-	if a := w.call("", "GET", "/trades?out_trade_no="+paid, nil); strings.Count(a.raw, `"status":"TRADE_CLOSED"`) != 1 {
+	if a := w.call("", "GET", "/trades?out_trade_no="+paid, nil); strings.Count(a.Raw, `"status":"TRADE_CLOSED"`) != 1 {
 		t.Errorf("the trade from before: %v", a)
 	}
 }

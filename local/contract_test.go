@@ -3,11 +3,9 @@ package local_test
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,48 +14,29 @@ import (
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 )
 
-// TestContract runs the cases for deployed stacks on a system in one process. Ids are the largest with 64 bits: a
-// float64 would lose their last digits.
-func TestContract(t *testing.T) {
-	t.Parallel()
-	const secret = "another secret"
-	next := uint64(math.MaxInt64) + 1
-	shop := &contracttest.Shop{Client: &contracttest.Client{}, Secret: secret, Shoppers: 1<<53 - 9, Patience: patience,
-		Items: contracttest.NewCatalog(time.Now(), func() string { next--; return strconv.FormatUint(next, 10) })}
-	shop.Items.Stopped.Stopped = true
-	w := start(t, local.Options{Items: shop.Items.All(), JWTSecret: secret, Version: "v9"})
-	shop.URL, shop.HTTP = w.URL(), w.http
-	t.Run("lists", shop.Lists)
-	t.Run("refusals", shop.Refusals)
-	t.Run("paths", shop.Paths)
-	t.Run("methods", shop.Methods)
-	t.Run("orders", shop.Orders)
-	w.drained()
-}
-
 func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Version: "v9"})
 	connects := "connect-src 'self' ws" + strings.TrimPrefix(w.URL(), "http") + ";"
 	for _, path := range []string{"/", "/status", "/docs", "/openapi.json", "/pictures/headphones.svg"} {
 		a := w.call("", "GET", path, nil)
-		policy := a.header.Get("Content-Security-Policy")
-		if a.status != 200 || len(a.raw) == 0 || !strings.Contains(policy, "default-src 'none'") ||
+		policy := a.Header.Get("Content-Security-Policy")
+		if a.Status != 200 || len(a.Raw) == 0 || !strings.Contains(policy, "default-src 'none'") ||
 			!strings.Contains(policy, connects) || strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: %d, %d bytes, policy %q", path, a.status, len(a.raw), policy)
+			t.Errorf("%s: %d, %d bytes, policy %q", path, a.Status, len(a.Raw), policy)
 		}
 		if again := w.call("", "GET", path, nil, "If-None-Match",
-			a.header.Get("ETag")); again.status != http.StatusNotModified {
-			t.Errorf("%s asked for again: %d, want 304", path, again.status)
+			a.Header.Get("ETag")); again.Status != http.StatusNotModified {
+			t.Errorf("%s asked for again: %d, want 304", path, again.Status)
 		}
 	}
 	health := w.call("", "GET", "/healthz", nil)
-	if health.text("version") != "v9" || health.text("cashier_url") != "/cashier" {
+	if health.Text("version") != "v9" || health.Text("cashier_url") != "/cashier" {
 		t.Errorf("healthz: %v", health)
 	}
 	clock := w.call("", "GET", "/seckill/time", nil)
-	contracttest.Fields(t, "time", clock.json, map[string]string{"now": "time", "now_ms": "number"})
-	if a := w.call("", "GET", "/_local/nothing", nil); a.status != 404 || a.text("code") != "not_found" {
+	contracttest.Fields(t, "time", clock.JSON, map[string]string{"now": "time", "now_ms": "number"})
+	if a := w.call("", "GET", "/_local/nothing", nil); a.Status != 404 || a.Text("code") != "not_found" {
 		t.Errorf("unknown local route: %v", a)
 	}
 }
@@ -68,7 +47,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	w.bought("1001", local.DemoLive)
 	w.drained()
 	a := w.call("", "GET", "/_local/state", nil)
-	s := contracttest.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array",
+	s := contracttest.Fields(t, "state", a.JSON, map[string]string{"now": "time", "version": "string", "items": "array",
 		"orders": "object", "queues": "array",
 		"refunds_due": "array", "refunds_refused": "array", "events": "object"})
 	item := s["items"].([]any)[1].(map[string]any)
@@ -103,13 +82,13 @@ func TestShoppersHaveTokensThatWork(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{})
 	w.pass(24 * time.Hour) // tokens follow the system's clock
-	list, _ := w.call("", "GET", "/_local/shoppers", nil).json["shoppers"].([]any)
+	list, _ := w.call("", "GET", "/_local/shoppers", nil).JSON["shoppers"].([]any)
 	if len(list) != len(local.Shoppers) {
 		t.Fatalf("%d shoppers, want %d", len(list), len(local.Shoppers))
 	}
 	for _, sh := range list {
 		token, _ := sh.(map[string]any)["token"].(string)
-		if a := w.call(token, "GET", "/order/list", nil); a.status != 200 {
+		if a := w.call(token, "GET", "/order/list", nil); a.Status != 200 {
 			t.Errorf("%v: %v", sh, a)
 		}
 	}
@@ -120,12 +99,12 @@ func TestClockMovesAndSchedulesFollow(t *testing.T) {
 	w := start(t, local.Options{})
 	before := w.Clock.Now()
 	a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`)
-	now, err := time.Parse(time.RFC3339, a.text("now"))
+	now, err := time.Parse(time.RFC3339, a.Text("now"))
 	if err != nil || now.Sub(before) < time.Hour || now.Sub(before) > time.Hour+time.Minute ||
-		a.json["advanced_seconds"] != json.Number("3600") {
+		a.JSON["advanced_seconds"] != json.Number("3600") {
 		t.Errorf("an hour after %v: %v", before, a)
 	}
-	shown, err := time.Parse(time.RFC3339, w.call("", "GET", "/_local/clock", nil).text("now"))
+	shown, err := time.Parse(time.RFC3339, w.call("", "GET", "/_local/clock", nil).Text("now"))
 	if err != nil || shown.Before(now) {
 		t.Errorf("the clock shows %v, after %v", shown, now)
 	}
@@ -153,7 +132,7 @@ func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 		// Text, as a form sends it: browsers send that across origins without a preflight.
 		a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`, append(tt.headers, "Content-Type",
 			"text/plain")...)
-		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.status != tt.status ||
+		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.Status != tt.status ||
 			moved != (tt.status == http.StatusOK) {
 			t.Errorf("%s: %v, clock moved: %v; want %d", tt.caller, a, moved, tt.status)
 		}

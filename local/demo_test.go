@@ -14,7 +14,7 @@ func TestContractItems(t *testing.T) {
 	w := start(t, local.Options{Items: local.ContractItems(time.Now())})
 	ids := func(list string) string {
 		var out []string
-		for _, item := range w.call("", "GET", list, nil).json["seckills"].([]any) {
+		for _, item := range w.call("", "GET", list, nil).JSON["seckills"].([]any) {
 			o := item.(map[string]any)
 			out = append(out, o["id"].(string))
 		}
@@ -26,12 +26,12 @@ func TestContractItems(t *testing.T) {
 	if got := ids("/seckill/will"); got != "1941486788929388544" {
 		t.Errorf("upcoming: %s", got)
 	}
-	if a := w.call("", "GET", "/seckill/detail/1941486788178608128", nil); a.text("state") != "ended" {
+	if a := w.call("", "GET", "/seckill/detail/1941486788178608128", nil); a.Text("state") != "ended" {
 		t.Errorf("the ended one: %v", a)
 	}
 	for _, id := range []string{"1941486788694507520", "1941486788929388544"} {
 		a := w.call("", "GET", "/seckill/status/"+id, nil)
-		if a.status != 200 || a.json["sold_out"] != false || a.text("now") == "" {
+		if a.Status != 200 || a.JSON["sold_out"] != false || a.Text("now") == "" {
 			t.Errorf("what is left of %s: %v", id, a)
 		}
 	}

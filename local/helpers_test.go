@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +107,8 @@ func (w *shopTest) halt() {
 	}
 }
 
+func user(i int) string { return strconv.Itoa(100_000 + i) }
+
 // live returns an item that is on sale for a day.
 func live(id string, stock, limit int) seckill.Listing {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
@@ -114,23 +116,8 @@ func live(id string, stock, limit int) seckill.Listing {
 	return it
 }
 
-// answer is the response to a call.
-type answer struct {
-	status int
-	header http.Header
-	raw    string
-	json   map[string]any // nil if the body is not a JSON object
-}
-
-func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.raw) }
-
-func (a answer) text(field string) string {
-	s, _ := a.json[field].(string)
-	return s
-}
-
 // call makes one request, without a token if token is "". It sends a string body unchanged. Numbers are json.Number.
-func (w *shopTest) call(token, method, path string, body any, headers ...string) answer {
+func (w *shopTest) call(token, method, path string, body any, headers ...string) contracttest.Answer {
 	w.t.Helper()
 	a, err := w.try(token, method, path, body, headers...)
 	if err != nil {
@@ -140,17 +127,16 @@ func (w *shopTest) call(token, method, path string, body any, headers ...string)
 }
 
 // try is call for goroutines other than the test's own.
-func (w *shopTest) try(token, method, path string, body any, headers ...string) (answer, error) {
+func (w *shopTest) try(token, method, path string, body any, headers ...string) (contracttest.Answer, error) {
 	c := contracttest.Client{URL: w.URL(), HTTP: w.http}
-	a, err := c.Call(context.Background(), token, method, path, body, headers...)
-	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
+	return c.Call(context.Background(), token, method, path, body, headers...)
 }
 
 // operators returns a client of the route that executes operators' commands.
 func (w *shopTest) operators() *operator.Client {
 	return &operator.Client{Who: "ann", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		a, err := w.try("", "POST", "/_local/operator", string(event))
-		return []byte(a.raw), err
+		return []byte(a.Raw), err
 	}}
 }
 
@@ -177,7 +163,7 @@ func (w *shopTest) token(user string) string {
 }
 
 // buy requests count units for a user, with a key or without ("").
-func (w *shopTest) buy(user, item string, count int, key string) answer {
+func (w *shopTest) buy(user, item string, count int, key string) contracttest.Answer {
 	w.t.Helper()
 	var headers []string
 	if key != "" {
@@ -192,27 +178,27 @@ func (w *shopTest) buy(user, item string, count int, key string) answer {
 func (w *shopTest) bought(user, item string) (order, pay string) {
 	w.t.Helper()
 	a := w.buy(user, item, 1, "")
-	if a.status != 200 {
+	if a.Status != 200 {
 		w.t.Fatalf("buy: %v", a)
 	}
 	s := w.awaitState(user, item, seckill.PendingPayment)
 	w.waitIdle() // the ledger has the order before consume confirms it to the stock
-	return s.text("order_id"), s.text("alipay_order")
+	return s.Text("order_id"), s.Text("alipay_order")
 }
 
 // status returns the state of the user's newest order of the item.
-func (w *shopTest) status(user, item string) answer {
+func (w *shopTest) status(user, item string) contracttest.Answer {
 	w.t.Helper()
 	return w.call(w.token(user), "GET", "/seckill/order/"+item, nil)
 }
 
 // awaitState waits until the newest order is in a state; an order in pending_payment must then have a pay string.
-func (w *shopTest) awaitState(user, item string, want seckill.State) answer {
+func (w *shopTest) awaitState(user, item string, want seckill.State) contracttest.Answer {
 	w.t.Helper()
-	var a answer
+	var a contracttest.Answer
 	w.eventually("order "+string(want), func() bool {
 		a = w.status(user, item)
-		return a.text("state") == string(want) && (want != seckill.PendingPayment || a.text("alipay_order") != "")
+		return a.Text("state") == string(want) && (want != seckill.PendingPayment || a.Text("alipay_order") != "")
 	}, func() any { return a })
 	return a
 }
@@ -220,18 +206,8 @@ func (w *shopTest) awaitState(user, item string, want seckill.State) answer {
 // left returns the number of units left on the item's page.
 func (w *shopTest) left(item string) string {
 	w.t.Helper()
-	n, _ := w.call("", "GET", "/seckill/detail/"+item, nil).json["stock"].(json.Number)
+	n, _ := w.call("", "GET", "/seckill/detail/"+item, nil).JSON["stock"].(json.Number)
 	return n.String()
-}
-
-// awaitLeft waits until the item's page, which may be a second old, shows this number.
-func (w *shopTest) awaitLeft(item, want string) {
-	w.t.Helper()
-	got := ""
-	w.eventually("stock "+want, func() bool {
-		got = w.left(item)
-		return got == want
-	}, func() any { return got })
 }
 
 // eventually polls until the condition holds, and otherwise fails with the result of last.
@@ -258,19 +234,10 @@ func (w *shopTest) within(limit time.Duration, what string, holds func() bool, l
 func (w *shopTest) pass(d time.Duration) {
 	w.t.Helper()
 	if a := w.call("", "POST", "/_local/clock",
-		map[string]any{"advance_seconds": int(d / time.Second)}); a.status != 200 {
+		map[string]any{"advance_seconds": int(d / time.Second)}); a.Status != 200 {
 		w.t.Fatalf("clock: %v", a)
 	}
 	w.waitIdle() // the call itself waits at most 5 s
-}
-
-// earlyInAMinute moves the clock if a minute is about to end, for tests of a state that the schedules of the next
-// minute repair.
-func (w *shopTest) earlyInAMinute() {
-	w.t.Helper()
-	if s := w.Clock.Now().Second(); s > 10 {
-		w.pass(time.Duration(60-s) * time.Second)
-	}
 }
 
 func (w *shopTest) waitIdle() {

@@ -47,17 +47,17 @@ func TestAnOrderKeepsWhatWasBought(t *testing.T) {
 	}
 	w.pass(time.Minute) // stage publishes the list again
 	w.eventually("the page has the change", func() bool {
-		return strings.Contains(w.call("", "GET", "/seckill/detail/11", nil).raw, is)
+		return strings.Contains(w.call("", "GET", "/seckill/detail/11", nil).Raw, is)
 	}, func() any { return w.call("", "GET", "/seckill/detail/11", nil) })
 	for _, path := range []string{"/order/" + kept, "/order/list?page=1&size=10"} {
-		if a := w.call(w.token("1001"), "GET", path, nil); !strings.Contains(a.raw, was) ||
-			!strings.Contains(a.raw, price) || !strings.Contains(a.raw, `"value":"黑"`) ||
-			!strings.Contains(a.raw, `"as_sold":true`) {
+		if a := w.call(w.token("1001"), "GET", path, nil); !strings.Contains(a.Raw, was) ||
+			!strings.Contains(a.Raw, price) || !strings.Contains(a.Raw, `"value":"黑"`) ||
+			!strings.Contains(a.Raw, `"as_sold":true`) {
 			t.Errorf("%s: %v\nwant %s, %s", path, a, was, price)
 		}
 	}
-	if a := w.call(w.token("1002"), "GET", "/order/"+old, nil); !strings.Contains(a.raw, is) ||
-		strings.Contains(a.raw, "as_sold") {
+	if a := w.call(w.token("1002"), "GET", "/order/"+old, nil); !strings.Contains(a.Raw, is) ||
+		strings.Contains(a.Raw, "as_sold") {
 		t.Errorf("an older order: %v\nwant %s", a, is)
 	}
 	o, err := gives[operator.Order](w, &operator.ReadOrder{Order: kept})
@@ -87,13 +87,13 @@ func TestOnlyOperatorsEventsAreCarriedOut(t *testing.T) {
 		{"an unknown item", `{"operator":{"command":"stop","who":"ann","item":"999"}}`, 200, `"code":"item_unknown"`},
 	} {
 		a := w.call("", "POST", "/_local/operator", tt.body)
-		problem := strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json")
-		if a.status != tt.status || !strings.Contains(a.raw, tt.want) || problem != (tt.status != http.StatusOK) ||
-			!problem && a.json["problem"] == nil {
+		problem := strings.HasPrefix(a.Header.Get("Content-Type"), "application/problem+json")
+		if a.Status != tt.status || !strings.Contains(a.Raw, tt.want) || problem != (tt.status != http.StatusOK) ||
+			!problem && a.JSON["problem"] == nil {
 			t.Errorf("%s: %v\nwant %d with %s", tt.behaviour, a, tt.status, tt.want)
 		}
 	}
-	if a := w.call("", "GET", "/seckill/detail/22", nil); a.status != 404 {
+	if a := w.call("", "GET", "/seckill/detail/22", nil); a.Status != 404 {
 		t.Errorf("an item of a refused file: %v", a)
 	}
 }

@@ -39,7 +39,7 @@ func keysOf(t *testing.T, dir string) [2]string {
 		return [2]string{}
 	}
 	a := w.call("", "GET", "/_local/keys", nil)
-	return [2]string{a.text("app_public_key"), a.text("alipay_public_key")}
+	return [2]string{a.Text("app_public_key"), a.Text("alipay_public_key")}
 }
 
 // TestKeysAreMadeOnce checks that two concurrent runs in an empty directory use the same keys, as every later run
@@ -113,9 +113,9 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := w.call("", "GET", "/_local/keys", nil)
-	client, err := alipay.New(alipay.Config{AppID: keys.text("app_id"), SellerID: keys.text("seller_id"),
+	client, err := alipay.New(alipay.Config{AppID: keys.Text("app_id"), SellerID: keys.Text("seller_id"),
 		PrivateKey:      string(private),
-		AlipayPublicKey: keys.text("alipay_public_key"), Gateway: keys.text("gateway"), NotifyURL: shop.URL + "/told",
+		AlipayPublicKey: keys.Text("alipay_public_key"), Gateway: keys.Text("gateway"), NotifyURL: shop.URL + "/told",
 		HTTP: w.http, Clock: w.Clock})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := w.payAtCashier(pay); a.status != http.StatusOK {
+	if a := w.payAtCashier(pay); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}
 	select {

@@ -16,7 +16,7 @@ func TestTheProcessSaysWhatItUses(t *testing.T) {
 	w := start(t, local.Options{Version: "v1"})
 	ask := func() (p record.Usage) {
 		a := w.call("", "GET", "/_local/process", nil)
-		if err := json.Unmarshal([]byte(a.raw), &p); err != nil || a.status != 200 {
+		if err := json.Unmarshal([]byte(a.Raw), &p); err != nil || a.Status != 200 {
 			t.Fatalf("%v: %v", a, err)
 		}
 		return p

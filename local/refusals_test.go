@@ -26,11 +26,14 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		{"clock: a text", "/_local/clock", `{"advance_seconds":"5"}`, seckill.CodeInvalid},
 		{"clock: misspelt", "/_local/clock", `{"advance":5}`, seckill.CodeInvalid},
 		{"clock: not JSON", "/_local/clock", "5", seckill.CodeInvalid},
+		{"link: nobody", "/_local/staff-link", `{"who":" "}`, seckill.CodeInvalid},
+		{"link: a line break", "/_local/staff-link", `{"who":"a\nb"}`, seckill.CodeInvalid},
+		{"link: not printable", "/_local/staff-link", `{"who":"a\u202eb"}`, seckill.CodeInvalid},
 		{"hard stop of nothing", "/_local/hard-stop", `{}`, seckill.CodeInvalid},
 	} {
 		a := w.call("", "POST", tt.path, tt.body)
-		if a.status != httpapi.Status(tt.code) || a.text("code") != string(tt.code) || a.text("detail") == "" ||
-			!strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
+		if a.Status != httpapi.Status(tt.code) || a.Text("code") != string(tt.code) || a.Text("detail") == "" ||
+			!strings.HasPrefix(a.Header.Get("Content-Type"), "application/problem+json") {
 			t.Errorf("%s: POST %s %s\n got %v\nwant %d %s", tt.behaviour, tt.path, tt.body, a, httpapi.Status(tt.code),
 				tt.code)
 		}
@@ -54,7 +57,7 @@ func TestARunCountsRefusalsByReason(t *testing.T) {
 	}
 	a := w.call("", "GET", "/_local/state", nil)
 	want := map[seckill.Reason]int{"token_missing": 1, "token_malformed": 1, "invalid_request": 1, "item_unknown": 1}
-	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || !maps.Equal(state.Refusals, want) {
+	if err := json.Unmarshal([]byte(a.Raw), &state); err != nil || !maps.Equal(state.Refusals, want) {
 		t.Errorf("%v, %v: refusals %v, want %v", a, err, state.Refusals, want)
 	}
 	text := log.String()

@@ -4,9 +4,7 @@ package local_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -18,18 +16,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/proof/audit"
+	"github.com/your-org/seckill/proof/record"
 	"github.com/your-org/seckill/shared/api/jwtauth"
-	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/redisconn"
-	"github.com/your-org/seckill/shared/driver/redisstock"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/drivertest/dynamotest"
 	"github.com/your-org/seckill/shared/fake/redistest"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 // killable is a `seckill run` process on real servers.
@@ -84,7 +82,7 @@ func (k *killable) at() string {
 // was acknowledged, and the stock agrees.
 func TestKilledOnRealServers(t *testing.T) {
 	const shoppers, stock, kills = 500, 300, 20
-	redis := redistest.Start(t)
+	stockServer := redistest.Start(t)
 	dynamo, sqs := os.Getenv(dynamotest.Variable), os.Getenv("SECKILL_TEST_SQS")
 	if dynamo == "" || sqs == "" {
 		t.Fatal("no servers: run this by e2e/servers/with.sh")
@@ -95,7 +93,7 @@ func TestKilledOnRealServers(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock),
-		"--redis", redis.Addr, "--dynamodb", dynamo, "--sqs", sqs,
+		"--redis", stockServer.Addr, "--dynamodb", dynamo, "--sqs", sqs,
 		"--keys", t.TempDir()}}
 	k.start()
 	defer func() { k.kill(syscall.SIGTERM) }()
@@ -120,7 +118,7 @@ func TestKilledOnRealServers(t *testing.T) {
 			}
 			for ctx.Err() == nil {
 				code, order := purchase(ctx, k.at(), token)
-				if code == "" { // no answer, or 503: repeat
+				if code == "" { // no contracttest.Answer, or 503: repeat
 					time.Sleep(100 * time.Millisecond)
 					continue
 				}
@@ -158,152 +156,67 @@ func TestKilledOnRealServers(t *testing.T) {
 	if answers["ok"] == 0 {
 		t.Errorf("nobody got an order: %v", answers)
 	}
-	auditServers(t, dynamo, redis.Addr, stock, orders)
+	auditServers(t, dynamo, stockServer.Addr, stock, orders)
 }
 
 // purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" if it must be repeated.
 func purchase(ctx context.Context, url, token string) (code, order string) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seckill/buy", strings.NewReader(`{"seckill_id":"`+
-		local.DemoLive+`","count":1,"address":"杭州市西湖区文三路 1 号"}`))
-	if err != nil {
+	c := contracttest.Client{URL: url, HTTP: http.DefaultClient}
+	a, err := c.Call(ctx, token, "POST", "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1,
+		"address": address}, "Idempotency-Key", "k")
+	switch {
+	case err != nil || a.Status >= 500:
 		return "", ""
+	case a.Status == http.StatusOK:
+		return "ok", a.Text("order_id")
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Idempotency-Key", "k")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return "", ""
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 500 {
-		return "", ""
-	}
-	var answer struct {
-		Code  string `json:"code"`
-		Order string `json:"order_id"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return "", ""
-	}
-	if resp.StatusCode == http.StatusOK {
-		return "ok", answer.Order
-	}
-	return answer.Code, ""
+	return a.Text("code"), ""
 }
 
-// auditServers waits until nothing is under way, then compares orders, unit rows, quotas and the stock's units.
-func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[string]string) {
+// auditServers waits until an audit of tables and keys finds nothing broken and every unit sold: after the faults the
+// stock agrees with the ledger, at the latest after a drift pass. Then who was promised an order has it, and no other.
+func auditServers(t *testing.T, dynamo, redisAddr string, stock int, promised map[string]string) {
 	t.Helper()
 	ctx := context.Background()
 	web := &http.Client{Transport: &http.Transport{}}
 	defer web.CloseIdleConnections()
-	rows := dynamoledger.New(aws.Config{HTTPClient: web, Region: "us-east-1", BaseEndpoint: &dynamo,
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")},
-		dynamoledger.Options{Prefix: "seckill-"})
-	led := ledger.New(rows)
-	run, err := redisconn.New(redisconn.Options{Addrs: []string{redis}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Close()
-	st := redisstock.New(run)
-	it, err := rows.Items().Get(ctx, local.DemoLive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := redis.NewClient(&redis.Options{Addr: redisAddr})
+	defer keys.Close()
+	sale := &audit.Sale{Item: local.DemoLive, Prefix: "seckill-", Redis: keys,
+		DynamoDB: dynamodb.New(dynamodb.Options{HTTPClient: web, Region: "us-east-1", BaseEndpoint: &dynamo,
+			Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})}
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
-		l, err := st.Level(ctx, it.ID)
-		if err == nil && l.Awaiting == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("L2 after three minutes: %+v, %v", l, err)
-		}
-	}
-	owners := map[int]string{}
-	for b := range it.Buckets {
-		list, err := led.Units(ctx, it.ID, b)
+		report, err := audit.Run(ctx, sale, audit.Options{Item: sale.Item})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, u := range list {
-			if owners[u.Unit] != "" || u.Unit < 1 || u.Unit > stock {
-				t.Errorf("I1 unit %d", u.Unit)
-			}
-			owners[u.Unit] = u.Order
-		}
-	}
-	users := map[string]string{}
-	for after := ""; ; {
-		page, err := led.OrdersByItem(ctx, it.ID, after, 200)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range page.Orders {
-			if users[o.User] != "" {
-				t.Errorf("I4 user %s has orders %s and %s", o.User, users[o.User], o.ID)
-			}
-			users[o.User] = o.ID
-			for _, n := range o.Units {
-				if owners[n] != o.ID {
-					t.Errorf("I3 order %s lists unit %d, whose row names %q", o.ID, n, owners[n])
-				}
-				delete(owners, n)
-			}
-			q, err := led.Quota(ctx, o.User, it.ID)
-			if err != nil || q.Units != len(o.Units) || q.Units > it.Limit {
-				t.Errorf("I2 user %s: quota %+v, units %v, %v", o.User, q, o.Units, err)
+		var broken []string
+		for _, g := range report.Results {
+			if g.Verdict == audit.Broken {
+				broken = append(broken, fmt.Sprint(g.ID, g.Findings))
 			}
 		}
-		if after = page.Next; after == "" {
+		if held := report.Statement.Units.Held; len(broken) == 0 && held == stock {
 			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("after three minutes: %d of %d units sold; broken: %v", held, stock, broken)
 		}
 	}
-	for n, o := range owners {
-		t.Errorf("I3 unit %d names order %s, which does not list it", n, o)
+	users := map[any]any{}
+	if err := audit.ReadTable(ctx, sale.DynamoDB, sale.Prefix, ledger.TableOrders, func(l *record.Line) error {
+		if l.Row["item"] == sale.Item {
+			if users[l.Row["user"]] != nil {
+				t.Errorf("I4 user %s has orders %s and %s", l.Row["user"], users[l.Row["user"]], l.Row["id"])
+			}
+			users[l.Row["user"]] = l.Row["id"]
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	for user, order := range promised {
 		if users[user] != order {
 			t.Errorf("I11 user %s was promised order %s, the ledger has %q", user, order, users[user])
 		}
 	}
-	// Once the faults have ended the stock agrees with the ledger, at the latest after a drift pass.
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Second) {
-		held, differ := compare(t, st, led, &it)
-		if held == stock && len(differ) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("L3/L4 after three minutes: %d of %d units sold; %v", held, stock, differ)
-		}
-	}
-}
-
-// compare returns how many units the stock holds, and where it differs from the ledger's unit rows.
-func compare(t *testing.T, st seckill.Stock, led seckill.Ledger, it *seckill.Item) (held int, differ []string) {
-	t.Helper()
-	for b := range it.Buckets {
-		seen, err := st.Scan(context.Background(), it.ID, b, it.Buckets)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := led.Units(context.Background(), it.ID, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := map[int]string{}
-		for _, u := range list {
-			rows[u.Unit] = u.Order
-		}
-		for _, s := range seen {
-			if s.Holder != rows[s.Unit] || s.Free == (s.Holder != "") {
-				differ = append(differ, fmt.Sprintf("number %d: %+v, its row names %q", s.Unit, s, rows[s.Unit]))
-			}
-			if s.Holder != "" {
-				held++
-			}
-		}
-	}
-	return held, differ
 }

@@ -18,7 +18,7 @@ import (
 func (w *shopTest) signIn(user string) map[string]any {
 	w.t.Helper()
 	const verifier, nonce = "a-verifier-that-is-at-least-43-characters-long", "a-nonce"
-	list, _ := w.call("", "GET", "/signin", nil).json["issuers"].([]any)
+	list, _ := w.call("", "GET", "/signin", nil).JSON["issuers"].([]any)
 	if len(list) != 1 {
 		w.t.Fatalf("issuers %v, want one", list)
 	}
@@ -30,8 +30,8 @@ func (w *shopTest) signIn(user string) map[string]any {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}}
 	page := w.call("", "GET", strings.TrimPrefix(issuer["authorization_endpoint"].(string), w.URL())+"?"+query.Encode(),
 		nil)
-	link := regexp.MustCompile(`href="([^"]*person=` + user + `[^"]*)"`).FindStringSubmatch(page.raw)
-	if page.status != http.StatusOK || link == nil {
+	link := regexp.MustCompile(`href="([^"]*person=` + user + `[^"]*)"`).FindStringSubmatch(page.Raw)
+	if page.Status != http.StatusOK || link == nil {
 		w.t.Fatalf("the issuer's page has no link for %s: %v", user, page)
 	}
 	client := http.Client{Transport: w.http.Transport,
@@ -57,31 +57,31 @@ func TestSignInAsADemoShopper(t *testing.T) {
 	for _, p := range local.Shoppers {
 		body := w.signIn(p.User)
 		a := w.call("", "POST", "/signin", body)
-		if a.status != http.StatusOK || a.text("user") != p.User || a.text("token") == "" ||
-			a.header.Get("Cache-Control") != "no-store" {
+		if a.Status != http.StatusOK || a.Text("user") != p.User || a.Text("token") == "" ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			t.Fatalf("%s: %v", p.Name, a)
 		}
-		if list := w.call(a.text("token"), "GET", "/order/list", nil); list.status != http.StatusOK {
+		if list := w.call(a.Text("token"), "GET", "/order/list", nil); list.Status != http.StatusOK {
 			t.Errorf("%s: orders with the token: %v", p.Name, list)
 		}
-		if again := w.call("", "POST", "/signin", body); again.status != http.StatusUnauthorized ||
-			again.text("code") != "signin_refused" || again.header.Get("Www-Authenticate") != "Bearer" {
+		if again := w.call("", "POST", "/signin", body); again.Status != http.StatusUnauthorized ||
+			again.Text("code") != "signin_refused" || again.Header.Get("Www-Authenticate") != "Bearer" {
 			t.Errorf("%s: the code again: %v", p.Name, again)
 		}
 		refresh := map[string]any{"grant": "refresh", "issuer": body["issuer"],
-			"refresh_token": a.text("refresh_token")}
+			"refresh_token": a.Text("refresh_token")}
 		next := w.call("", "POST", "/signin", refresh)
-		if next.status != http.StatusOK || next.text("user") != p.User ||
-			next.text("refresh_token") == a.text("refresh_token") {
+		if next.Status != http.StatusOK || next.Text("user") != p.User ||
+			next.Text("refresh_token") == a.Text("refresh_token") {
 			t.Errorf("%s: refreshed: %v", p.Name, next)
 		}
-		if again := w.call("", "POST", "/signin", refresh); again.status != http.StatusUnauthorized {
+		if again := w.call("", "POST", "/signin", refresh); again.Status != http.StatusUnauthorized {
 			t.Errorf("%s: the refresh token again: %v", p.Name, again)
 		}
 	}
 	wrong := w.signIn("1001")
 	wrong["nonce"] = "another"
-	if a := w.call("", "POST", "/signin", wrong); a.status != http.StatusUnauthorized {
+	if a := w.call("", "POST", "/signin", wrong); a.Status != http.StatusUnauthorized {
 		t.Errorf("another nonce: %v", a)
 	}
 	counts, err := json.Marshal(w.Meter.Refusals())

@@ -4,14 +4,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/your-org/seckill/local"
-	"github.com/your-org/seckill/local/demoissuer"
-	"github.com/your-org/seckill/shared/api/oidc"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -54,38 +50,6 @@ func (b *browser) give(command string) (status int, text string) {
 	status, text, _ = b.send(http.MethodPost, "/admin/commands", `{"operator":{`+command+`}}`, "X-Seckill-Staff", "1",
 		"Sec-Fetch-Site", "same-origin")
 	return status, text
-}
-
-// TestLinksOfTwoPeople: each link signs in the person that it names, also when another's was made after it.
-func TestLinksOfTwoPeople(t *testing.T) {
-	w := start(t, local.Options{})
-	link := func(body string) (status int, path string) {
-		status, text, _ := (&browser{w: w}).send(http.MethodPost, "/_local/staff-link", body)
-		var out struct{ Link string }
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		return status, strings.TrimPrefix(out.Link, w.URL())
-	}
-	_, ann := link(`{"who":"ann"}`)
-	_, ben := link(`{"who":"ben"}`)
-	_, nobody := link(`{}`)
-	for path, who := range map[string]string{ann: "ann", ben: "ben", nobody: "local"} {
-		b := &browser{w: w}
-		_, _, h := b.send(http.MethodGet, path, "")
-		b.cookie, _, _ = strings.Cut(h.Get("Set-Cookie"), ";")
-		if _, text, _ := b.send(http.MethodGet, "/admin/session", ""); !strings.Contains(text, `"who":"`+who+`"`) {
-			t.Errorf("want %s: %s", who, text)
-		}
-		if status, text := b.give(`"command":"stop","item":"2002"`); status != http.StatusOK {
-			t.Errorf("%s: %d %s", who, status, text)
-		}
-	}
-	for _, bad := range []string{strings.Repeat("x", seckill.MaxStaffName+1), " ", `a\nb`, `a\u202eb`} {
-		if status, path := link(`{"who":"` + bad + `"}`); status != http.StatusUnprocessableEntity || path != "" {
-			t.Errorf("who %q: %d %s", bad, status, path)
-		}
-	}
 }
 
 // TestStaffInABrowser: a link signs in once; commands are executed and recorded for whoever it signed in, and for
@@ -160,64 +124,5 @@ func TestStaffInABrowser(t *testing.T) {
 	}
 	if status, text := b.give(`"command":"health"`); status != http.StatusUnauthorized {
 		t.Errorf("after the sign-out: %d %s", status, text)
-	}
-}
-
-// TestStaffAtAnIssuer: with an issuer, staff sign in there, and after five minutes by the shop's clock it is asked
-// again.
-func TestStaffAtAnIssuer(t *testing.T) {
-	var issuer http.Handler
-	var asked atomic.Int32 // times that a code or a refresh token was given to it
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/token" {
-			asked.Add(1)
-		}
-		issuer.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	w := start(t, local.Options{Staff: oidc.StaffOptions{Groups: oidc.DefaultGroups, Prefix: oidc.DefaultPrefix,
-		WhoClaim: oidc.DefaultWho, Scope: oidc.DefaultScope,
-		Options: oidc.Options{Clients: []oidc.Client{{Issuer: server.URL, ClientID: "office"}}}}})
-	var err error
-	issuer, err = demoissuer.New(demoissuer.Options{Issuer: server.URL, ClientID: "office", Clock: w.Clock,
-		People: []demoissuer.Person{{Name: "Ann", User: "ann"}},
-		Groups: map[string][]string{"ann": {"seckill-operator"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &browser{w: w}
-	_, _, h := b.send(http.MethodGet, "/admin/signin", "")
-	b.cookie, _, _ = strings.Cut(h.Get("Set-Cookie"), ";")
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Get(h.Get("Location") + "&person=ann")
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	back := strings.TrimPrefix(answer.Header.Get("Location"), w.URL())
-	status, text, h := b.send(http.MethodGet, back, "")
-	if status != http.StatusSeeOther {
-		t.Fatalf("the way back: %d %s", status, text)
-	}
-	for _, c := range h.Values("Set-Cookie") {
-		if value, _, _ := strings.Cut(c, ";"); strings.HasPrefix(value, "staff=") {
-			b.cookie = value
-		}
-	}
-	who := strings.TrimPrefix(server.URL, "http://") + "/ann"
-	for _, want := range []int32{1, 1, 2} {
-		if want == 2 {
-			w.Clock.Advance(seckill.StaffFresh)
-		}
-		status, text, _ = b.send(http.MethodGet, "/admin/session", "")
-		if status != http.StatusOK || !strings.Contains(text, `"who":"`+who+`"`) || asked.Load() != want {
-			t.Errorf("%d %s, the issuer was asked %d times, want %d", status, text, asked.Load(), want)
-		}
-	}
-	if status, text := b.give(`"command":"stop","item":"2002"`); status != http.StatusOK {
-		t.Errorf("stop: %d %s", status, text)
-	}
-	if status, text := b.give(`"command":"audit","limit":1`); status != http.StatusForbidden {
-		t.Errorf("a command of another role: %d %s", status, text)
 	}
 }

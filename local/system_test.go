@@ -16,6 +16,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -79,8 +80,8 @@ func TestCloseEndsRequestsUnderWayAndPlacesWhatWasAccepted(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 50, 1)}})
 	var accepted []string
 	for i := range 50 {
-		if a := w.buy(user(i), "5", 1, ""); a.status == 200 {
-			accepted = append(accepted, a.text("order_id"))
+		if a := w.buy(user(i), "5", 1, ""); a.Status == 200 {
+			accepted = append(accepted, a.Text("order_id"))
 		}
 	}
 	// A connection that never sends a request must not delay the end.
@@ -137,7 +138,7 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	token := w.token("1001")
 	const secretAddress = "秘密街 424242 号"
-	shop := func(key string) answer {
+	shop := func(key string) contracttest.Answer {
 		return w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
 			"address": secretAddress}, "Idempotency-Key", key)
 	}
@@ -164,13 +165,13 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 		t.Fatal(err)
 	}
-	var a answer
+	var a contracttest.Answer
 	w.eventually("rebuild", func() bool {
 		a = w.buy("1002", "5", 1, "k2")
-		return a.status == 200
+		return a.Status == 200
 	}, func() any { return a })
 	w.Gateway.SetDropNotifications(true)
-	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).text("alipay_order"))
+	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).Text("alipay_order"))
 	for _, line := range []string{"notifications were not confirmed", "message comes back"} {
 		w.eventually("log of "+line, func() bool {
 			return strings.Contains(log.String(), line)

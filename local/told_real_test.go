@@ -7,7 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +28,7 @@ import (
 
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/api/jwtauth"
+	"github.com/your-org/seckill/shared/driver/bus"
 	"github.com/your-org/seckill/shared/driver/dynamoledger"
 	"github.com/your-org/seckill/shared/driver/ledger"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
@@ -32,6 +36,119 @@ import (
 	"github.com/your-org/seckill/shared/fake/redistest"
 	"github.com/your-org/seckill/shared/seckill"
 )
+
+// consumer takes webhooks on a port of its own. It keeps what it acknowledged, also while it is down.
+type consumer struct {
+	*testing.T
+	addr   string
+	server *http.Server
+
+	mu     sync.Mutex
+	item   string            // takes no event of another one; "": of all
+	fails  int               // percent of posts
+	posted map[string]int    // order → sequence of its last post
+	kept   map[string]int    // order → events acknowledged
+	events map[string]string // event → its body
+}
+
+func newConsumer(t *testing.T) *consumer {
+	c := &consumer{T: t, posted: map[string]int{}, kept: map[string]int{}, events: map[string]string{}}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.addr = l.Addr().String()
+	l.Close()
+	t.Cleanup(c.kill)
+	return c
+}
+
+func (c *consumer) start() {
+	var l net.Listener
+	for end := time.Now().Add(patience); l == nil; {
+		var err error
+		if l, err = net.Listen("tcp", c.addr); err != nil && time.Now().After(end) {
+			c.Error(err)
+			return
+		}
+	}
+	c.server = &http.Server{Handler: c, ReadHeaderTimeout: patience}
+	go func(s *http.Server) { _ = s.Serve(l) }(c.server)
+}
+
+// kill closes the port and all connections, also those on which a post is under way.
+func (c *consumer) kill() {
+	if c.server != nil {
+		c.server.Close()
+	}
+}
+
+func (c *consumer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("Webhook-Id")
+	order, sequence, err := seckill.ParseEventID(id)
+	if c.item != "" && err == nil && seckill.OrderTag(order) != seckill.ItemTag(c.item) {
+		return
+	}
+	body, broken := io.ReadAll(r.Body)
+	if broken != nil {
+		return // whoever posted it is dead
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || sequence < c.posted[order] || sequence > c.kept[order]+1 {
+		c.Errorf("posted %s, %v, after %d; acknowledged are %d", id, err, c.posted[order], c.kept[order])
+	}
+	c.posted[order] = sequence
+	switch n := rand.IntN(100); {
+	case n < c.fails/3:
+		panic(http.ErrAbortHandler)
+	case n < c.fails*2/3:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	c.kept[order], c.events[id] = max(c.kept[order], sequence), string(body)
+	if c.fails > 0 && rand.IntN(100) < c.fails/3 {
+		panic(http.ErrAbortHandler) // kept, but the shop does not hear of it
+	}
+}
+
+// heard returns the events that were acknowledged: their bodies, by id.
+func (c *consumer) heard() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.events)
+}
+
+// differs compares events, their bodies by id, with the histories of orders; "": they are the same.
+func differs(orders []seckill.Order, heard map[string]string) string {
+	missing, example := 0, ""
+	for i := range orders {
+		c := seckill.OrderChange{Order: orders[i]}
+		for _, e := range c.Events() {
+			switch got, want := heard[e.ID()], string(bus.Encode("seckill", &e)); got {
+			case want:
+				delete(heard, e.ID())
+			case "":
+				missing, example = missing+1, e.ID()
+			default:
+				return fmt.Sprintf("%s was told as %s; what happened is %s", e.ID(), got, want)
+			}
+		}
+	}
+	if missing > 0 {
+		return fmt.Sprintf("%d changes were not told, such as %s", missing, example)
+	}
+	for id, body := range heard {
+		return fmt.Sprintf("%d events did not happen, such as %s: %s", len(heard), id, body)
+	}
+	return ""
+}
+
+func (c *consumer) failing(percent int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = percent
+}
 
 // telling is a `seckill run` on real servers that tells what happens, and its shoppers.
 type telling struct {
@@ -72,27 +189,27 @@ func tellTo(t *testing.T, bin, events string, units int) *telling {
 }
 
 // try calls the run, wherever it is at the moment.
-func (w *telling) try(token, method, path string, body any, headers ...string) (answer, error) {
+func (w *telling) try(token, method, path string, body any, headers ...string) (contracttest.Answer, error) {
 	c := contracttest.Client{URL: w.at(), HTTP: w.http}
-	a, err := c.Call(context.Background(), token, method, path, body, headers...)
-	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
+	return c.Call(context.Background(), token, method, path, body, headers...)
 }
 
 // until repeats a call as long as it is not answered, or not as done wants.
-func (w *telling) until(done func(answer) bool, call func() (answer, error)) answer {
+func (w *telling) until(done func(contracttest.Answer) bool,
+	call func() (contracttest.Answer, error)) contracttest.Answer {
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		a, err := call()
-		if err == nil && a.status < 500 && done(a) {
+		if err == nil && a.Status < 500 && done(a) {
 			return a
 		}
 		if time.Now().After(end) {
-			w.t.Errorf("no answer within %v: %v, %v", patience, a, err)
+			w.t.Errorf("no contracttest.Answer within %v: %v, %v", patience, a, err)
 			return a
 		}
 	}
 }
 
-func answered(answer) bool { return true }
+func answered(contracttest.Answer) bool { return true }
 
 // shop makes a shopper buy a unit; of three shoppers one pays, one cancels, one does neither.
 func (w *telling) shop(n int) {
@@ -103,28 +220,28 @@ func (w *telling) shop(n int) {
 		w.t.Error(err)
 		return
 	}
-	order := w.until(answered, func() (answer, error) {
+	order := w.until(answered, func() (contracttest.Answer, error) {
 		return w.try(token, "POST", "/seckill/buy", map[string]any{"seckill_id": w.item, "count": 1,
 			"address": address}, "Idempotency-Key", "k")
-	}).text("order_id")
+	}).Text("order_id")
 	if order == "" {
 		return // sold out, as far as it knows
 	}
 	switch n % 3 {
 	case 0:
-		w.until(func(a answer) bool { return a.status == 200 }, func() (answer, error) {
+		w.until(func(a contracttest.Answer) bool { return a.Status == 200 }, func() (contracttest.Answer, error) {
 			a, err := w.try(token, "GET", "/seckill/order/"+w.item, nil)
-			if state := a.text("state"); err != nil || state == string(seckill.Paid) { // a kill may take the answer
+			if state := a.Text("state"); err != nil || state == string(seckill.Paid) { // a kill may take the answer
 				return a, err
 			}
-			a, err = cashier(w.try, a.text("alipay_order"))
-			if strings.Contains(a.raw, `<body class="paid">`) { // before a kill: the shop may hear of it minutes later
+			a, err = cashier(w.try, a.Text("alipay_order"))
+			if strings.Contains(a.Raw, `<body class="paid">`) { // before a kill: the shop may hear of it minutes later
 				return a, nil
 			}
 			return a, err
 		})
 	case 1:
-		w.until(func(a answer) bool { return a.status == 200 }, func() (answer, error) {
+		w.until(func(a contracttest.Answer) bool { return a.Status == 200 }, func() (contracttest.Answer, error) {
 			return w.try(token, "POST", "/order/"+order+"/cancel", nil)
 		})
 	}
@@ -172,7 +289,7 @@ func (w *telling) awaitTold(units int, heard func() map[string]string) {
 	w.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		if a, err := w.try("", "POST", "/_local/clock", map[string]any{"advance_seconds": 300}); err != nil ||
-			a.status != 200 {
+			a.Status != 200 {
 			w.t.Fatal(a, err)
 		}
 		orders := w.orders()

@@ -41,7 +41,7 @@ func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 	if !strings.Contains(log.String(), rottenRow) {
 		t.Errorf("the log does not name the row: %s", log.String())
 	}
-	if a := w.buy("1001", "11", 1, ""); a.status != 200 {
+	if a := w.buy("1001", "11", 1, ""); a.Status != 200 {
 		t.Errorf("a purchase of another item: %v", a)
 	}
 	data, err := w.operators().Export(t.Context())
@@ -56,7 +56,7 @@ func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 		Unreadable []string          `json:"unreadable"`
 	}
 	a := w.call("", "GET", "/_local/state", nil)
-	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || len(state.Items) != 1 ||
+	if err := json.Unmarshal([]byte(a.Raw), &state); err != nil || len(state.Items) != 1 ||
 		len(state.Unreadable) != 1 || state.Unreadable[0] != rottenRow {
 		t.Errorf("state: %v, %v", a, err)
 	}

@@ -336,33 +336,3 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
-
-// TestMoneyCommandsAgainstAStack checks that answers name the stack, and that its function logs who gave commands.
-func TestMoneyCommandsAgainstAStack(t *testing.T) {
-	s := newMoneyShop(t, seckill.AloneLimit{})
-	c, audit := onStack(t, s.handler)
-	order := s.order("1001", []int{1, 2}, true)
-	const see = " See: seckill payments ORDER --stack sale --region eu-central-1\n"
-	steps := []step{
-		{"refund " + order + " --why arrived~broken", exitOK,
-			"Order ORDER: 199.00 yuan go back within two minutes, and its units stay out of sale." + see, ""},
-		{"refund " + order + " --why arrived~broken --restock", exitOK,
-			"Nothing to do: 199.00 yuan of order ORDER are already going back; that refund decided about its units." +
-				see, ""},
-		{"payments " + someOrder, exitUsage, "",
-			"seckill: order ORDER: stack sale has no such order (see: seckill payments --help)\n"},
-	}
-	for _, step := range steps {
-		step.line += " --stack sale --region eu-central-1"
-		try(t, step)
-		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
-			t.Errorf("%s: called %s", step.line, calls)
-		}
-	}
-	shows(t, step{"payments " + order + " --stack sale", exitOK, "2 units are kept out of sale", ""},
-		step{"payments " + order + " --stack sale", exitOK, "refund by assumed-role/Operators/liu: arrived broken", ""})
-	if log := audit.String(); strings.Count(log, "\n") != len(steps)+2 || strings.Count(log, caller) != len(steps)+2 ||
-		strings.Contains(log, "文三路") {
-		t.Errorf("audit log:\n%s\nwant %d lines, each with %s", log, len(steps)+2, caller)
-	}
-}

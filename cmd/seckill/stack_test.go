@@ -199,7 +199,7 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 // itemFunction is a stage function in this process.
 func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *output) {
 	t.Helper()
-	return functionOf(itemHandler(t, items...))
+	return executes(itemHandler(t, items...))
 }
 
 func itemHandler(t *testing.T, items ...seckill.Listing) operator.Handler {
@@ -216,8 +216,8 @@ func itemHandler(t *testing.T, items ...seckill.Listing) operator.Handler {
 	return operator.NewItemHandler(flow)
 }
 
-// functionOf is a function that executes a handler's commands, in this process.
-func functionOf(h operator.Handler) (function func([]byte) ([]byte, string), audit *output) {
+// executes returns a function of a stack that executes a handler's commands, and its log.
+func executes(h operator.Handler) (function func([]byte) ([]byte, string), audit *output) {
 	audit = &output{}
 	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), h)
 	return func(event []byte) ([]byte, string) {
@@ -252,7 +252,7 @@ func running(t *testing.T, answers func(event []byte) bool, handlers ...operator
 func onStack(t *testing.T, h operator.Handler) (c *cloud, audit *output) {
 	t.Helper()
 	c = &cloud{outputs: anAPI}
-	c.function, audit = functionOf(h)
+	c.function, audit = executes(h)
 	account(t, served(t, c).URL)
 	return c, audit
 }

@@ -1,18 +1,17 @@
-//go:build e2e
-
 package suite
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/api/altcha"
-	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/ledger"
+	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
+	"github.com/your-org/seckill/shared/flow/office/block"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -39,26 +38,24 @@ func testChecks(t *testing.T, s *stack) {
 	refused("without a proof", a, err, "check_failed")
 
 	tickets := map[*shopper]string{p: p.ticket(t), blocked: blocked.ticket(t)}
-	a, err = p.buyWith(t, tickets[blocked], "another's")
+	a, err = p.buy(t.Context(), 1, "another's", "Ticket", tickets[blocked])
 	refused("with another's ticket", a, err, "ticket_required")
-	p.boughtWith(t, tickets[p], "own")
+	p.reserved(t, 1, "own", "Ticket", tickets[p])
 	p.await(t, seckill.PendingPayment)
 
-	rows := ledger.New(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"]}))
-	if err := rows.PutBlock(t.Context(), seckill.Block{Subject: seckill.UserSubject(strconv.FormatInt(blocked.id, 10)),
-		Item: it.ID, Reason: "tried by the suite", By: "end-to-end suite", Made: time.Now()}); err != nil {
-		t.Fatal(err)
+	if done, err := operator.Give[block.Done](t.Context(), &s.operator,
+		&operator.PutBlocks{Blocks: []operator.Block{{Subject: strconv.FormatInt(blocked.id, 10),
+			Item: it.ID, Reason: "tried by the suite"}}}); err != nil || done.Made != 1 {
+		t.Fatalf("block: %+v, %v", done, err)
 	}
 	a, err = blocked.Call(t.Context(), blocked.token, "POST", "/seckill/challenge", map[string]any{"seckill_id": it.ID})
 	refused("who is blocked", a, err, "blocked")
-	blocked.boughtWith(t, tickets[blocked], "before")
-	blocked.await(t, seckill.Rejected)
-	eventually(t, "unit back on sale", func() string {
-		if left := sale.left(t); left != "2" {
-			return left + " units left"
-		}
-		return ""
-	})
+	blocked.reserved(t, 1, "before", "Ticket", tickets[blocked])
+	if a := blocked.await(t, seckill.Rejected); a.Text("reason") != "blocked" ||
+		!strings.Contains(a.Text("help"), "您的账号暂时无法购买") {
+		t.Errorf("a blocked shopper's order: %v", a)
+	}
+	sale.awaitLeft(t, "2")
 	sale.converged(t)
 }
 
@@ -92,25 +89,4 @@ func (p *shopper) ticket(t *testing.T) (ticket string) {
 		return ""
 	})
 	return ticket
-}
-
-// buyWith is buy with a ticket.
-func (p *shopper) buyWith(t *testing.T, ticket, key string) (contracttest.Answer, error) {
-	t.Helper()
-	return p.buy(t.Context(), 1, key, "Ticket", ticket)
-}
-
-// boughtWith makes a purchase with a ticket that must be acknowledged.
-func (p *shopper) boughtWith(t *testing.T, ticket, key string) {
-	t.Helper()
-	eventually(t, "purchase", func() string {
-		a, err := p.buyWith(t, ticket, key)
-		if err != nil || a.Status != 200 && !later(a, false) {
-			t.Fatalf("buy: %v, %v", a, err)
-		}
-		if a.Status != 200 {
-			return a.String()
-		}
-		return ""
-	})
 }

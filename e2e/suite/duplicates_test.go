@@ -1,5 +1,3 @@
-//go:build e2e
-
 package suite
 
 import (
@@ -11,11 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-
 	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/system"
 	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/fake/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
@@ -42,19 +36,7 @@ func testDuplicates(t *testing.T, s *stack) {
 	}
 	sale.oneOrder(t, order)
 
-	row := sale.mustRows(t)[ledger.TableOrders][0]
-	var units []int
-	for n := range strings.SplitSeq(row["units"].(string), ",") {
-		unit, err := strconv.Atoi(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		units = append(units, unit)
-	}
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: units,
-		Request: seckill.Request{Order: order, Item: sale.item.ID, User: row["user"].(string),
-			Count: int(row["count"].(int64)), Given: seckill.Given{Address: contracttest.Address},
-			Created: time.UnixMilli(row["created"].(int64))}}}
+	m := sale.message(t, order)
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))
 	}
@@ -78,6 +60,28 @@ func testDuplicates(t *testing.T, s *stack) {
 	sale.converged(t)
 }
 
+// message is the message that had an order placed.
+func (s *sale) message(t *testing.T, order string) seckill.Message {
+	t.Helper()
+	m := seckill.Message{Kind: seckill.MessageOrder}
+	for _, row := range s.mustRows(t)[ledger.TableOrders] {
+		if row["id"] != order {
+			continue
+		}
+		m.Reservation.Request = seckill.Request{Order: order, Item: s.item.ID, User: row["user"].(string),
+			Count: int(row["count"].(int64)), Given: seckill.Given{Address: contracttest.Address},
+			Created: time.UnixMilli(row["created"].(int64))}
+		for n := range strings.SplitSeq(row["units"].(string), ",") {
+			unit, err := strconv.Atoi(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Reservation.Units = append(m.Reservation.Units, unit)
+		}
+	}
+	return m
+}
+
 func (s *sale) oneOrder(t *testing.T, order string) {
 	t.Helper()
 	r := s.mustRows(t)
@@ -90,24 +94,6 @@ func (s *sale) oneOrder(t *testing.T, order string) {
 // notification writes and signs a notification of an order's payment, as the stack's fake gateway does.
 func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values {
 	t.Helper()
-	name := s.Outputs["GatewayFunction"]
-	conf, err := s.functions.GetFunctionConfiguration(t.Context(),
-		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys [2]string
-	for i, secret := range []string{"gateway-private-key", "alipay-shop-public-key"} {
-		if keys[i], err = s.read(t.Context(), secret); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := conf.Environment.Variables
-	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: env["ALIPAY_APP_ID"],
-		SellerID: env["ALIPAY_SELLER_ID"], PrivateKey: keys[0], MerchantPublicKey: keys[1]})
-	if err != nil {
-		t.Fatal(err)
-	}
 	payments, _ := order.JSON["payments"].([]any)
 	if len(payments) != 1 {
 		t.Fatalf("order with %d payments, want one: %v", len(payments), order)
@@ -118,7 +104,7 @@ func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values
 		t.Fatal(err)
 	}
 	now := time.Now()
-	form, err := g.NotificationForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"),
+	form, err := s.gateway(t).NotificationForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"),
 		TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
 		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
 	if err != nil {

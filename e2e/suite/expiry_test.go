@@ -1,15 +1,9 @@
-//go:build e2e
-
 package suite
 
 import (
 	"fmt"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -54,6 +48,7 @@ func (s *stack) expires(t *testing.T) {
 	if a, err := quick.buy(t.Context(), 1, "too early"); err != nil || a.Text("code") != "sold_out" {
 		t.Errorf("the only unit is held: %v, %v", a, err)
 	}
+	s.pass(t, hold+seckill.Grace+time.Minute)
 	idle.await(t, seckill.Expired)
 	var history []string
 	for _, h := range idle.order(t, order).JSON["history"].([]any) {
@@ -64,48 +59,8 @@ func (s *stack) expires(t *testing.T) {
 	if a, err := s.Call(t.Context(), "", "GET", "/cashier?"+pay, nil); err != nil || a.Status != 410 {
 		t.Errorf("the cashier after the hold: %v, %v", a, err)
 	}
-	eventually(t, "unit back on sale", func() string {
-		if left := sale.left(t); left != "1" {
-			return left + " units left"
-		}
-		return ""
-	})
-	_, pay = quick.bought(t, 1, "cart")
-	if a, err := s.pay(t.Context(), pay); err != nil || a.Status != 200 {
-		t.Errorf("paying: %v, %v", a, err)
-	}
-	quick.await(t, seckill.Paid)
+	sale.awaitLeft(t, "1")
+	quick.paid(t, 1)
 	sale.soldOut(t)
 	sale.converged(t)
-}
-
-// pauseSchedule disables a function's schedule until the case ends. still reports whether it is disabled.
-func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool) {
-	t.Helper()
-	f, err := s.functions.GetFunctionConfiguration(t.Context(),
-		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(s.Outputs[function])})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.rules.ListRuleNamesByTarget(t.Context(),
-		&eventbridge.ListRuleNamesByTargetInput{TargetArn: aws.String(aws.ToString(f.FunctionArn) + ":live")})
-	if err != nil || len(out.RuleNames) != 1 {
-		t.Fatalf("%s has the schedules %v, %v, want one", function, out, err)
-	}
-	rule := out.RuleNames[0]
-	t.Cleanup(func() {
-		if _, err := s.rules.EnableRule(background(t), &eventbridge.EnableRuleInput{Name: &rule}); err != nil {
-			t.Errorf("schedule %s stays off: %v", rule, err)
-		}
-	})
-	if _, err := s.rules.DisableRule(t.Context(), &eventbridge.DisableRuleInput{Name: &rule}); err != nil {
-		t.Fatal(err)
-	}
-	return func() bool {
-		got, err := s.rules.DescribeRule(t.Context(), &eventbridge.DescribeRuleInput{Name: &rule})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.State == "DISABLED"
-	}
 }

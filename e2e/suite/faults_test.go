@@ -3,86 +3,16 @@
 package suite
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// flush makes the stack's Redis lose everything.
-func (s *stack) flush(ctx context.Context) error {
-	d := net.Dialer{Timeout: callTimeout}
-	conn, err := d.DialContext(ctx, "tcp", s.Redis)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(callTimeout)); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprint(conn, "FLUSHALL\r\n"); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if err == nil && strings.TrimSpace(answer) != "+OK" {
-		err = fmt.Errorf("redis: %s", answer)
-	}
-	return err
-}
-
-// Redis loses everything during a sale: nothing is oversold, and in the end every unit is sold and paid.
-func testFlush(t *testing.T, s *stack) {
-	s.needs(t, s.Redis != "", "Redis is out of reach")
-	s.shown.Lock()
-	defer s.shown.Unlock()
-	const units, shoppers = 30, 150
-	var acked, paid, flushes atomic.Int64
-	began := time.Now()
-	took := time.Duration(0)
-	report.timed(t, func() string {
-		return fmt.Sprintf("%d units, %d shoppers: paid in %.1f s", units, shoppers, took.Seconds())
-	})
-	sale := s.sell(t, units, 1)
-	var lost error
-	visit := payer(func() {
-		if acked.Add(1) >= int64(units/2) && flushes.CompareAndSwap(0, 1) {
-			lost = s.flush(t.Context())
-			t.Logf("flushed when %d orders were acknowledged and %d paid", acked.Load(), paid.Load())
-		}
-	}, func() {
-		if n := paid.Add(1); n%int64(units/5) == 0 {
-			t.Logf("%d of %d units are paid after %.1f s", n, units, time.Since(began).Seconds())
-		}
-	})
-	sale.crowd(t, shoppers, visit, func() bool { return paid.Load() >= int64(units) })
-	took = time.Since(began)
-	if lost != nil || flushes.Load() != 1 {
-		t.Fatalf("flushed %d times, %v", flushes.Load(), lost)
-	}
-	sale.soldOut(t)
-	if states := sale.inState(t); states[seckill.Paid] != units {
-		t.Errorf("orders by state: %v, want %d paid", states, units)
-	}
-	sale.converged(t)
-	late := sale.shopper(t, newShoppers(1))
-	eventually(t, "sold out", func() string {
-		a, err := late.buy(t.Context(), 1, "late")
-		if err != nil || a.Status == 200 {
-			t.Fatalf("bought a unit that there is not: %v, %v", a, err)
-		}
-		if a.Text("code") != "sold_out" {
-			return a.String()
-		}
-		return ""
-	})
-}
 
 // consume is killed within batches: every acknowledged order is placed all the same.
 func testKill(t *testing.T, s *stack) {
@@ -105,13 +35,7 @@ func testKill(t *testing.T, s *stack) {
 	})
 	t.Logf("%d orders are with a killed process after %d kills", stranded, waves)
 	began := time.Now()
-	eventually(t, "rows of all acknowledged orders", func() string {
-		missing := sale.outcomes(sale.mustRows(t))
-		if len(missing) > 0 {
-			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
-		}
-		return ""
-	})
+	sale.placed(t)
 	t.Logf("every acknowledged order has its row %.1f s after the last kill", time.Since(began).Seconds())
 	if n := sale.inState(t)[seckill.Rejected]; n > 0 {
 		t.Errorf("%d orders were rejected while units were left", n)
@@ -136,9 +60,7 @@ func (s *sale) killWave(t *testing.T, n int) {
 		}
 	}
 	s.crowd(t, 1, buy, func() bool { return false })
-	eventually(t, "row of the first order", func() string {
-		return strings.Join(s.outcomes(s.mustRows(t)), ", ")
-	})
+	s.placed(t)
 	resume := s.pauseQueue(t, "ConsumeFunction")
 	s.crowd(t, n, buy, func() bool { return false })
 	waiting, _ := s.depth(t, "OrdersQueueUrl")
@@ -233,11 +155,45 @@ func testUpdate(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-	eventually(t, "rows of all acknowledged orders", func() string {
-		missing := sale.outcomes(sale.mustRows(t))
-		if len(missing) > 0 {
-			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
+	sale.placed(t)
+}
+
+// killOften kills a function at random moments until stop, which returns how often.
+func (s *stack) killOften(t *testing.T, output string) (stop func() (kills int)) {
+	over, kills, failed := make(chan struct{}), 0, make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-over:
+				failed <- nil
+				return
+			case <-t.Context().Done():
+				return
+			case <-time.After(time.Duration(200+rand.IntN(1500)) * time.Millisecond):
+			}
+			kills++
+			if err := s.killAtWork(output); err != nil {
+				failed <- err
+				return
+			}
 		}
-		return ""
-	})
+	}()
+	return func() int {
+		t.Helper()
+		close(over)
+		if err := <-failed; err != nil {
+			t.Fatal(err)
+		}
+		return kills
+	}
+}
+
+// killAtWork kills a function. It first freezes it for a moment, so that most kills meet it with a batch.
+func (s *stack) killAtWork(output string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	frozen := s.shell(ctx, s.Kill, s.Outputs[output], "freeze")
+	time.Sleep(rand.N(500 * time.Millisecond))
+	return errors.Join(frozen, s.shell(ctx, s.Kill, s.Outputs[output],
+		fmt.Sprintf("%.3f", rand.Float64()*longestLife.Seconds())))
 }

@@ -1,5 +1,3 @@
-//go:build e2e
-
 package suite
 
 import (
@@ -15,11 +13,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/your-org/seckill/shared/driver/dynamoledger"
-	"github.com/your-org/seckill/shared/driver/ledger"
-	"github.com/your-org/seckill/shared/driver/system"
-	"github.com/your-org/seckill/shared/driver/wspush"
-	"github.com/your-org/seckill/shared/drivertest/contracttest"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -31,7 +24,7 @@ func testPush(t *testing.T, s *stack) {
 	report.timed(t, func() string { return fmt.Sprintf("a placement is heard %v after the request", took) })
 	sale := s.sell(t, 5, 3)
 	heard, _ := s.listen(t)
-	p, store := sale.shopper(t, newShoppers(1)), s.connections()
+	p := sale.shopper(t, newShoppers(1))
 
 	order, offer := p.offered(t, "first")
 	oldest := s.connect(t, offer)
@@ -61,18 +54,7 @@ func testPush(t *testing.T, s *stack) {
 			t.Errorf("a page leaves: %v", err)
 		}
 	}
-	user := strconv.FormatInt(p.id, 10)
-	eventually(t, "end of the connections", func() string {
-		if left, err := store.Of(t.Context(), user); err != nil || len(left) > 0 {
-			return fmt.Sprint(left, err)
-		}
-		return ""
-	})
-	now := time.Now()
-	if _, err := store.Open(t.Context(), seckill.Pass{User: user, Nonce: newItemID(), Expires: now},
-		seckill.Connection{ID: "ended" + newItemID(), User: user, Since: now}); err != nil {
-		t.Fatal(err)
-	}
+	s.endedUntold(t, strconv.FormatInt(p.id, 10))
 	beside := s.connect(t, p.another(t, order))
 	order, _ = p.offered(t, "third")
 	beside.hears(t, order, seckill.PendingPayment)
@@ -82,12 +64,6 @@ func testPush(t *testing.T, s *stack) {
 		}
 		return ""
 	})
-}
-
-// connections opens the stack's own table of connections.
-func (s *stack) connections() *wspush.Store {
-	return wspush.NewConnections(dynamoledger.New(s.cfg, dynamoledger.Options{Prefix: s.Outputs["StackPrefix"],
-		Tables: []ledger.Table{wspush.Table}}), system.Clock{})
 }
 
 // pass is a connect pass, and where a page offers it.
@@ -105,17 +81,7 @@ func passOf(t *testing.T, from map[string]any) (p pass) {
 // offered makes a purchase that must succeed; it returns the order's id and the answer's pass.
 func (p *shopper) offered(t *testing.T, key string) (order string, offer pass) {
 	t.Helper()
-	var a contracttest.Answer
-	eventually(t, "purchase", func() string {
-		var err error
-		if a, err = p.buy(t.Context(), 1, key); err != nil || a.Status != 200 && !later(a, false) {
-			t.Fatalf("buy: %v, %v", a, err)
-		}
-		if a.Status != 200 {
-			return a.String()
-		}
-		return ""
-	})
+	a := p.reserved(t, 1, key)
 	from, _ := a.JSON["push"].(map[string]any)
 	return a.Text("order_id"), passOf(t, from)
 }

@@ -1,11 +1,7 @@
-//go:build e2e
-
 package suite
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,29 +55,4 @@ func (f *figures) timed(t *testing.T, more func() string) {
 		}
 		f.cases = append(f.cases, line)
 	})
-}
-
-func (f *figures) print(w io.Writer) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, line := range f.cases {
-		fmt.Fprintln(w, line)
-	}
-	if f.calls == 0 {
-		return
-	}
-	took := f.last.Sub(f.first)
-	fmt.Fprintf(w, "%d calls in %.1f s, %.0f/s, waits included; answered 5xx: %v; %s\n", f.calls, took.Seconds(),
-		float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
-}
-
-// percentiles formats the median and the 99th percentile.
-func percentiles(what string, all []time.Duration) string {
-	if len(all) == 0 {
-		return "no " + what
-	}
-	all = slices.Clone(all)
-	slices.Sort(all)
-	at := func(p int) time.Duration { return all[min(len(all)*p/100, len(all)-1)].Round(time.Millisecond) }
-	return fmt.Sprintf("%d %s: p50 %v, p99 %v", len(all), what, at(50), at(99))
 }

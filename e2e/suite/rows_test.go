@@ -1,5 +1,3 @@
-//go:build e2e
-
 package suite
 
 import (
@@ -25,7 +23,7 @@ type rows map[string][]ledger.Row
 func (s *stack) rows(ctx context.Context, item string) (rows, error) {
 	out, orders := rows{}, map[any]bool{}
 	for _, table := range record.Tables { // orders first
-		err := audit.ReadTable(ctx, s.tables, s.Outputs["StackPrefix"], table, func(l *record.Line) error {
+		err := s.table(ctx, table, func(l *record.Line) error {
 			bucket, _ := l.Row["bucket"].(string)
 			unit := strings.HasPrefix(bucket, item+"#")
 			if l.Table == "" || l.Row["item"] != item && !unit && !orders[l.Row["order"]] {
@@ -75,11 +73,20 @@ func (s *sale) outcomes(r rows) (bad []string) {
 	return bad
 }
 
-// audited lists the invariants that an audit of the item's rows finds violated, and what more adds. The suite reaches
-// neither Redis nor the queues' depths.
+// placed waits until each acknowledged order has its row.
+func (s *sale) placed(t *testing.T) {
+	t.Helper()
+	eventually(t, "rows of all acknowledged orders", func() string {
+		if missing := s.outcomes(s.mustRows(t)); len(missing) > 0 {
+			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
+		}
+		return ""
+	})
+}
+
+// audited lists the invariants that an audit of the item's rows finds violated, and what more adds.
 func (s *stack) audited(ctx context.Context, item string, more func(rows) []string) (bad []string, err error) {
-	report, err := audit.Run(ctx, &audit.Sale{Item: item, DynamoDB: s.tables, Prefix: s.Outputs["StackPrefix"],
-		NoRedis: "the suite cannot reach it"}, audit.Options{Item: item})
+	report, err := audit.Run(ctx, s.source(item), audit.Options{Item: item})
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +145,7 @@ func (s *sale) converged(t *testing.T) {
 		}
 		return ""
 	})
+	s.balanced(t)
 }
 
 // soldOut checks that each of the item's units has exactly one row.

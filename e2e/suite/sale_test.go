@@ -1,5 +1,3 @@
-//go:build e2e
-
 package suite
 
 import (
@@ -121,21 +119,36 @@ func (p *shopper) status(ctx context.Context) (contracttest.Answer, error) {
 // bought makes a purchase that must succeed and waits for its placement; it returns the order's id and pay string.
 func (p *shopper) bought(t *testing.T, count int, key string) (order, pay string) {
 	t.Helper()
+	p.reserved(t, count, key)
+	a := p.await(t, seckill.PendingPayment)
+	return a.Text("order_id"), a.Text("alipay_order")
+}
+
+// reserved makes a purchase that must succeed.
+func (p *shopper) reserved(t *testing.T, count int, key string, headers ...string) (a contracttest.Answer) {
+	t.Helper()
 	eventually(t, "purchase", func() string {
-		a, err := p.buy(t.Context(), count, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Status != 200 && !later(a, false) {
-			t.Fatalf("buy: %v", a)
+		var err error
+		if a, err = p.buy(t.Context(), count, key, headers...); err != nil || a.Status != 200 && !later(a, false) {
+			t.Fatalf("buy: %v, %v", a, err)
 		}
 		if a.Status != 200 {
 			return a.String()
 		}
 		return ""
 	})
-	a := p.await(t, seckill.PendingPayment)
-	return a.Text("order_id"), a.Text("alipay_order")
+	return a
+}
+
+// paid buys units and pays for them.
+func (p *shopper) paid(t *testing.T, count int) (order, pay string) {
+	t.Helper()
+	order, pay = p.bought(t, count, "cart")
+	if a, err := p.pay(t.Context(), pay); err != nil || a.Status != 200 || !strings.Contains(a.Raw, "支付成功") {
+		t.Fatalf("paying: %v, %v", a, err)
+	}
+	p.await(t, seckill.Paid)
+	return order, pay
 }
 
 // await waits until the shopper's newest order is in one of the states.
@@ -166,7 +179,12 @@ func (p *shopper) order(t *testing.T, id string) contracttest.Answer {
 
 // pay acts like a browser at the cashier: it opens it with the pay string and submits the page's form.
 func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer, error) {
-	page, err := s.Call(ctx, "", "GET", "/cashier?"+payString, nil)
+	return s.payAt(ctx, "/cashier?"+payString)
+}
+
+// payAt is pay at a path of the gateway.
+func (s *stack) payAt(ctx context.Context, path string) (contracttest.Answer, error) {
+	page, err := s.Call(ctx, "", "GET", path, nil)
 	if err != nil || page.Status != 200 {
 		return page, err
 	}
@@ -178,6 +196,17 @@ func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer,
 		return page, err
 	}
 	return s.Call(ctx, "", "POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+// awaitLeft waits until the item's page shows so many units.
+func (s *sale) awaitLeft(t *testing.T, want string) {
+	t.Helper()
+	eventually(t, want+" units on sale", func() string {
+		if left := s.left(t); left != want {
+			return left + " units left"
+		}
+		return ""
+	})
 }
 
 // left returns the number of units that the item's page shows.

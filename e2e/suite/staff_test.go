@@ -1,18 +1,14 @@
-//go:build e2e
-
 package suite
 
 import (
 	"encoding/base64"
 	"encoding/json"
-	"html"
 	"image"
 	_ "image/png" // what is fetched is one
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +17,6 @@ import (
 	"github.com/your-org/seckill/shared/api/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-const staffPassword = "Correct horse 1!"
 
 // staff is a browser of a person of staff.
 type staff struct {
@@ -77,9 +71,7 @@ func originOf(t *testing.T, address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
-
-// signIn signs a person in at the stack's issuer of staff with a password, as a browser does. It returns the answer to
+// signIn signs a person in at the stack's issuer of staff, as a browser does. It returns the answer to
 // the way back.
 func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text string) {
 	t.Helper()
@@ -93,20 +85,11 @@ func (s *stack) signIn(t *testing.T, name string) (b *staff, status int, text st
 	if to == nil {
 		t.Fatalf("sign-in: %d %s", status, text)
 	}
-	status, page, _ := b.send(http.MethodGet, to.String(), "")
-	form := url.Values{"username": {name}, "password": {staffPassword}}
-	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
-		form.Set(m[1], html.UnescapeString(m[2]))
+	back := b.atIssuer(to, name)
+	if back.Query().Get("code") == "" {
+		t.Fatalf("the issuer sends back to %s", back)
 	}
-	if status != http.StatusOK || form.Get("state") == "" {
-		t.Fatalf("the issuer's page: %d %s", status, page)
-	}
-	status, page, to = b.send(http.MethodPost, to.Scheme+"://"+to.Host+"/login", form.Encode(), "Content-Type",
-		"application/x-www-form-urlencoded")
-	if to == nil || to.Query().Get("code") == "" {
-		t.Fatalf("the issuer's answer: %d %s", status, page)
-	}
-	status, text, _ = b.send(http.MethodGet, to.String(), "", "Accept-Language", "en")
+	status, text, _ = b.send(http.MethodGet, back.String(), "", "Accept-Language", "en")
 	return b, status, text
 }
 
@@ -156,29 +139,6 @@ func (b *staff) picture() {
 	}
 	if status, _, body := get("/pictures/" + strings.Repeat("0", 32) + ".png"); status != http.StatusNotFound {
 		b.t.Errorf("a picture that is not there: %d %s", status, body)
-	}
-}
-
-// staffAccounts returns what makes accounts at the stack's issuer of staff, each with the groups of roles. It skips the
-// test if the stack has none.
-func (s *stack) staffAccounts(t *testing.T) func(name string, roles ...seckill.Role) {
-	t.Helper()
-	issuer, _, _ := strings.Cut(s.Outputs["StaffIssuer"], "|")
-	if issuer == "" {
-		t.Skipf("skipped: the stack has no issuer of staff (target %s)", s.Target)
-	}
-	pool := issuer[strings.LastIndexByte(issuer, '/')+1:]
-	return func(name string, roles ...seckill.Role) {
-		t.Helper()
-		s.cognito(t, "AdminCreateUser", map[string]any{"UserPoolId": pool, "Username": name})
-		s.cognito(t, "AdminSetUserPassword", map[string]any{"UserPoolId": pool, "Username": name,
-			"Password": staffPassword, "Permanent": true})
-		for _, r := range roles {
-			group := "seckill-" + string(r)
-			s.cognito(t, "CreateGroup", map[string]any{"UserPoolId": pool, "GroupName": group})
-			s.cognito(t, "AdminAddUserToGroup", map[string]any{"UserPoolId": pool, "Username": name,
-				"GroupName": group})
-		}
 	}
 }
 
